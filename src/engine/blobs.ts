@@ -1,0 +1,43 @@
+// The port for bytes: immutable blobs, written once, read by range, removed when no record names them.
+import type { ByteRange } from "../model/range.ts";
+
+export interface Blobs {
+  /**
+   * Writes the chunks as one blob. Once this resolves the bytes survive a power cut, but no record names
+   * them yet: the caller commits one and then calls `keep`, or calls `discard`. A blob left with neither
+   * is an orphan that recovery removes after the process is gone, unless a record turned out to name it.
+   */
+  stage(bucket: string, chunks: AsyncIterable<Uint8Array>): Promise<StagedBlob>;
+  /**
+   * Opens blobs that together are one body, first to last. What is opened stays readable until closed,
+   * whatever is removed meanwhile. `stillNamed` asks the records whether they name these blobs at that
+   * moment; undefined is answered when they no longer do.
+   */
+  open(
+    bucket: string,
+    blobs: readonly StoredBlob[],
+    stillNamed: () => Promise<boolean>,
+  ): Promise<BlobReader | undefined>;
+  /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
+  remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
+  /** Every blob there is, named or not. */
+  all(bucket: string): AsyncIterable<string>;
+  close(): Promise<void>;
+}
+
+export interface StoredBlob {
+  readonly id: string;
+  /** Bytes as stored. */
+  readonly size: number;
+}
+
+export interface StagedBlob extends StoredBlob {
+  keep(): void;
+  discard(): Promise<void>;
+}
+
+export interface BlobReader {
+  /** The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned. */
+  read(blob: StoredBlob, range: ByteRange): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,140 @@
+// The engine: all the rules of the service behind one interface, in the domain's words, with plain data
+// and byte streams only. Binding, S3 and console are translators of it. Outcomes a caller expects are
+// values; everything else is a StoreError.
+import type { BucketRecord } from "../model/bucket.ts";
+import type { ExpectedChecksum } from "../model/checksum.ts";
+import type { Clause, Condition } from "../model/condition.ts";
+import type { Key } from "../model/key.ts";
+import type { CustomMetadata, HttpMetadata, ObjectRecord, StorageClass } from "../model/object.ts";
+import type { ByteRange, RangeRequest } from "../model/range.ts";
+import type { PartRecord, UploadRecord } from "../model/upload.ts";
+
+export interface Engine {
+  createBucket(name: string, options?: { readonly storageClass?: StorageClass }): Promise<BucketRecord>;
+  bucket(name: string): Promise<BucketRecord | undefined>;
+  listBuckets(): Promise<readonly BucketRecord[]>;
+  deleteBucket(name: string): Promise<void>;
+
+  head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
+  get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
+  /** Takes the source: it is read to its end, or cancelled when the put does not happen. */
+  put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
+  delete(bucket: string, keys: readonly Key[]): Promise<void>;
+  list(bucket: string, options?: ListOptions): Promise<Listing>;
+
+  createUpload(bucket: string, key: Key, options?: WriteOptions): Promise<UploadRecord>;
+  uploadPart(
+    bucket: string,
+    upload: UploadName,
+    number: number,
+    source: Source,
+    options?: PartOptions,
+  ): Promise<PartRecord>;
+  completeUpload(
+    bucket: string,
+    upload: UploadName,
+    parts: readonly PartName[],
+    options?: CompleteOptions,
+  ): Promise<ObjectRecord>;
+  abortUpload(bucket: string, upload: UploadName): Promise<void>;
+
+  /** Aborts and forgets uploads whose time is up, and frees the bytes nothing names any more. */
+  sweep(): Promise<SweepReport>;
+  close(): Promise<void>;
+}
+
+/** Bytes given to the engine. Strings and buffers are whole; a stream is pulled with backpressure. */
+export type Source = Uint8Array | ByteStream;
+
+export interface ByteStream {
+  /** What the sender said it would send; a body that ends before or goes on behind is refused. */
+  readonly length?: number | undefined;
+  chunks(): AsyncIterable<Uint8Array>;
+  /** For a stream nobody will read (or read on): tells its sender why. */
+  cancel(reason: unknown): Promise<void>;
+}
+
+/** Bytes given by the engine: read once, or cancelled. */
+export interface ObjectBytes {
+  readonly length: number;
+  /** All at once when they are at hand already. */
+  readonly inline: Uint8Array | undefined;
+  chunks(): AsyncIterable<Uint8Array>;
+  cancel(): Promise<void>;
+}
+
+export interface GetOptions {
+  readonly condition?: Condition | undefined;
+  readonly range?: RangeRequest | undefined;
+  readonly customerKey?: Uint8Array | undefined;
+}
+
+export type GetOutcome =
+  | {
+      readonly outcome: "found";
+      readonly record: ObjectRecord;
+      readonly range: ByteRange;
+      readonly bytes: ObjectBytes;
+    }
+  | { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause }
+  | { readonly outcome: "missing" };
+
+export interface WriteOptions {
+  readonly httpMetadata?: HttpMetadata | undefined;
+  readonly customMetadata?: CustomMetadata | undefined;
+  /** The bucket's own when not given. */
+  readonly storageClass?: StorageClass | undefined;
+  readonly customerKey?: Uint8Array | undefined;
+}
+
+export interface PutOptions extends WriteOptions {
+  readonly condition?: Condition | undefined;
+  readonly checksum?: ExpectedChecksum | undefined;
+}
+
+export type PutOutcome =
+  | { readonly outcome: "stored"; readonly record: ObjectRecord }
+  | { readonly outcome: "refused"; readonly clause: Clause };
+
+export interface PartOptions {
+  readonly customerKey?: Uint8Array | undefined;
+}
+
+export interface UploadName {
+  readonly key: Key;
+  readonly id: string;
+}
+
+export interface PartName {
+  readonly number: number;
+  readonly etag: string;
+}
+
+export interface CompleteOptions {
+  /** Which sizes the parts may have: all alike but a smaller last, or any from 5 MiB but for the last. */
+  readonly partSizes?: "uniform" | "s3";
+}
+
+export interface ListOptions {
+  readonly prefix?: string | undefined;
+  readonly delimiter?: string | undefined;
+  readonly startAfter?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+  /** Whether the caller will show metadata: a page then ends early on much of it. */
+  readonly withMetadata?: boolean | undefined;
+}
+
+export interface Listing {
+  readonly objects: readonly ObjectRecord[];
+  /** Each with its delimiter. */
+  readonly prefixes: readonly string[];
+  /** Present when more is left. */
+  readonly cursor: string | undefined;
+}
+
+export interface SweepReport {
+  readonly uploadsAborted: number;
+  readonly uploadsForgotten: number;
+  readonly blobsRemoved: number;
+}

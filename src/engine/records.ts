@@ -1,0 +1,98 @@
+// The port for what is known: an ordered map of records per bucket, with point reads, scans and one
+// atomic check-and-commit. Records are the truth; blobs are only what they name.
+import type { BucketRecord } from "../model/bucket.ts";
+import type { Key } from "../model/key.ts";
+import type { Page, Scan } from "../model/listing.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { StoredBlob } from "./blobs.ts";
+
+/** Every method but the first four rejects with NoSuchBucket when the bucket does not exist. */
+export interface Records {
+  /** False when the name is taken. */
+  createBucket(bucket: BucketRecord): Promise<boolean>;
+  bucket(name: string): Promise<BucketRecord | undefined>;
+  /** By name. */
+  buckets(): Promise<readonly BucketRecord[]>;
+  /** A bucket with objects stays; uploads in flight go with it. */
+  deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
+
+  object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
+  /** The record and where its bytes are, read at one instant. */
+  objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
+  objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
+
+  upload(bucket: string, key: Key, id: string): Promise<StoredUpload | undefined>;
+  /** By key, then by id. */
+  uploads(bucket: string, scan: UploadScan): Promise<readonly UploadRecord[]>;
+  /** Uploads whose time is up. */
+  dueUploads(bucket: string, now: number, limit: number): Promise<readonly UploadRecord[]>;
+  /** By number. */
+  parts(bucket: string, uploadId: string): Promise<readonly PartRecord[]>;
+
+  /** All of the change, durable once resolved, or none of it when a check does not hold. */
+  commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
+
+  /** Blobs that no record names any more, each entry once one body, oldest first, behind the given entry. */
+  buried(bucket: string, after: number, limit: number): Promise<readonly BuriedBody[]>;
+  /** Strikes out what was buried, after the bytes are gone. */
+  forget(bucket: string, entries: readonly BuriedBody[]): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+export interface ObjectWithBody {
+  readonly record: ObjectRecord;
+  readonly body: Body;
+}
+
+/** Where an object's bytes are. */
+export type Body =
+  | { readonly home: "inline"; readonly bytes: Uint8Array }
+  | { readonly home: "blob"; readonly blob: StoredBlob }
+  | { readonly home: "parts"; readonly parts: readonly BodyPart[] };
+
+export interface BodyPart {
+  readonly number: number;
+  readonly size: number;
+  readonly blob: StoredBlob;
+}
+
+export interface UploadScan {
+  readonly prefix: string;
+  /** Behind this key, and behind this id of the same key when one is given. */
+  readonly after: { readonly key: Key; readonly id?: string } | undefined;
+  readonly limit: number;
+}
+
+export interface StoredUpload {
+  readonly record: UploadRecord;
+  /** Counts the changes to the upload and its parts. */
+  readonly revision: number;
+}
+
+export interface Change {
+  readonly checks?: readonly Check[];
+  readonly mutations: readonly Mutation[];
+}
+
+export type Check =
+  /** The object still has the version that was seen; undefined when none was. */
+  | { readonly kind: "object"; readonly key: Key; readonly version: string | undefined }
+  /** The upload is active, and as it was seen when a revision is given. */
+  | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number };
+
+/** Whatever blobs a mutation leaves without a name are buried in the same commit. */
+export type Mutation =
+  | { readonly kind: "put object"; readonly record: ObjectRecord; readonly body: Body }
+  | { readonly kind: "delete object"; readonly key: Key }
+  | { readonly kind: "put upload"; readonly record: UploadRecord }
+  | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }
+  | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
+  /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
+  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] };
+
+export interface BuriedBody {
+  readonly entry: number;
+  readonly blobs: readonly string[];
+}

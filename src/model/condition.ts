@@ -1,0 +1,68 @@
+// Conditions on an object's etag and date, evaluated in the order of RFC 9110 13.2.2.
+import type { ObjectRecord } from "./object.ts";
+
+export interface EntityTag {
+  readonly value: string;
+  readonly weak: boolean;
+}
+
+/** `"*"` stands for any existing object. */
+export type EtagCondition = "*" | readonly EntityTag[];
+
+export interface Condition {
+  readonly etagMatches?: EtagCondition;
+  readonly etagDoesNotMatch?: EtagCondition;
+  /** Milliseconds since the epoch. */
+  readonly uploadedBefore?: number;
+  readonly uploadedAfter?: number;
+  /** Compare dates as whole seconds, as HTTP headers carry them. */
+  readonly secondsGranularity?: boolean;
+  /** If-Unmodified-Since also holds at the very date; the object form is strict. */
+  readonly beforeIsInclusive?: boolean;
+}
+
+/** The clause that did not hold. */
+export type Clause = "etagMatches" | "etagDoesNotMatch" | "uploadedBefore" | "uploadedAfter";
+
+type Subject = Pick<ObjectRecord, "etag" | "uploaded">;
+
+/** Which clause refuses this object, if any. A passing etag clause overrides the date clause beside it. */
+export function refusingClause(condition: Condition, object: Subject): Clause | undefined {
+  const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
+  if (etagMatches !== undefined) {
+    if (!strongMatch(etagMatches, object.etag)) return "etagMatches";
+  } else if (uploadedBefore !== undefined) {
+    if (!wasBefore(object.uploaded, uploadedBefore, condition)) return "uploadedBefore";
+  }
+  if (etagDoesNotMatch !== undefined) {
+    if (weakMatch(etagDoesNotMatch, object.etag)) return "etagDoesNotMatch";
+  } else if (uploadedAfter !== undefined) {
+    if (!(inGranularity(object.uploaded, condition) > inGranularity(uploadedAfter, condition)))
+      return "uploadedAfter";
+  }
+  return undefined;
+}
+
+/** On a write where nothing is stored yet, only clauses that need an object refuse. */
+export function refusingClauseWhenMissing(condition: Condition): Clause | undefined {
+  if (condition.etagMatches !== undefined) return "etagMatches";
+  if (condition.uploadedAfter !== undefined) return "uploadedAfter";
+  return undefined;
+}
+
+function strongMatch(wanted: EtagCondition, etag: string): boolean {
+  return wanted === "*" || wanted.some((tag) => !tag.weak && tag.value === etag);
+}
+
+function weakMatch(wanted: EtagCondition, etag: string): boolean {
+  return wanted === "*" || wanted.some((tag) => tag.value === etag);
+}
+
+function wasBefore(uploaded: number, date: number, condition: Condition): boolean {
+  const [actual, limit] = [inGranularity(uploaded, condition), inGranularity(date, condition)];
+  return condition.beforeIsInclusive === true ? actual <= limit : actual < limit;
+}
+
+function inGranularity(time: number, condition: Condition): number {
+  return condition.secondsGranularity === true ? Math.floor(time / 1000) : time;
+}

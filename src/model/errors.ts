@@ -1,0 +1,91 @@
+// What can go wrong, in the domain's words. A closed table of reasons: every face maps all of them
+// to its own terms, so a new reason does not compile until each face answers it.
+
+const reasons = {
+  InternalError: [10001, "We encountered an internal error. Please try again."],
+  AccessDenied: [10003, "Access Denied."],
+  InvalidBucketName: [10005, "The specified bucket name is not valid."],
+  NoSuchBucket: [10006, "The specified bucket does not exist."],
+  NoSuchKey: [10007, "The specified key does not exist."],
+  BucketNotEmpty: [10008, "The bucket you tried to delete is not empty."],
+  EntityTooSmall: [10011, "Your proposed upload is smaller than the minimum allowed object size."],
+  MetadataTooLarge: [10012, "Your metadata headers exceed the maximum allowed metadata size."],
+  IncompleteBody: [10013, "The body ended before its declared length."],
+  InvalidDigest: [10014, "The checksum you specified is not valid."],
+  InvalidObjectName: [10020, "The specified object name is not valid."],
+  InvalidMaxKeys: [10022, "MaxKeys params must be positive integer <= 1000."],
+  NoSuchUpload: [10024, "The specified multipart upload does not exist."],
+  InvalidPart: [10025, "One or more of the specified parts could not be found."],
+  TooManyKeys: [10027, "The number of keys in the request must be between 1 and 1000 inclusive."],
+  InvalidArgument: [10029, "The request is not valid."],
+  PreconditionFailed: [10031, "At least one of the pre-conditions you specified did not hold."],
+  BadDigest: [10037, "The checksum you specified did not match what we received."],
+  InvalidRange: [10039, "The requested range is not satisfiable"],
+  ServiceUnavailable: [10043, "The storage behind this service cannot be reached. Please try again."],
+  InsufficientStorage: [10044, "The disk is full: delete objects or add space, then try again."],
+  UnevenParts: [10048, "All non-trailing parts must have the same length."],
+  InvalidStorageClass: [10062, "The storage class specified is not valid."],
+  BucketConflict: [10073, "The bucket name is already taken."],
+  EntityTooLarge: [100100, "Your proposed upload exceeds the maximum allowed object size."],
+} as const;
+
+export type Reason = keyof typeof reasons;
+
+/** Every reason with the code and the words that stand for it. */
+export const reasonTable: Readonly<Record<Reason, readonly [code: number, message: string]>> = reasons;
+
+/** The operation that was under way; it leads the message. */
+export type Action =
+  | "head"
+  | "get"
+  | "put"
+  | "delete"
+  | "list"
+  | "createMultipartUpload"
+  | "uploadPart"
+  | "completeMultipartUpload"
+  | "abortMultipartUpload"
+  | "createBucket"
+  | "listBuckets"
+  | "deleteBucket";
+
+export interface StoreErrorOptions {
+  readonly action?: Action | undefined;
+  /** Words that say more than the reason's own. */
+  readonly detail?: string | undefined;
+  readonly cause?: unknown;
+}
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly reason: Reason;
+  readonly code: number;
+  readonly action: Action | undefined;
+  /** The message without the action and the code. */
+  readonly detail: string;
+
+  constructor(reason: Reason, options: StoreErrorOptions = {}) {
+    const [code, standard] = reasons[reason];
+    const detail = options.detail ?? standard;
+    const prefix = options.action === undefined ? "" : `${options.action}: `;
+    super(`${prefix}${detail} (${code})`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.code = code;
+    this.action = options.action;
+    this.detail = detail;
+  }
+}
+
+/** The same error, told as part of an action. Errors that are not the store's own pass as they are. */
+export function during(action: Action, error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.action !== undefined) return error;
+  const told = new StoreError(error.reason, { action, detail: error.detail, cause: error.cause });
+  // The stack of the place that found the fault, under the words that name the action.
+  told.stack = error.stack?.replace(error.message, told.message);
+  return told;
+}
+
+/** Stops on a broken invariant: never the caller's fault, always a bug or damage worth a report. */
+export function invariant(holds: unknown, what: string): asserts holds {
+  if (!holds) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
+}

@@ -1,0 +1,36 @@
+// Keys are strings that stand for their UTF-8 bytes: compared and ordered as bytes, never normalised,
+// never a path. A lone surrogate has no UTF-8 form and is refused, so string and bytes are one to one.
+import { StoreError } from "./errors.ts";
+import { limits } from "./limits.ts";
+
+export type Key = string;
+
+const encoder = new TextEncoder();
+
+export function checkKey(key: Key): void {
+  // Three bytes per UTF-16 unit is the worst case: short keys need no counting.
+  const mayBeTooLong = key.length * 3 > limits.keyBytes;
+  if ((mayBeTooLong && Buffer.byteLength(key) > limits.keyBytes) || !key.isWellFormed()) {
+    throw new StoreError("InvalidObjectName");
+  }
+}
+
+export function keyBytes(key: Key): Uint8Array {
+  return encoder.encode(key);
+}
+
+/** Orders keys by their UTF-8 bytes. UTF-16 order, which `<` gives, differs above U+FFFF. */
+export function compareKeys(a: Key, b: Key): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) return codePointRank(x) - codePointRank(y);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above every other unit, so they rank last. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

@@ -1,0 +1,108 @@
+// Listing: how keys are grouped at a delimiter, where a page ends, and the cursor that continues it.
+// A group is passed by seeking behind it, so a folder of a million keys costs the same as one of ten.
+import { createHash } from "node:crypto";
+import { StoreError } from "./errors.ts";
+import { compareKeys, type Key } from "./key.ts";
+
+/** Where a listing goes on: behind one key, or behind every key that begins with a prefix. */
+export interface Position {
+  readonly behind: "key" | "prefix";
+  readonly value: string;
+}
+
+export interface Scan {
+  readonly prefix: string;
+  /** Empty for none. */
+  readonly delimiter: string;
+  readonly after: Position | undefined;
+  /** Objects and prefixes together. */
+  readonly limit: number;
+  /** The page ends early once its records carry this much metadata. */
+  readonly metadataBytes: number;
+}
+
+/** A row of the index as a scan meets it: the record is only made when the page takes it. */
+export interface ScanRow<T> {
+  readonly key: Key;
+  readonly metadataBytes: number;
+  record(): T;
+}
+
+export type PageEntry<T> = { readonly record: T } | { readonly prefix: string };
+
+export interface Page<T> {
+  readonly entries: readonly PageEntry<T>[];
+  /** Where the next page begins; undefined when nothing is left. */
+  readonly next: Position | undefined;
+}
+
+/** Rows in key order that begin with the prefix and lie behind the position. */
+export type Seek<T> = (prefix: string, after: Position | undefined) => Iterable<ScanRow<T>>;
+
+/** Walks the index once, in order, jumping over every group it has named. */
+export function collectPage<T>(seek: Seek<T>, scan: Scan): Page<T> {
+  const entries: PageEntry<T>[] = [];
+  let position = scan.after;
+  let metadataBytes = 0;
+  for (;;) {
+    let jumped = false;
+    for (const row of seek(scan.prefix, position)) {
+      if (entries.length >= scan.limit || metadataBytes >= scan.metadataBytes) {
+        // A limit of 0 has passed nothing: the cursor then stands before the first key.
+        return { entries, next: position ?? { behind: "key", value: "" } };
+      }
+      const group = groupOf(row.key, scan.prefix, scan.delimiter);
+      if (group === undefined) {
+        entries.push({ record: row.record() });
+        metadataBytes += row.metadataBytes;
+        position = { behind: "key", value: row.key };
+      } else {
+        entries.push({ prefix: group });
+        position = { behind: "prefix", value: group };
+        jumped = true;
+        break;
+      }
+    }
+    if (!jumped) return { entries, next: undefined };
+  }
+}
+
+/** The key up to and with the first delimiter behind the prefix, if it has one. */
+function groupOf(key: Key, prefix: string, delimiter: string): string | undefined {
+  if (delimiter === "") return undefined;
+  const at = key.indexOf(delimiter, prefix.length);
+  return at === -1 ? undefined : key.slice(0, at + delimiter.length);
+}
+
+/** The later of two starting points, for a cursor beside a startAfter. */
+export function laterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  if (a.behind === "prefix" && b.value.startsWith(a.value)) return a;
+  if (b.behind === "prefix" && a.value.startsWith(b.value)) return b;
+  return compareKeys(a.value, b.value) >= 0 ? a : b;
+}
+
+export function encodeCursor(position: Position): string {
+  const payload = `${position.behind === "key" ? "k" : "p"}${position.value}`;
+  return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
+}
+
+/** A cursor this store did not make is refused: the seal tells a typo from a position. */
+export function decodeCursor(cursor: string): Position {
+  const bytes = Buffer.from(cursor, "base64url");
+  const payload = bytes.subarray(sealBytes).toString();
+  const kind = payload[0];
+  const ours = bytes.toString("base64url") === cursor && bytes.subarray(0, sealBytes).equals(seal(payload));
+  if (!ours || (kind !== "k" && kind !== "p")) {
+    throw new StoreError("InvalidArgument", {
+      detail: "The cursor is not valid: pass the cursor of a previous list.",
+    });
+  }
+  return { behind: kind === "k" ? "key" : "prefix", value: payload.slice(1) };
+}
+
+const sealBytes = 6;
+
+function seal(payload: string): Buffer {
+  return createHash("sha256").update("store list cursor\n").update(payload).digest().subarray(0, sealBytes);
+}

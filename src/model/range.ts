@@ -1,0 +1,30 @@
+// Ranges of bytes: asked for in three ways, answered in one (spec 2.6).
+import { StoreError } from "./errors.ts";
+
+export type RangeRequest =
+  | { readonly offset?: number; readonly length?: number }
+  | { readonly suffix: number };
+
+/** The bytes returned: always inside the object. */
+export interface ByteRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Asking for more than exists gives what exists; asking for nothing at all cannot be satisfied. */
+export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
+  if (request === undefined) return { offset: 0, length: size };
+  const range = "suffix" in request ? suffixOf(request.suffix, size) : spanOf(request, size);
+  if (range.length <= 0) throw new StoreError("InvalidRange");
+  return range;
+}
+
+function suffixOf(suffix: number, size: number): ByteRange {
+  const length = Math.min(suffix, size);
+  return { offset: size - length, length };
+}
+
+function spanOf(request: { readonly offset?: number; readonly length?: number }, size: number): ByteRange {
+  const offset = request.offset ?? 0;
+  return { offset, length: Math.min(request.length ?? Number.POSITIVE_INFINITY, size - offset) };
+}
