@@ -3,7 +3,7 @@ import type { ByteRange } from "../model/range.ts";
 
 export interface Blobs {
   /**
-   * Writes the chunks as one blob. Once this resolves the bytes survive a power cut, but no record names
+   * Writes the chunks as one blob; nobody writes into a chunk once it is given. Once this resolves the bytes survive a power cut, but no record names
    * them yet: the caller commits one and then calls `keep`, or calls `discard`. A blob left with neither
    * is an orphan that recovery removes after the process is gone, unless a record turned out to name it.
    */
@@ -20,6 +20,8 @@ export interface Blobs {
   ): Promise<BlobReader | undefined>;
   /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
+  /** Removes what processes that are gone have staged and no record names; says how many. */
+  recover(): Promise<number>;
   /** Every blob there is, named or not. */
   all(bucket: string): AsyncIterable<string>;
   close(): Promise<void>;

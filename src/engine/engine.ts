@@ -5,12 +5,12 @@ import type { BucketRecord } from "../model/bucket.ts";
 import type { ExpectedChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
-import type { CustomMetadata, HttpMetadata, ObjectRecord, StorageClass } from "../model/object.ts";
+import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 
 export interface Engine {
-  createBucket(name: string, options?: { readonly storageClass?: StorageClass }): Promise<BucketRecord>;
+  createBucket(name: string, options?: { readonly storageClass?: string | undefined }): Promise<BucketRecord>;
   bucket(name: string): Promise<BucketRecord | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
@@ -82,8 +82,8 @@ export type GetOutcome =
 export interface WriteOptions {
   readonly httpMetadata?: HttpMetadata | undefined;
   readonly customMetadata?: CustomMetadata | undefined;
-  /** The bucket's own when not given. */
-  readonly storageClass?: StorageClass | undefined;
+  /** A storage class by name; the bucket's own when not given. */
+  readonly storageClass?: string | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 

@@ -81,7 +81,7 @@ export function during(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
   const told = new StoreError(error.reason, { action, detail: error.detail, cause: error.cause });
   // The stack of the place that found the fault, under the words that name the action.
-  told.stack = error.stack?.replace(error.message, told.message);
+  if (error.stack !== undefined) told.stack = error.stack.replace(error.message, told.message);
   return told;
 }
 

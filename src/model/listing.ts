@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";
 
-/** Where a listing goes on: behind one key, or behind every key that begins with a prefix. */
+/** Where a listing goes on: at the start, behind one key, or behind every key that begins with a prefix. */
 export interface Position {
-  readonly behind: "key" | "prefix";
+  readonly behind: "start" | "key" | "prefix";
   readonly value: string;
 }
 
@@ -14,7 +14,7 @@ export interface Scan {
   readonly prefix: string;
   /** Empty for none. */
   readonly delimiter: string;
-  readonly after: Position | undefined;
+  readonly after?: Position | undefined;
   /** Objects and prefixes together. */
   readonly limit: number;
   /** The page ends early once its records carry this much metadata. */
@@ -37,19 +37,18 @@ export interface Page<T> {
 }
 
 /** Rows in key order that begin with the prefix and lie behind the position. */
-export type Seek<T> = (prefix: string, after: Position | undefined) => Iterable<ScanRow<T>>;
+export type Seek<T> = (prefix: string, after: Position) => Iterable<ScanRow<T>>;
 
 /** Walks the index once, in order, jumping over every group it has named. */
 export function collectPage<T>(seek: Seek<T>, scan: Scan): Page<T> {
   const entries: PageEntry<T>[] = [];
-  let position = scan.after;
+  let position = scan.after ?? { behind: "start", value: "" };
   let metadataBytes = 0;
   for (;;) {
     let jumped = false;
     for (const row of seek(scan.prefix, position)) {
       if (entries.length >= scan.limit || metadataBytes >= scan.metadataBytes) {
-        // A limit of 0 has passed nothing: the cursor then stands before the first key.
-        return { entries, next: position ?? { behind: "key", value: "" } };
+        return { entries, next: position };
       }
       const group = groupOf(row.key, scan.prefix, scan.delimiter);
       if (group === undefined) {
@@ -76,14 +75,17 @@ function groupOf(key: Key, prefix: string, delimiter: string): string | undefine
 
 /** The later of two starting points, for a cursor beside a startAfter. */
 export function laterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
+  if (a === undefined || a.behind === "start") return b ?? a;
+  if (b === undefined || b.behind === "start") return a;
   if (a.behind === "prefix" && b.value.startsWith(a.value)) return a;
   if (b.behind === "prefix" && a.value.startsWith(b.value)) return b;
   return compareKeys(a.value, b.value) >= 0 ? a : b;
 }
 
+const marks = { start: "s", key: "k", prefix: "p" } as const;
+
 export function encodeCursor(position: Position): string {
-  const payload = `${position.behind === "key" ? "k" : "p"}${position.value}`;
+  const payload = marks[position.behind] + position.value;
   return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
 }
 
@@ -91,14 +93,14 @@ export function encodeCursor(position: Position): string {
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(sealBytes).toString();
-  const kind = payload[0];
   const ours = bytes.toString("base64url") === cursor && bytes.subarray(0, sealBytes).equals(seal(payload));
-  if (!ours || (kind !== "k" && kind !== "p")) {
+  const behind = (["start", "key", "prefix"] as const).find((kind) => marks[kind] === payload[0]);
+  if (!ours || behind === undefined) {
     throw new StoreError("InvalidArgument", {
       detail: "The cursor is not valid: pass the cursor of a previous list.",
     });
   }
-  return { behind: kind === "k" ? "key" : "prefix", value: payload.slice(1) };
+  return { behind, value: payload.slice(1) };
 }
 
 const sealBytes = 6;

@@ -1,0 +1,147 @@
+// What a process of the benchmark does that another one started: one task, given as its only argument.
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
+import { openStore, type Store, type StoreBucket } from "../src/index.ts";
+import { drain, repeated, streamBucket } from "./bodies.ts";
+import { perSecond } from "./measure.ts";
+import { KiB, MiB, present } from "./section.ts";
+import { createAtOnce } from "./sections/contention.ts";
+
+export type Task =
+  /** Opens the store and asks for one object: how long until the first answer. */
+  | { readonly kind: "open"; readonly directory: string; readonly bucket: string; readonly key: string }
+  /** Writes until it is killed; speaks once it has begun. */
+  | { readonly kind: "write on"; readonly directory: string; readonly bucket: string }
+  /** One large body through the store or by hand: how much memory. */
+  | {
+      readonly kind: "put stream" | "get stream" | "write by hand" | "read by hand";
+      readonly directory: string;
+      readonly bytes: number;
+    }
+  /** Told a key, puts an object there so many times at once, and says which of them won. */
+  | { readonly kind: "contend"; readonly directory: string; readonly bucket: string; readonly puts: number };
+
+export interface Opened {
+  readonly openMs: number;
+  readonly firstMs: number;
+}
+
+export interface Streamed {
+  readonly peakMiB: number;
+  readonly seconds: number;
+}
+
+export interface Won {
+  readonly winners: readonly string[];
+}
+
+const streamKey = "one large object";
+
+async function run(task: Task): Promise<void> {
+  switch (task.kind) {
+    case "open":
+      return withStore(task.directory, async (store, openMs) => {
+        const begin = performance.now();
+        present(await store.bucket(task.bucket).head(task.key), task.key);
+        say({ openMs, firstMs: performance.now() - begin } satisfies Opened);
+      });
+    case "write on":
+      return withStore(task.directory, (store) => writeOn(store.bucket(task.bucket)));
+    case "put stream":
+      return withStore(task.directory, async (store) => {
+        const bucket = store.bucket(streamBucket);
+        await bucket.put("warm", "a few bytes");
+        await weigh(() => bucket.put(streamKey, repeated(task.bytes)));
+      });
+    case "get stream":
+      return withStore(task.directory, async (store) => {
+        const bucket = store.bucket(streamBucket);
+        await present(await bucket.get("warm"), "warm").text();
+        await weigh(async () => drain(present(await bucket.get(streamKey), streamKey).body, task.bytes));
+      });
+    case "write by hand":
+      return weigh(async () => writeByHand(`${task.directory}/by-hand`, task.bytes));
+    case "read by hand":
+      return weigh(async () => readByHand(`${task.directory}/by-hand`));
+    case "contend":
+      return withStore(task.directory, (store) => contend(store.bucket(task.bucket), task.puts));
+  }
+}
+
+async function withStore(
+  directory: string,
+  use: (store: Store, openMs: number) => Promise<void>,
+): Promise<void> {
+  const begin = performance.now();
+  const store = await openStore(directory);
+  await use(store, performance.now() - begin);
+  await store.close();
+}
+
+async function writeOn(bucket: StoreBucket): Promise<void> {
+  const body = Buffer.alloc(KiB, 1);
+  let written = 0;
+  await perSecond({ lanes: 64, seconds: 3600 }, async (lane) => {
+    await bucket.put(`written on/${lane}`, body);
+    if (++written === 1000) say("writing");
+  });
+}
+
+async function contend(bucket: StoreBucket, puts: number): Promise<void> {
+  say("ready");
+  for (;;) {
+    const [message] = (await once(process, "message")) as [{ readonly key?: string }];
+    const { key } = message;
+    if (key === undefined) return;
+    say({ winners: await createAtOnce(bucket, key, puts, `${process.pid}-`) } satisfies Won);
+  }
+}
+
+function writeByHand(path: string, bytes: number): void {
+  const buffer = Buffer.alloc(MiB, 1);
+  const hash = createHash("md5");
+  const file = openSync(path, "w");
+  for (let at = 0; at < bytes; at += buffer.length) {
+    hash.update(buffer);
+    writeSync(file, buffer);
+  }
+  fdatasyncSync(file);
+  closeSync(file);
+  hash.digest();
+}
+
+function readByHand(path: string): void {
+  const buffer = Buffer.alloc(MiB);
+  const file = openSync(path, "r");
+  while (readSync(file, buffer) > 0);
+  closeSync(file);
+}
+
+/** Says how far the memory of this process rose above where it was. */
+async function weigh(work: () => Promise<unknown>): Promise<void> {
+  globalThis.gc?.();
+  const start = process.memoryUsage.rss();
+  const highest = process.resourceUsage().maxRSS;
+  let peak = start;
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 5);
+  const begin = performance.now();
+  await work();
+  const seconds = (performance.now() - begin) / 1000;
+  clearInterval(sampler);
+  // The system's own high-water mark misses nothing, once the work has passed what came before it.
+  const mark = process.resourceUsage().maxRSS;
+  if (mark > highest) peak = Math.max(peak, mark * KiB);
+  say({ peakMiB: (peak - start) / MiB, seconds } satisfies Streamed);
+}
+
+function say(message: unknown): void {
+  process.send?.(message);
+}
+
+// Ends with the process that started it, whatever became of that one.
+process.once("disconnect", () => process.exit());
+await run(JSON.parse(process.argv[2] ?? "") as Task);
+process.disconnect();

@@ -1,0 +1,126 @@
+// The benchmark: runs the sections one after the other and prints what they measured.
+import { mkdirSync, rmSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { createChildren } from "./children.ts";
+import { prepareLargeStore } from "./large-store.ts";
+import { diskFacts } from "./limits.ts";
+import type { Pace } from "./measure.ts";
+import { help, type Options, parseOptions, UsageError } from "./options.ts";
+import { type Context, MiB, type Row, type Section } from "./section.ts";
+import { churn } from "./sections/churn.ts";
+import { contention } from "./sections/contention.ts";
+import { list } from "./sections/list.ts";
+import { memory } from "./sections/memory.ts";
+import { multipart } from "./sections/multipart.ts";
+import { sizes } from "./sections/sizes.ts";
+import { small } from "./sections/small.ts";
+import { number, renderTable } from "./table.ts";
+import { createWorkspace } from "./workspace.ts";
+
+/** In this order: churn is last since it destroys what the large store holds. */
+const sections: readonly Section[] = [small, sizes, multipart, contention, list, memory, churn];
+
+const full: Pace = { rounds: 7, seconds: 1, bytes: 1024 * MiB };
+const quick: Pace = { rounds: 3, seconds: 0.1, bytes: 128 * MiB };
+
+interface Report extends Pick<Section, "name" | "description"> {
+  readonly rows: readonly Row[];
+  readonly notes: readonly string[];
+}
+
+async function main(options: Options): Promise<void> {
+  const children = createChildren();
+  const workspace = createWorkspace(options.dir, () => children.killAll());
+  const print = (text: string) => {
+    if (!options.json) process.stdout.write(`${text}\n`);
+  };
+  try {
+    const machine = measureMachine(workspace.directory, options);
+    print(`${machineLines(machine)}\n`);
+    let preparation: ReturnType<typeof prepareLargeStore> | undefined;
+    const largeStore = () => {
+      preparation ??= prepareLargeStore(join(workspace.directory, "large"), options.objects, progress);
+      return preparation;
+    };
+    const reports: Report[] = [];
+    for (const section of sections) {
+      if (options.only !== undefined && !options.only.includes(section.name)) continue;
+      const directory = join(workspace.directory, section.name);
+      mkdirSync(directory);
+      const rows: Row[] = [];
+      const notes: string[] = [];
+      const context: Context = {
+        directory,
+        pace: options.quick ? quick : full,
+        quick: options.quick,
+        minutes: options.minutes,
+        children,
+        largeStore: options.quick && options.only === undefined ? undefined : largeStore,
+        row: (row) => rows.push(row),
+        note: (text) => notes.push(text),
+        progress: (text) => progress(`${section.name}: ${text}`),
+      };
+      await section.run(context);
+      rmSync(directory, { recursive: true });
+      progress("");
+      const { name, description } = section;
+      reports.push({ name, description, rows, notes });
+      print(
+        [`${name}: ${description}`, "", ...(rows.length > 0 ? [renderTable(rows)] : []), ...notes, ""].join(
+          "\n",
+        ),
+      );
+    }
+    if (options.json)
+      process.stdout.write(`${JSON.stringify({ machine, options, sections: reports }, null, 2)}\n`);
+    else print(summary(reports));
+  } finally {
+    workspace.remove();
+  }
+}
+
+function measureMachine(directory: string, options: Options) {
+  progress("the machine itself");
+  const facts = diskFacts(directory, options.quick ? 0.1 : 1);
+  progress("");
+  const processors = cpus();
+  return {
+    node: process.version,
+    system: `${process.platform} ${release()}`,
+    processors: `${processors.length} × ${processors[0]?.model.trim() ?? "unknown"}`,
+    memoryMiB: Math.round(totalmem() / MiB),
+    directory: options.dir,
+    ...facts,
+  };
+}
+
+function machineLines(machine: ReturnType<typeof measureMachine>): string {
+  return [
+    `Node ${machine.node}, ${machine.system}, ${machine.processors}, ${number(machine.memoryMiB)} MiB of memory`,
+    `In ${machine.directory}, 1 KiB at a time: ${number(machine.fsyncPerSecond)} fsync/s, ` +
+      `${number(machine.fdatasyncPerSecond)} fdatasync/s appending, ` +
+      `${number(machine.fdatasyncInPlacePerSecond)} in place; md5 ${number(machine.md5MiBPerSecond)} MiB/s`,
+  ].join("\n");
+}
+
+function summary(reports: readonly Report[]): string {
+  const judged = reports.flatMap((report) => report.rows.filter((row) => row.bar !== undefined));
+  const missed = judged.filter((row) => row.bar?.ok === false).length;
+  return `${judged.length - missed} of ${judged.length} bars reached.`;
+}
+
+/** One line that is written over, and only where somebody watches. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+try {
+  const options = parseOptions(process.argv.slice(2), sections);
+  if (options === undefined) process.stdout.write(help(sections));
+  else await main(options);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`bench: ${error.message}. Try --help.\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,116 @@
+// The command line of the benchmark: what may be asked for, and one clear message for what may not.
+import { statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+
+export interface Options {
+  readonly quick: boolean;
+  readonly json: boolean;
+  /** Sections by name; undefined for all. */
+  readonly only: readonly string[] | undefined;
+  /** A fresh directory is made in this one, and removed. */
+  readonly dir: string;
+  /** How many objects the large store holds. */
+  readonly objects: number;
+  /** How long the large store is overwritten. */
+  readonly minutes: number;
+}
+
+export interface SectionName {
+  readonly name: string;
+  readonly description: string;
+}
+
+export class UsageError extends Error {}
+
+/** Undefined when the help was asked for. */
+export function parseOptions(args: readonly string[], sections: readonly SectionName[]): Options | undefined {
+  const values = parse(args);
+  if (values.help) return undefined;
+  return {
+    quick: values.quick ?? false,
+    json: values.json ?? false,
+    only: values.only === undefined ? undefined : sectionNames(values.only, sections),
+    dir: directory(values.dir ?? tmpdir()),
+    objects: objects(values.objects ?? "1000000"),
+    minutes: minutes(values.minutes ?? "10"),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        quick: { type: "boolean" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+        only: { type: "string" },
+        dir: { type: "string" },
+        objects: { type: "string" },
+        minutes: { type: "string" },
+      },
+    }).values;
+  } catch (error) {
+    // The first sentence names the option; the rest is advice for programs that take positionals.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(message.split(/\.?\n|\. |\.$/, 1)[0]);
+  }
+}
+
+function sectionNames(list: string, sections: readonly SectionName[]): string[] {
+  const known = sections.map((section) => section.name);
+  const names = list.split(",").map((name) => name.trim());
+  for (const name of names) {
+    if (!known.includes(name)) {
+      throw new UsageError(`No section is named "${name}": the sections are ${known.join(", ")}`);
+    }
+  }
+  return names;
+}
+
+function directory(path: string): string {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`Cannot work in "${path}": it is not a directory`);
+  }
+  return path;
+}
+
+function objects(text: string): number {
+  const count = Number(text.replaceAll("_", ""));
+  if (!Number.isInteger(count) || count < 2000 || count % 10 !== 0) {
+    throw new UsageError(`--objects takes a multiple of ten from 2000: "${text}" is not one`);
+  }
+  return count;
+}
+
+function minutes(text: string): number {
+  const count = Number(text);
+  if (text.trim() === "" || !Number.isFinite(count) || count <= 0) {
+    throw new UsageError(`--minutes takes a number above zero: "${text}" is not one`);
+  }
+  return count;
+}
+
+export function help(sections: readonly SectionName[]): string {
+  const names = sections.map((section) => `  ${section.name.padEnd(16)}${section.description}`).join("\n");
+  return `Measures Store beside the same work done by hand on this machine.
+
+npm run bench -- [options]
+
+  --quick         a minute in all: short rounds, and nothing that needs the large store unless --only names it
+  --only a,b      only these sections
+  --json          one JSON document instead of tables
+  --dir DIR       where the temporary directory is made (default: ${tmpdir()})
+  --objects N     objects in the large store of list, memory and churn (default: 1000000)
+  --minutes M     minutes of overwriting in churn (default: 10)
+  --help          this text
+
+Sections:
+${names}
+
+Rounds of the product and of the work by hand alternate; a figure is the median of its rounds, ± half of
+their range. The ratio is the median of the ratios of neighbouring rounds, store to work by hand: 1.00 is
+the limit of the machine, from below for rates and from above for ms and MiB.
+`;
+}

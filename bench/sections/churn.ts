@@ -1,0 +1,131 @@
+// Whether a large store stays as fast as it was: overwritten for minutes, mostly deleted, and used again.
+import { mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { openStore, type StoreBucket } from "../../src/index.ts";
+import type { LargeStore } from "../large-store.ts";
+import { groupAppend, type Limit } from "../limits.ts";
+import { figure, forEach, perSecond } from "../measure.ts";
+import { type Context, KiB, MiB, makeRow, present, random, type Section } from "../section.ts";
+
+const lanes = 64;
+const size = KiB;
+
+export const churn: Section = {
+  name: "churn",
+  description: "minutes of overwriting the large store, deleting 80 % of it, and one minute more",
+  run,
+};
+
+async function run(context: Context): Promise<void> {
+  const large = await context.largeStore?.();
+  if (large === undefined) {
+    context.note("Churn is left out: name this section with --only for it.");
+    return;
+  }
+  const raw = join(context.directory, "raw");
+  mkdirSync(raw);
+  const limit = groupAppend(raw, body, lanes, context.quick ? 0.5 : 2);
+  const store = await openStore(large.directory);
+  const bucket = store.bucket(large.bucket);
+  const any = () => large.key(random(large.objects));
+  const kept = () => large.key(random(large.objects / 5) * 5);
+
+  directorySize(context, large, "at the beginning", large.objects);
+  const slices = Math.max(2, Math.round(context.minutes));
+  const seconds = (context.minutes * 60) / slices;
+  await reads(context, bucket, any, "before", seconds / 6);
+  const rates: number[] = [];
+  for (let slice = 1; slice <= slices; slice++) {
+    const what = `put, minute ${slice}`;
+    rates.push(await puts({ context, bucket, key: any, what, seconds, limit }));
+  }
+  const [first, last] = [rates[0] ?? Number.NaN, rates.at(-1) ?? Number.NaN];
+  context.row(
+    makeRow({ what: "last minute : first", unit: "times", bar: { atLeast: 0.8 } }, [figure([last / first])]),
+  );
+  directorySize(context, large, "after the overwrites", large.objects);
+
+  await deleteMost(context, bucket, large);
+  directorySize(context, large, "after the delete", large.objects / 5);
+  await puts({ context, bucket, key: kept, what: "put, after the delete", seconds: seconds / 3, limit });
+  await reads(context, bucket, kept, "after the delete", seconds / 3);
+  await store.sweep();
+  await store.close();
+  directorySize(context, large, "swept and closed", large.objects / 5);
+  if (seconds !== 60) context.note(`A "minute" of this run has ${seconds} seconds.`);
+}
+
+const body = Buffer.alloc(size, 2);
+
+interface Puts {
+  readonly context: Context;
+  readonly bucket: StoreBucket;
+  readonly what: string;
+  readonly seconds: number;
+  readonly limit: Limit;
+  key(): string;
+}
+
+async function puts({ context, bucket, key, what, seconds, limit }: Puts): Promise<number> {
+  context.progress(what);
+  globalThis.gc?.();
+  const rate = await perSecond({ lanes, seconds }, () => bucket.put(key(), body));
+  const byHand = await limit.round();
+  const row = { what, size, lanes, unit: "op/s" } as const;
+  context.row(makeRow(row, [figure([rate]), figure([byHand])], [limit.name]));
+  return rate;
+}
+
+async function reads(
+  context: Context,
+  bucket: StoreBucket,
+  key: () => string,
+  when: string,
+  seconds: number,
+): Promise<void> {
+  context.progress(`get and head, ${when}`);
+  const get = async () => present(await bucket.get(key()), "an object").arrayBuffer();
+  const head = async () => present(await bucket.head(key()), "an object");
+  const row = { size, lanes, unit: "op/s" } as const;
+  const gets = await perSecond({ lanes, seconds }, get);
+  context.row(makeRow({ ...row, what: `get, ${when}` }, [figure([gets])]));
+  const heads = await perSecond({ lanes, seconds }, head);
+  context.row(makeRow({ ...row, what: `head, ${when}` }, [figure([heads])]));
+}
+
+/** All keys but every fifth, a thousand to a call. */
+async function deleteMost(context: Context, bucket: StoreBucket, large: LargeStore): Promise<void> {
+  const batch = 1250;
+  const begin = performance.now();
+  await forEach(Math.ceil(large.objects / batch), 4, async (index) => {
+    if (index % 50 === 0) context.progress(`delete, ${(index * batch).toLocaleString("en")} passed`);
+    const all = Array.from(
+      { length: Math.min(batch, large.objects - index * batch) },
+      (_, at) => at + index * batch,
+    );
+    await bucket.delete(all.filter((at) => at % 5 !== 0).map(large.key));
+  });
+  const rate = (large.objects * 0.8) / ((performance.now() - begin) / 1000);
+  context.row(
+    makeRow({ what: "delete of 80 %, 1,000 keys a call", lanes: 4, unit: "op/s" }, [figure([rate])]),
+  );
+}
+
+/** What the store takes on disk, beside the bytes of the bodies in it. */
+function directorySize(context: Context, large: LargeStore, when: string, live: number): void {
+  const bodies = (live * size) / MiB;
+  const taken = bytesUnder(large.directory) / MiB;
+  context.row(
+    makeRow({ what: `files, ${when}`, unit: "MiB" }, [figure([taken]), figure([bodies])], ["bodies alone"]),
+  );
+}
+
+function bytesUnder(directory: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+    // A file may go while the store is open.
+    if (entry.isFile())
+      bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+  }
+  return bytes;
+}

@@ -1,0 +1,102 @@
+// Larger objects, where bytes are moved: hashed and synced on the way in, read and verified on the way out.
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { openStore, type StoreBucket } from "../../src/index.ts";
+import { chunked, drain } from "../bodies.ts";
+import { fileReads, fileWrites, type Limit, md5Alone } from "../limits.ts";
+import { forEach, perSecond } from "../measure.ts";
+import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinBound } from "../section.ts";
+
+export const sizes: Section = {
+  name: "sizes",
+  description: "put and get of 64 KiB, 1 MiB and 64 MiB at 1, 16 and 128 lanes",
+  run,
+};
+
+async function run(context: Context): Promise<void> {
+  const { directory } = context;
+  mkdirSync(join(directory, "raw"));
+  mkdirSync(join(directory, "store"));
+  const store = await openStore(join(directory, "store"));
+  await store.createBucket("sizes");
+  const bucket = store.bucket("sizes");
+  const sweep = () => store.sweep();
+  for (const size of [64 * KiB, MiB, 64 * MiB]) {
+    const body = randomBytes(size);
+    const lanes = [1, 16, 128].filter((count) => withinBound(context, size, count));
+    for (const count of lanes) await puts({ context, bucket, body, lanes: count, sweep });
+    if (size === 64 * MiB) {
+      for (const count of lanes) await puts({ context, bucket, body, lanes: count, sweep, stream: true });
+    }
+    await forEach(objectsOf(size), 4, (index) => bucket.put(getKey(size, index), body));
+    const byHand = fileReads(join(directory, "raw"), body, objectsOf(size), context.pace.seconds);
+    for (const count of lanes) await gets(context, bucket, size, count, byHand);
+  }
+  await store.close();
+}
+
+interface Puts {
+  readonly context: Context;
+  readonly bucket: StoreBucket;
+  readonly body: Buffer<ArrayBuffer>;
+  readonly lanes: number;
+  readonly stream?: boolean;
+  sweep(): Promise<unknown>;
+}
+
+async function puts({ context, bucket, body, lanes, stream, sweep }: Puts): Promise<void> {
+  const { seconds, bytes } = context.pace;
+  const raw = join(context.directory, "raw");
+  const size = body.length;
+  const work = { lanes, seconds, operations: Math.floor(bytes / size) };
+  const whole = body.buffer.slice(body.byteOffset, body.byteOffset + size);
+  const value = () => (stream ? chunked(body) : whole);
+  await compare(context, {
+    what: stream ? "put, stream of 64 KiB" : "put, ArrayBuffer",
+    size,
+    lanes,
+    unit: unitOf(size),
+    round: async () => {
+      const rate = await perSecond(work, (lane) => bucket.put(`put-${size}-${lane}`, value()));
+      // What was overwritten must not fill the disk, nor be removed during the work by hand.
+      await sweep();
+      return rate;
+    },
+    limits: [fileWrites(raw, body, work), md5Alone(body, seconds)],
+    bar: size === 64 * MiB && lanes === 1 ? { atLeast: 0.8, of: "md5" } : undefined,
+  });
+}
+
+/** Enough different objects to read, and no more than the page cache holds at ease. */
+function objectsOf(size: number): number {
+  return Math.max(4, Math.min(1024, (64 * MiB) / size));
+}
+
+function getKey(size: number, index: number): string {
+  return `get-${size}-${index}`;
+}
+
+async function gets(
+  context: Context,
+  bucket: StoreBucket,
+  size: number,
+  lanes: number,
+  byHand: Limit,
+): Promise<void> {
+  const { seconds } = context.pace;
+  let next = 0;
+  const get = async () => {
+    const object = present(await bucket.get(getKey(size, next++ % objectsOf(size))), "an object");
+    await drain(object.body, size);
+  };
+  await compare(context, {
+    what: "get, body drained",
+    size,
+    lanes,
+    unit: unitOf(size),
+    round: () => perSecond({ lanes, seconds }, get),
+    limits: [byHand],
+    bar: size === 64 * MiB && lanes === 1 ? { atLeast: 0.7, of: byHand.name } : undefined,
+  });
+}

@@ -1,0 +1,36 @@
+// The fresh directory everything happens in, gone when the run ends, also when it is interrupted.
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Workspace {
+  readonly directory: string;
+  remove(): void;
+}
+
+export function createWorkspace(parent: string, beforeRemoval: () => void): Workspace {
+  const directory = mkdtempSync(join(parent, "store-bench-"));
+  const remove = () => {
+    beforeRemoval();
+    removeTree(directory);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => {
+      remove();
+      // The handler is gone by now: end as the signal would have ended us.
+      process.kill(process.pid, signal);
+    });
+  }
+  return { directory, remove };
+}
+
+/** Threads that still write may fill a folder again while it is emptied: what they had begun ends soon. */
+function removeTree(directory: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      rmSync(directory, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (attempt === 1000) throw error;
+    }
+  }
+}

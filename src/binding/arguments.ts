@@ -1,0 +1,191 @@
+// What a script may pass, turned into the engine's terms. Wrong arguments are a TypeError or a RangeError,
+// told before any work is done.
+import { types } from "node:util";
+import { conditionFromHeaders, metadataFromHeaders, rangeFromHeader } from "../http/headers.ts";
+import {
+  checksumAlgorithms,
+  checksumLengths,
+  checksumNames,
+  type ExpectedChecksum,
+} from "../model/checksum.ts";
+import type { Condition, EtagCondition } from "../model/condition.ts";
+import { limits } from "../model/limits.ts";
+import { metadataHeaders } from "../model/metadata.ts";
+import type { HttpMetadata } from "../model/object.ts";
+import type { RangeRequest } from "../model/range.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** ToString, as the platform does it: a Symbol is a TypeError. */
+export function stringArgument(value: unknown, name: string): string {
+  if (value === undefined) throw new TypeError(`The argument "${name}" is missing.`);
+  return `${value as string}`;
+}
+
+/** Undefined and null mean none. */
+export function optionsArgument(value: unknown, name = "options"): Fields {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== "object") throw new TypeError(`"${name}" must be an object, not ${describe(value)}.`);
+  return value as Fields;
+}
+
+/** A string that is one already: coercing a prefix or a cursor would hide a mistake. */
+export function realString(options: Fields, name: string): string | undefined {
+  const value = options[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw new TypeError(`"${name}" must be a string, not ${describe(value)}.`);
+  return value;
+}
+
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (types.isAnyArrayBuffer(value)) return new Uint8Array(value);
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return undefined;
+}
+
+export function describe(value: unknown): string {
+  return value === null
+    ? "null"
+    : typeof value === "object"
+      ? (value.constructor?.name ?? "an object")
+      : typeof value;
+}
+
+export function customerKeyArgument(options: Fields): Uint8Array | undefined {
+  const value = options.ssecKey;
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "string" && !/^([0-9a-f]{2})*$/i.test(value))
+    throw new TypeError("SSE-C Key has invalid format");
+  const key = typeof value === "string" ? Buffer.from(value, "hex") : bytesOf(value);
+  if (key === undefined) throw new TypeError("SSE-C Key has invalid format");
+  if (key.length !== limits.ssecKeyBytes) throw new TypeError("SSE-C Key must be 32 bytes in length");
+  return Uint8Array.from(key);
+}
+
+export function checksumArgument(options: Fields): ExpectedChecksum | undefined {
+  const given = checksumAlgorithms.filter(
+    (algorithm) => options[algorithm] !== undefined && options[algorithm] !== null,
+  );
+  if (given.length > 1) throw new TypeError("You cannot specify multiple hashing algorithms.");
+  const algorithm = given[0];
+  if (algorithm === undefined) return undefined;
+  const value = options[algorithm];
+  const length = checksumLengths[algorithm];
+  const isHex = typeof value === "string" && /^([0-9a-f]{2})*$/i.test(value);
+  const bytes = isHex ? Buffer.from(value, "hex") : bytesOf(value);
+  if (bytes?.length !== length) {
+    throw new TypeError(
+      `"${algorithm}" must be ${length} bytes or ${length * 2} hex digits: ${checksumNames[algorithm]} has no other length.`,
+    );
+  }
+  return { algorithm, value: Uint8Array.from(bytes) };
+}
+
+export function conditionArgument(options: Fields): Condition | undefined {
+  const given = optionsArgument(options.onlyIf, "onlyIf");
+  if (given instanceof Headers) return conditionFromHeaders(given);
+  const etagMatches = etagField(given, "etagMatches");
+  const etagDoesNotMatch = etagField(given, "etagDoesNotMatch");
+  const uploadedBefore = dateField(given, "uploadedBefore");
+  const uploadedAfter = dateField(given, "uploadedAfter");
+  const condition = {
+    ...(etagMatches === undefined ? {} : { etagMatches }),
+    ...(etagDoesNotMatch === undefined ? {} : { etagDoesNotMatch }),
+    ...(uploadedBefore === undefined ? {} : { uploadedBefore }),
+    ...(uploadedAfter === undefined ? {} : { uploadedAfter }),
+  };
+  if (Object.keys(condition).length === 0) return undefined;
+  return { ...condition, secondsGranularity: Boolean(given.secondsGranularity) };
+}
+
+function etagField(given: Fields, name: string): EtagCondition | undefined {
+  const etag = realString(given, name);
+  if (etag === undefined || etag === "*") return etag;
+  if (/^(W\/)?"|"$/.test(etag)) {
+    throw new TypeError(`"${name}" must be an etag without quotes: pass etag, not httpEtag.`);
+  }
+  return [{ value: etag, weak: false }];
+}
+
+export function dateField(given: Fields, name: string): number | undefined {
+  const value = given[name];
+  if (value === undefined || value === null) return undefined;
+  const time = value instanceof Date ? value.getTime() : value;
+  if (typeof time !== "number" || Number.isNaN(time)) {
+    throw new TypeError(`"${name}" must be a valid Date or a number of milliseconds.`);
+  }
+  return time;
+}
+
+export function rangeArgument(options: Fields): RangeRequest | undefined {
+  const given = optionsArgument(options.range, "range");
+  if (given instanceof Headers) return rangeFromHeader(given.get("range"));
+  const offset = countField(given, "offset");
+  const length = countField(given, "length");
+  const suffix = countField(given, "suffix");
+  if (suffix !== undefined) {
+    if (offset !== undefined || length !== undefined) {
+      throw new TypeError('"suffix" cannot stand beside "offset" or "length" in a range.');
+    }
+    return { suffix };
+  }
+  if (offset === undefined && length === undefined) return undefined;
+  return { ...(offset === undefined ? {} : { offset }), ...(length === undefined ? {} : { length }) };
+}
+
+function countField(given: Fields, name: string): number | undefined {
+  const value = given[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number") throw new TypeError(`"${name}" must be a number, not ${describe(value)}.`);
+  if (!Number.isInteger(value) || value < 0) {
+    throw new RangeError(`"${name}" must be a whole number of bytes, 0 or more: ${value}`);
+  }
+  return value;
+}
+
+export function httpMetadataArgument(options: Fields): HttpMetadata {
+  const given = optionsArgument(options.httpMetadata, "httpMetadata");
+  if (given instanceof Headers) return checkedText(metadataFromHeaders(given));
+  const metadata: Record<string, string | number> = {};
+  for (const [name] of metadataHeaders) {
+    const value = given[name];
+    if (value === undefined || value === null) continue;
+    metadata[name] = name === "cacheExpiry" ? dateField(given, name)! : stringArgument(value, name);
+  }
+  return checkedText(metadata);
+}
+
+function checkedText(metadata: HttpMetadata): HttpMetadata {
+  for (const [name, value] of Object.entries(metadata)) {
+    if (typeof value !== "string") continue;
+    if (/[\x00-\x1f\x7f]/.test(value) || !value.isWellFormed()) {
+      throw new TypeError(
+        `"${name}" holds a control character or half a surrogate pair: no header can carry it.`,
+      );
+    }
+  }
+  return metadata;
+}
+
+export function customMetadataArgument(options: Fields): ReadonlyMap<string, string> {
+  const given = optionsArgument(options.customMetadata, "customMetadata");
+  const metadata = new Map<string, string>();
+  for (const name of Object.keys(given)) {
+    const value = `${given[name] as string}`;
+    if (!name.isWellFormed() || !value.isWellFormed()) {
+      throw new TypeError(`Custom metadata "${name.toWellFormed()}" holds half a surrogate pair.`);
+    }
+    metadata.set(name, value);
+  }
+  return metadata;
+}
+
+export function partNumberArgument(value: unknown): number {
+  const number = Math.trunc(Number(value));
+  if (!(number >= 1 && number <= limits.partNumber)) {
+    throw new TypeError(
+      `Part number must be between 1 and ${limits.partNumber} (inclusive): ${describe(value)} ${String(value)}`,
+    );
+  }
+  return number;
+}

@@ -1,0 +1,40 @@
+// What a script's compatibility date and flags decide (spec 4, list rule 3; spec 9).
+
+export interface Compatibility {
+  /** Whether list looks at `include` at all. */
+  readonly honorInclude: boolean;
+  /** Whether delimited prefixes keep their delimiter, as S3's common prefixes do. */
+  readonly keepDelimiter: boolean;
+}
+
+export const compatibilityFlags = [
+  "store_list_honor_include",
+  "store_delimited_prefixes_keep_delimiter",
+] as const;
+
+const honorIncludeSince = "2022-08-04";
+
+/** Without a date the newest behaviour holds. */
+export function compatibilityOf(date: string | undefined, flags: readonly string[] = []): Compatibility {
+  if (date !== undefined && !isCalendarDate(date)) {
+    throw new TypeError(`The compatibility date must be a date like 2026-11-01: "${date}"`);
+  }
+  for (const flag of flags) {
+    if (!compatibilityFlags.some((known) => known === flag)) {
+      throw new TypeError(
+        `Unknown compatibility flag "${flag}": known are ${compatibilityFlags.join(" and ")}.`,
+      );
+    }
+  }
+  return {
+    honorInclude:
+      date === undefined || date >= honorIncludeSince || flags.includes("store_list_honor_include"),
+    keepDelimiter: flags.includes("store_delimited_prefixes_keep_delimiter"),
+  };
+}
+
+function isCalendarDate(date: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return false;
+  const time = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+}

@@ -1,0 +1,32 @@
+// A pipe that knows how many bytes go through it, so that a stored stream has a declared length.
+
+const lengths = new WeakMap<ReadableStream, number>();
+
+/** What a stream said it would carry, if it said so. */
+export function declaredLength(stream: ReadableStream): number | undefined {
+  return lengths.get(stream);
+}
+
+export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
+  constructor(expectedLength: number | bigint) {
+    const length = Number(expectedLength);
+    if (!Number.isSafeInteger(length) || length < 0) {
+      throw new TypeError(
+        `FixedLengthStream needs a whole number of bytes, 0 or more: ${String(expectedLength)}`,
+      );
+    }
+    let seen = 0;
+    super({
+      transform(chunk, controller) {
+        seen += chunk.byteLength;
+        if (seen > length) throw new TypeError(`FixedLengthStream was given more than its ${length} bytes.`);
+        controller.enqueue(chunk);
+      },
+      flush() {
+        if (seen < length)
+          throw new TypeError(`FixedLengthStream ended after ${seen} of its ${length} bytes.`);
+      },
+    });
+    lengths.set(this.readable, length);
+  }
+}

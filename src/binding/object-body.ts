@@ -1,0 +1,99 @@
+// An object with its value. The value is pulled from the engine as it is read, and can be read once.
+import type { ObjectBytes } from "../engine/engine.ts";
+import { during } from "../model/errors.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import type { ByteRange } from "../model/range.ts";
+import type * as script from "../types.ts";
+import { StoreObject } from "./object.ts";
+
+export class StoreObjectBody extends StoreObject implements script.StoreObjectBody {
+  declare readonly range: script.StoreReturnedRange;
+  readonly #bytes: ObjectBytes;
+  #stream: ReadableStream<Uint8Array> | undefined;
+  #used = false;
+
+  constructor(record: ObjectRecord, range: ByteRange, bytes: ObjectBytes) {
+    super(record, range);
+    this.#bytes = bytes;
+  }
+
+  get body(): ReadableStream<Uint8Array> {
+    if (this.#stream === undefined) {
+      this.#stream = this.#openStream();
+      // Read by one of the methods before the stream was asked for: what is left to see is a spent one.
+      if (this.#used) this.#stream.getReader();
+    }
+    return this.#stream;
+  }
+
+  get bodyUsed(): boolean {
+    return this.#used;
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return (await this.bytes()).buffer as ArrayBuffer;
+  }
+
+  /** The value in a buffer of its own. */
+  async bytes(): Promise<Uint8Array> {
+    if (this.#used || this.#stream?.locked === true) {
+      throw new TypeError(
+        "The body has already been read: it can be read only once. Keep the value, or get again.",
+      );
+    }
+    this.#used = true;
+    this.#stream?.getReader();
+    const { inline, length } = this.#bytes;
+    if (inline !== undefined) return new Uint8Array(inline);
+    const value = new Uint8Array(length);
+    let filled = 0;
+    for await (const chunk of this.#chunks()) {
+      value.set(chunk, filled);
+      filled += chunk.length;
+    }
+    return value;
+  }
+
+  async text(): Promise<string> {
+    return new TextDecoder().decode(await this.bytes());
+  }
+
+  async json<T = unknown>(): Promise<T> {
+    return JSON.parse(await this.text()) as T;
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([await this.bytes()], { type: this.httpMetadata?.contentType ?? "" });
+  }
+
+  async *#chunks(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#bytes.chunks();
+    } catch (error) {
+      throw during("get", error);
+    }
+  }
+
+  #openStream(): ReadableStream<Uint8Array> {
+    const chunks = this.#chunks();
+    return new ReadableStream({
+      type: "bytes",
+      pull: async (controller) => {
+        this.#used = true;
+        const { done, value } = await chunks.next();
+        if (done === true) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+        } else {
+          // The stream takes the buffer for its own; bytes that share one with others are copied first.
+          controller.enqueue(value.byteLength === value.buffer.byteLength ? value : value.slice());
+        }
+      },
+      cancel: async () => {
+        this.#used = true;
+        await chunks.return(undefined);
+        await this.#bytes.cancel();
+      },
+    });
+  }
+}

@@ -1,0 +1,89 @@
+// The objects a script holds: metadata alone, or metadata with a value that can be read once (spec 2.2, 2.3).
+import { headersFromMetadata } from "../http/headers.ts";
+import { checksumAlgorithms, hex } from "../model/checksum.ts";
+import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
+import type { ByteRange } from "../model/range.ts";
+import type * as script from "../types.ts";
+
+/** Which metadata a listed object carries; everything else always carries both. */
+export interface Included {
+  readonly http: boolean;
+  readonly custom: boolean;
+}
+
+const both: Included = { http: true, custom: true };
+
+export class StoreChecksums implements script.StoreChecksums {
+  declare readonly md5?: ArrayBuffer;
+  declare readonly sha1?: ArrayBuffer;
+  declare readonly sha256?: ArrayBuffer;
+  declare readonly sha384?: ArrayBuffer;
+  declare readonly sha512?: ArrayBuffer;
+
+  constructor(checksums: Checksums) {
+    for (const algorithm of checksumAlgorithms) {
+      const value = checksums[algorithm];
+      if (value !== undefined) this[algorithm] = Uint8Array.from(value).buffer;
+    }
+  }
+
+  toJSON(): script.StoreStringChecksums {
+    const strings: script.StoreStringChecksums = {};
+    for (const algorithm of checksumAlgorithms) {
+      const value = this[algorithm];
+      if (value !== undefined) strings[algorithm] = hex(new Uint8Array(value));
+    }
+    return strings;
+  }
+}
+
+export class StoreObject implements script.StoreObject {
+  readonly key: string;
+  readonly version: string;
+  readonly size: number;
+  readonly etag: string;
+  readonly httpEtag: string;
+  readonly uploaded: Date;
+  readonly httpMetadata: script.StoreHTTPMetadata | undefined;
+  readonly customMetadata: Record<string, string> | undefined;
+  readonly range: script.StoreReturnedRange | undefined;
+  readonly checksums: script.StoreChecksums;
+  readonly storageClass: script.StoreStorageClass;
+  readonly ssecKeyMd5: string | undefined;
+
+  constructor(record: ObjectRecord, range?: ByteRange, included: Included = both) {
+    this.key = record.key;
+    this.version = record.version;
+    this.size = record.size;
+    this.etag = record.etag;
+    this.httpEtag = `"${record.etag}"`;
+    this.uploaded = new Date(record.uploaded);
+    this.httpMetadata = included.http ? scriptMetadata(record.httpMetadata) : undefined;
+    this.customMetadata = included.custom ? plainObject(record.customMetadata) : undefined;
+    this.range = range === undefined ? undefined : { offset: range.offset, length: range.length };
+    this.checksums = new StoreChecksums(record.checksums);
+    this.storageClass = record.storageClass;
+    this.ssecKeyMd5 = record.encryption?.keyMd5;
+  }
+
+  writeHttpMetadata(headers: Headers): void {
+    if (!(headers instanceof Headers)) throw new TypeError("writeHttpMetadata needs a Headers object.");
+    if (this.httpMetadata === undefined) {
+      throw new TypeError(
+        'This object carries no HTTP metadata: list with include: ["httpMetadata"] to write it as headers.',
+      );
+    }
+    const { cacheExpiry, ...text } = this.httpMetadata;
+    const stored = cacheExpiry === undefined ? text : { ...text, cacheExpiry: cacheExpiry.getTime() };
+    for (const [name, value] of headersFromMetadata(stored as HttpMetadata)) headers.set(name, value);
+  }
+}
+
+function scriptMetadata({ cacheExpiry, ...text }: HttpMetadata): script.StoreHTTPMetadata {
+  return cacheExpiry === undefined ? text : { ...text, cacheExpiry: new Date(cacheExpiry) };
+}
+
+/** `__proto__` and friends come out as ordinary names: fromEntries defines, it does not assign. */
+function plainObject(metadata: CustomMetadata): Record<string, string> {
+  return metadata.size === 0 ? {} : Object.fromEntries(metadata);
+}

@@ -1,0 +1,70 @@
+// A multipart upload as a script holds it (spec 2.9). A resumed one is not checked until it is used.
+import type { Engine } from "../engine/engine.ts";
+import type * as script from "../types.ts";
+import {
+  customerKeyArgument,
+  type Fields,
+  optionsArgument,
+  partNumberArgument,
+  realString,
+} from "./arguments.ts";
+import { StoreObject } from "./object.ts";
+import { cancelSource, sourceOf } from "./values.ts";
+
+export class StoreMultipartUpload implements script.StoreMultipartUpload {
+  readonly key: string;
+  readonly uploadId: string;
+  readonly #engine: Engine;
+  readonly #bucket: string;
+
+  constructor(engine: Engine, bucket: string, key: string, uploadId: string) {
+    this.#engine = engine;
+    this.#bucket = bucket;
+    this.key = key;
+    this.uploadId = uploadId;
+  }
+
+  get #name() {
+    return { key: this.key, id: this.uploadId };
+  }
+
+  async uploadPart(
+    partNumber: number,
+    value: script.StorePartValue,
+    options?: Pick<script.StoreMultipartOptions, "ssecKey"> | null,
+  ): Promise<script.StoreUploadedPart> {
+    const source = sourceOf(value, "uploadPart");
+    try {
+      const number = partNumberArgument(partNumber);
+      const customerKey = customerKeyArgument(optionsArgument(options));
+      const { etag } = await this.#engine.uploadPart(this.#bucket, this.#name, number, source, {
+        customerKey,
+      });
+      return { partNumber: number, etag };
+    } catch (error) {
+      await cancelSource(source, error);
+      throw error;
+    }
+  }
+
+  async abort(): Promise<void> {
+    await this.#engine.abortUpload(this.#bucket, this.#name);
+  }
+
+  async complete(uploadedParts: script.StoreUploadedPart[]): Promise<script.StoreObject> {
+    if (!Array.isArray(uploadedParts)) throw new TypeError("complete needs the array of uploaded parts.");
+    const parts = uploadedParts.map(partArgument);
+    return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
+  }
+}
+
+function partArgument(part: unknown) {
+  if (typeof part !== "object" || part === null) {
+    throw new TypeError("Each uploaded part must be an object with partNumber and etag.");
+  }
+  const { partNumber } = part as Fields;
+  const etag = realString(part as Fields, "etag");
+  if (etag === undefined)
+    throw new TypeError("Each uploaded part must have the etag that uploadPart returned.");
+  return { number: partNumberArgument(partNumber), etag };
+}

@@ -1,0 +1,122 @@
+// Giving bytes out: a range of a body, wherever it lives, opened so that a reader finishes the version it
+// began, whatever is put or deleted meanwhile. A body nobody reads is let go after a while.
+import { StoreError } from "../model/errors.ts";
+import type { ByteRange } from "../model/range.ts";
+import type { BlobReader, StoredBlob } from "./blobs.ts";
+import { collect, once } from "./chunks.ts";
+import type { Context } from "./context.ts";
+import { decrypt } from "./encryption.ts";
+import type { ObjectBytes } from "./engine.ts";
+import type { Body } from "./records.ts";
+
+export interface BodyRequest {
+  readonly bucket: string;
+  /** Size of the whole body. */
+  readonly size: number;
+  readonly range: ByteRange;
+  readonly dataKey: Uint8Array | undefined;
+  /** Whether the records still name this body. */
+  readonly stillNamed: () => Promise<boolean>;
+}
+
+/** How long a body may wait for its reader before it gives up its file. */
+const unreadMilliseconds = 60_000;
+
+/** Undefined when the body is gone already: the record read before is no longer the current one. */
+export async function openBody(
+  context: Context,
+  body: Body,
+  request: BodyRequest,
+): Promise<ObjectBytes | undefined> {
+  if (body.home === "inline") return inlineBytes(await openInline(body.bytes, request));
+  const segments = body.home === "blob" ? [{ number: 0, size: request.size, blob: body.blob }] : body.parts;
+  const blobs = segments.map(({ blob }) => blob);
+  const open = () => context.blobs.open(request.bucket, blobs, request.stillNamed);
+  const reader = await open();
+  if (reader === undefined) return undefined;
+  return lendBytes(reader, open, request.range.length, (opened) => readSegments(opened, segments, request));
+}
+
+async function openInline(stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
+  const { range, dataKey, size } = request;
+  if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
+  const read = ({ offset, length }: ByteRange) => once(stored.subarray(offset, offset + length));
+  return collect(decrypt(dataKey, 0, size, range, read));
+}
+
+function inlineBytes(bytes: Uint8Array): ObjectBytes {
+  return { length: bytes.length, inline: bytes, chunks: () => once(bytes), cancel: async () => {} };
+}
+
+interface Segment {
+  readonly number: number;
+  readonly size: number;
+  readonly blob: StoredBlob;
+}
+
+async function* readSegments(
+  reader: BlobReader,
+  segments: readonly Segment[],
+  { range, dataKey }: BodyRequest,
+): AsyncIterable<Uint8Array> {
+  let start = 0;
+  for (const { number, size, blob } of segments) {
+    const offset = Math.max(0, range.offset - start);
+    const length = Math.min(size, range.offset + range.length - start) - offset;
+    start += size;
+    if (length <= 0) continue;
+    const wanted = { offset, length };
+    if (dataKey === undefined) yield* reader.read(blob, wanted);
+    else yield* decrypt(dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
+  }
+}
+
+/** Closes what a body held when the script has dropped it half read, neither finished nor cancelled. */
+const abandoned = new FinalizationRegistry<BlobReader>((reader) => {
+  reader.close().catch(() => {
+    // Nobody is left to tell; the descriptor is gone either way.
+  });
+});
+
+function lendBytes(
+  opened: BlobReader,
+  reopen: () => Promise<BlobReader | undefined>,
+  length: number,
+  read: (reader: BlobReader) => AsyncIterable<Uint8Array>,
+): ObjectBytes {
+  let reader: BlobReader | undefined = opened;
+  const holder = {};
+  abandoned.register(holder, opened, holder);
+
+  async function close(): Promise<void> {
+    clearTimeout(timer);
+    abandoned.unregister(holder);
+    const closing = reader;
+    reader = undefined;
+    await closing?.close();
+  }
+
+  const timer = setTimeout(() => {
+    close().catch(() => {
+      // The file is opened again, with any error it has, when the body is read after all.
+    });
+  }, unreadMilliseconds).unref();
+
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    clearTimeout(timer);
+    reader ??= await reopen();
+    if (reader === undefined) throw replacedWhileUnread();
+    try {
+      yield* read(reader);
+    } finally {
+      await close();
+    }
+  }
+  return { length, inline: undefined, chunks, cancel: close };
+}
+
+function replacedWhileUnread(): StoreError {
+  return new StoreError("NoSuchKey", {
+    detail: "The object was replaced or deleted while its body waited unread for more than a minute.",
+  });
+}

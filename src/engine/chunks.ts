@@ -1,0 +1,36 @@
+// Small pieces of byte-stream plumbing that several parts of the engine share.
+
+/** The same bytes, copied into buffers of the reader's own, each filled to its size but for the last. */
+export async function* rechunk(
+  chunks: AsyncIterable<Uint8Array>,
+  size: number | (() => number),
+): AsyncGenerator<Uint8Array> {
+  const nextSize = typeof size === "number" ? () => size : size;
+  let block = Buffer.allocUnsafeSlow(nextSize());
+  let filled = 0;
+  for await (const chunk of chunks) {
+    let taken = 0;
+    while (taken < chunk.length) {
+      const piece = chunk.subarray(taken, taken + block.length - filled);
+      block.set(piece, filled);
+      filled += piece.length;
+      taken += piece.length;
+      if (filled === block.length) {
+        yield block;
+        block = Buffer.allocUnsafeSlow(nextSize());
+        filled = 0;
+      }
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
+}
+
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const chunk of chunks) pieces.push(chunk);
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}
+
+export async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}

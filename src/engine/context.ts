@@ -1,0 +1,20 @@
+// What every part of the engine works with: the two ports, the clock and the source of randomness.
+import type { Blobs } from "./blobs.ts";
+import type { Records } from "./records.ts";
+
+export interface Context {
+  readonly records: Records;
+  readonly blobs: Blobs;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly randomBytes: (size: number) => Buffer;
+  /** Bodies up to this size are kept beside their record. */
+  readonly inlineBytes: number;
+  /** How many bodies are coming in now; it sizes their buffers. */
+  readonly intakes: { active: number };
+}
+
+/** Versions and upload ids: 32 random hex digits, never ordered. */
+export function newId(context: Context): string {
+  return context.randomBytes(16).toString("hex");
+}

@@ -1,0 +1,93 @@
+// Puts the engine together from its parts, and tells every error as part of the action it stopped.
+import { randomBytes } from "node:crypto";
+import { type BucketRecord, checkBucketName } from "../model/bucket.ts";
+import { type Action, during, StoreError } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import { checkStorageClass } from "../model/object.ts";
+import type { Blobs } from "./blobs.ts";
+import type { Context } from "./context.ts";
+import type { Engine } from "./engine.ts";
+import { createHousekeeping } from "./housekeeping.ts";
+import { createObjects } from "./objects.ts";
+import type { Records } from "./records.ts";
+import { abortAll, createUploads } from "./uploads.ts";
+
+export interface EngineOptions {
+  readonly records: Records;
+  readonly blobs: Blobs;
+  readonly now?: (() => number) | undefined;
+  readonly randomBytes?: ((size: number) => Buffer) | undefined;
+  readonly inlineBytes?: number | undefined;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const context: Context = {
+    records: options.records,
+    blobs: options.blobs,
+    now: options.now ?? Date.now,
+    randomBytes: options.randomBytes ?? randomBytes,
+    inlineBytes: options.inlineBytes ?? limits.inlineBytes,
+    intakes: { active: 0 },
+  };
+  const objects = createObjects(context);
+  const uploads = createUploads(context);
+  const housekeeping = createHousekeeping(context);
+  return {
+    createBucket: telling("createBucket", (name, options) =>
+      createBucket(context, name, options?.storageClass),
+    ),
+    bucket: (name) => context.records.bucket(name),
+    listBuckets: telling("listBuckets", () => context.records.buckets()),
+    deleteBucket: telling("deleteBucket", (name) => deleteBucket(context, name, housekeeping.sweepBucket)),
+
+    head: telling("head", objects.head),
+    get: telling("get", objects.get),
+    put: telling("put", housekeeping.after(objects.put)),
+    delete: telling("delete", housekeeping.after(objects.delete)),
+    list: telling("list", objects.list),
+
+    createUpload: telling("createMultipartUpload", uploads.createUpload),
+    uploadPart: telling("uploadPart", housekeeping.after(uploads.uploadPart)),
+    completeUpload: telling("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
+    abortUpload: telling("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
+
+    sweep: housekeeping.sweep,
+    async close() {
+      await housekeeping.stop();
+      await context.records.close();
+      await context.blobs.close();
+    },
+  };
+}
+
+function telling<A extends unknown[], R>(action: Action, operation: (...args: A) => Promise<R>) {
+  return async (...args: A): Promise<R> => {
+    try {
+      return await operation(...args);
+    } catch (error) {
+      throw during(action, error);
+    }
+  };
+}
+
+async function createBucket(
+  context: Context,
+  name: string,
+  storageClass = "Standard",
+): Promise<BucketRecord> {
+  checkBucketName(name);
+  const bucket = { name, created: context.now(), storageClass: checkStorageClass(storageClass) };
+  if (!(await context.records.createBucket(bucket))) throw new StoreError("BucketConflict");
+  return bucket;
+}
+
+async function deleteBucket(context: Context, name: string, sweepBucket: (name: string) => Promise<void>) {
+  const { records } = context;
+  const page = await records.objects(name, { prefix: "", delimiter: "", limit: 1, metadataBytes: 1 });
+  if (page.entries.length > 0) throw new StoreError("BucketNotEmpty");
+  await abortAll(context, name);
+  await sweepBucket(name);
+  const outcome = await records.deleteBucket(name);
+  if (outcome === "missing") throw new StoreError("NoSuchBucket");
+  if (outcome === "not empty") throw new StoreError("BucketNotEmpty");
+}

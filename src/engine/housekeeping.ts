@@ -1,0 +1,74 @@
+// When housekeeping runs: soon after writes that may have buried bytes, every few minutes for what time
+// alone brings, and whenever asked. One sweep at a time; failures are told once and tried again later.
+import type { Context } from "./context.ts";
+import type { SweepReport } from "./engine.ts";
+import { removeBuried, sweep } from "./sweep.ts";
+
+const soonMilliseconds = 20;
+const everyMilliseconds = 5 * 60_000;
+
+export interface Housekeeping {
+  /** The same operation; what it buried is removed shortly after. Its first argument names the bucket. */
+  after<A extends [bucket: string, ...rest: never[]], R>(
+    operation: (...args: A) => Promise<R>,
+  ): (...args: A) => Promise<R>;
+  sweep(): Promise<SweepReport>;
+  sweepBucket(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createHousekeeping(context: Context): Housekeeping {
+  const touched = new Set<string>();
+  let soon: NodeJS.Timeout | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let stopped = false;
+
+  /** Runs one piece of work after the other, so that two sweeps never do the same thing twice at once. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work);
+    last = turn.catch(() => {});
+    return turn;
+  }
+
+  function inBackground(work: () => Promise<unknown>): void {
+    inTurn(work).catch((error: unknown) => {
+      if (!stopped)
+        process.emitWarning(`Housekeeping failed and will be tried again: ${String(error)}`, "StoreWarning");
+    });
+  }
+
+  async function removeTouched(): Promise<void> {
+    const names = [...touched];
+    touched.clear();
+    for (const name of names) {
+      if (stopped) return;
+      if ((await context.records.bucket(name)) !== undefined) await removeBuried(context, name);
+    }
+  }
+
+  const regularly = setInterval(() => inBackground(() => sweep(context)), everyMilliseconds).unref();
+
+  return {
+    after(operation) {
+      return async (...args) => {
+        const result = await operation(...args);
+        touched.add(args[0]);
+        soon ??= setTimeout(() => {
+          soon = undefined;
+          inBackground(removeTouched);
+        }, soonMilliseconds).unref();
+        return result;
+      };
+    },
+    sweep: () => inTurn(() => sweep(context)),
+    async sweepBucket(name) {
+      await inTurn(() => removeBuried(context, name));
+    },
+    async stop() {
+      stopped = true;
+      clearInterval(regularly);
+      clearTimeout(soon);
+      await last;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+// Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
+import { refusingClause, refusingClauseWhenMissing } from "../model/condition.ts";
+import { StoreError } from "../model/errors.ts";
+import { checkKey, type Key } from "../model/key.ts";
+import { limits } from "../model/limits.ts";
+import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { resolveRange } from "../model/range.ts";
+import { openBody } from "./body.ts";
+import { type Context, newId } from "./context.ts";
+import { dataKeyFor, sealNewKey } from "./encryption.ts";
+import type {
+  Engine,
+  GetOptions,
+  GetOutcome,
+  ListOptions,
+  PutOptions,
+  PutOutcome,
+  Source,
+} from "./engine.ts";
+import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
+import type { Body, ObjectWithBody } from "./records.ts";
+import { committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
+
+type Objects = Pick<Engine, "head" | "get" | "put" | "delete" | "list">;
+
+export function createObjects(context: Context): Objects {
+  const { records } = context;
+  return {
+    async head(bucket, key) {
+      checkKey(key);
+      return records.object(bucket, key);
+    },
+    async get(bucket, key, options = {}) {
+      checkKey(key);
+      return get(context, bucket, key, options);
+    },
+    async put(bucket, key, source, options = {}) {
+      return takingSource(source, () => put(context, bucket, key, source, options));
+    },
+    async delete(bucket, keys) {
+      if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
+      for (const key of keys) checkKey(key);
+      await existingBucket(context, bucket);
+      if (keys.length === 0) return;
+      await records.commit(bucket, { mutations: keys.map((key) => ({ kind: "delete object", key })) });
+    },
+    async list(bucket, options = {}) {
+      return list(context, bucket, options);
+    },
+  };
+}
+
+async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {
+  for (;;) {
+    const found = await context.records.objectWithBody(bucket, key);
+    if (found === undefined) return { outcome: "missing" };
+    const outcome = await answer(context, bucket, found, options);
+    if (outcome !== undefined) return outcome;
+    // The body went while it was being opened: whoever replaced it has committed, so this read starts anew.
+  }
+}
+
+async function answer(
+  context: Context,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  options: GetOptions,
+): Promise<GetOutcome | undefined> {
+  const clause = options.condition === undefined ? undefined : refusingClause(options.condition, record);
+  if (clause !== undefined) return { outcome: "refused", record, clause };
+  const dataKey = dataKeyFor(options.customerKey, record.encryption, { bucket, key: record.key });
+  const range = resolveRange(options.range, record.size);
+  const { key, version } = record;
+  const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
+  const bytes = await openBody(context, body, { bucket, size: record.size, range, dataKey, stillNamed });
+  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes };
+}
+
+async function put(
+  context: Context,
+  bucket: string,
+  key: Key,
+  source: Source,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  checkKey(key);
+  checkDeclaredLength(source);
+  const metadata = writtenMetadata(options, await existingBucket(context, bucket));
+  // A first look spares the sender a body that will be refused; the commit looks again.
+  const early = await evaluate(context, bucket, key, options);
+  if (early?.clause !== undefined) return { outcome: "refused", clause: early.clause };
+
+  const version = newId(context);
+  const sealed =
+    options.customerKey === undefined
+      ? undefined
+      : sealNewKey(context, options.customerKey, { bucket, key, scope: version });
+  const intake = await takeIn(context, source, {
+    bucket,
+    dataKey: sealed?.dataKey,
+    part: 0,
+    checksum: options.checksum,
+    inlineBytes: context.inlineBytes,
+  });
+  const record = (): ObjectRecord => ({
+    ...metadata,
+    ...(sealed === undefined ? {} : { encryption: sealed.encryption }),
+    key,
+    version,
+    size: intake.size,
+    etag: intake.etag,
+    checksums: intake.checksums,
+    uploaded: context.now(),
+  });
+  return committing(intake, () => commitPut(context, bucket, record, bodyOf(intake), options));
+}
+
+function bodyOf({ home }: Intake): Body {
+  if ("inline" in home) return { home: "inline", bytes: home.inline };
+  return { home: "blob", blob: { id: home.blob.id, size: home.blob.size } };
+}
+
+/** Commits on the version the condition was evaluated against, and evaluates anew when another was faster. */
+async function commitPut(
+  context: Context,
+  bucket: string,
+  newRecord: () => ObjectRecord,
+  body: Body,
+  options: PutOptions,
+): Promise<PutOutcome> {
+  for (;;) {
+    const record = newRecord();
+    const seen = await evaluate(context, bucket, record.key, options);
+    if (seen?.clause !== undefined) return { outcome: "refused", clause: seen.clause };
+    const checks =
+      seen === undefined ? [] : [{ kind: "object", key: record.key, version: seen.version } as const];
+    const outcome = await context.records.commit(bucket, {
+      checks,
+      mutations: [{ kind: "put object", record, body }],
+    });
+    if (outcome === "committed") return { outcome: "stored", record };
+  }
+}
+
+/** The version a condition was evaluated against and what refused it; undefined without a condition. */
+async function evaluate(context: Context, bucket: string, key: Key, { condition }: PutOptions) {
+  if (condition === undefined) return undefined;
+  const current = await context.records.object(bucket, key);
+  if (current === undefined) return { version: undefined, clause: refusingClauseWhenMissing(condition) };
+  return { version: current.version, clause: refusingClause(condition, current) };
+}
+
+async function list(context: Context, bucket: string, options: ListOptions) {
+  const { limit = limits.listEntries, prefix = "", delimiter = "", startAfter, cursor } = options;
+  if (Number.isNaN(limit) || limit < 0) throw new StoreError("InvalidMaxKeys");
+  const page = await context.records.objects(bucket, {
+    prefix,
+    delimiter,
+    after: laterPosition(
+      cursor === undefined ? undefined : decodeCursor(cursor),
+      startAfter === undefined ? undefined : { behind: "key", value: startAfter },
+    ),
+    limit: Math.min(Math.floor(limit), limits.listEntries),
+    metadataBytes: options.withMetadata === true ? limits.listMetadataBytes : Number.POSITIVE_INFINITY,
+  });
+  const objects: ObjectRecord[] = [];
+  const prefixes: string[] = [];
+  for (const entry of page.entries) {
+    if ("record" in entry) objects.push(entry.record);
+    else prefixes.push(entry.prefix);
+  }
+  return { objects, prefixes, cursor: page.next === undefined ? undefined : encodeCursor(page.next) };
+}

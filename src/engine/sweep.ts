@@ -1,0 +1,59 @@
+// Housekeeping: ends uploads whose time is up (spec 3: seven days), forgets ended ones, and removes the
+// bytes that commits have buried. Safe to run in several processes at once, and to be cut off anywhere.
+import { StoreError } from "../model/errors.ts";
+import type { Context } from "./context.ts";
+import type { SweepReport } from "./engine.ts";
+import { abort } from "./uploads.ts";
+
+const batch = 256;
+
+type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
+
+export async function sweep(context: Context): Promise<SweepReport> {
+  const blobsRemoved = await context.blobs.recover();
+  const counts: Counts = { uploadsAborted: 0, uploadsForgotten: 0, blobsRemoved };
+  for (const { name } of await context.records.buckets()) {
+    try {
+      await sweepUploads(context, name, counts);
+      counts.blobsRemoved += await removeBuried(context, name);
+    } catch (error) {
+      // A bucket deleted under the sweep took its garbage with it.
+      if (!(error instanceof StoreError && error.reason === "NoSuchBucket")) throw error;
+    }
+  }
+  return counts;
+}
+
+async function sweepUploads(context: Context, bucket: string, counts: Counts): Promise<void> {
+  for (;;) {
+    const due = await context.records.dueUploads(bucket, context.now(), batch);
+    for (const { key, id } of due) {
+      const stored = await context.records.upload(bucket, key, id);
+      if (stored === undefined) continue;
+      if (stored.record.state === "active") {
+        if ((await abort(context, bucket, stored)) === "committed") counts.uploadsAborted++;
+      } else {
+        await context.records.commit(bucket, { mutations: [{ kind: "delete upload", key, id }] });
+        counts.uploadsForgotten++;
+      }
+    }
+    if (due.length < batch) return;
+  }
+}
+
+/** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
+export async function removeBuried(context: Context, bucket: string): Promise<number> {
+  let removed = 0;
+  let after = 0;
+  for (;;) {
+    const buried = await context.records.buried(bucket, after, batch);
+    const gone = [];
+    for (const body of buried) {
+      if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
+    }
+    if (gone.length > 0) await context.records.forget(bucket, gone);
+    removed += gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
+    if (buried.length < batch) return removed;
+    after = buried.at(-1)!.entry;
+  }
+}

@@ -1,0 +1,57 @@
+// What every write has in common: the bucket must exist, the source is never left hanging, and a staged
+// blob is kept or discarded by how the commit ends.
+import type { BucketRecord } from "../model/bucket.ts";
+import { StoreError } from "../model/errors.ts";
+import { checkMetadata } from "../model/metadata.ts";
+import { checkStorageClass, type Metadata } from "../model/object.ts";
+import type { Context } from "./context.ts";
+import type { Source, WriteOptions } from "./engine.ts";
+import type { Intake } from "./intake.ts";
+
+export async function existingBucket(context: Context, name: string): Promise<BucketRecord> {
+  const bucket = await context.records.bucket(name);
+  if (bucket === undefined) throw new StoreError("NoSuchBucket");
+  return bucket;
+}
+
+/** What a write says of the object, checked, with the bucket's storage class where it says none. */
+export function writtenMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
+  const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
+  checkMetadata(httpMetadata, customMetadata);
+  const storageClass =
+    options.storageClass === undefined ? bucket.storageClass : checkStorageClass(options.storageClass);
+  return { httpMetadata, customMetadata, storageClass };
+}
+
+/** Runs a write; whatever it left unread of its source is cancelled, with the reason when it failed. */
+export async function takingSource<T>(source: Source, write: () => Promise<T>): Promise<T> {
+  let reason: unknown;
+  try {
+    return await write();
+  } catch (error) {
+    reason = error;
+    throw error;
+  } finally {
+    if (!(source instanceof Uint8Array)) await source.cancel(reason);
+  }
+}
+
+/** Runs a commit that names what was taken in. Unless it is stored, the staged bytes go again. */
+export async function committing<T extends { readonly outcome: string }>(
+  { home }: Intake,
+  commit: () => Promise<T>,
+): Promise<T> {
+  if ("inline" in home) return commit();
+  const { blob } = home;
+  try {
+    const result = await commit();
+    if (result.outcome === "stored") blob.keep();
+    else await blob.discard();
+    return result;
+  } catch (error) {
+    // A commit that may yet turn out to have happened keeps its bytes: recovery decides, by the records.
+    const unknownOutcome = error instanceof StoreError && error.reason === "ServiceUnavailable";
+    if (!unknownOutcome) await blob.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+// Between HTTP headers and the domain's words: conditions, ranges and metadata. Pure; shared by the faces.
+import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
+import { metadataHeaders } from "../model/metadata.ts";
+import type { HttpMetadata } from "../model/object.ts";
+import type { RangeRequest } from "../model/range.ts";
+
+export interface HeaderReader {
+  get(name: string): string | null;
+}
+
+/** RFC 9110 13.1, without If-Range. Dates that do not parse are ignored, as the RFC asks. */
+export function conditionFromHeaders(headers: HeaderReader): Condition {
+  const match = headers.get("if-match");
+  const noneMatch = headers.get("if-none-match");
+  const before = parseHttpDate(headers.get("if-unmodified-since"));
+  const after = parseHttpDate(headers.get("if-modified-since"));
+  return {
+    ...(match === null ? {} : { etagMatches: parseEtags(match, "if-match") }),
+    ...(noneMatch === null ? {} : { etagDoesNotMatch: parseEtags(noneMatch, "if-none-match") }),
+    ...(before === undefined ? {} : { uploadedBefore: before }),
+    ...(after === undefined ? {} : { uploadedAfter: after }),
+    secondsGranularity: true,
+    beforeIsInclusive: true,
+  };
+}
+
+const oneEtag = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+
+function parseEtags(value: string, header: string): EtagCondition {
+  if (value.trim() === "*") return "*";
+  const tags: EntityTag[] = [];
+  oneEtag.lastIndex = 0;
+  while (oneEtag.lastIndex < value.length) {
+    const match = oneEtag.exec(value);
+    if (match === null) throw new TypeError(`Invalid ETag in ${header} header`);
+    tags.push({ value: match[2]!, weak: match[1] !== undefined });
+  }
+  if (tags.length === 0) throw new TypeError(`Invalid ETag in ${header} header`);
+  return tags;
+}
+
+const imfOrRfc850 = /^[A-Z][a-z]+, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/** The three forms of RFC 9110 5.6.7, in milliseconds. */
+export function parseHttpDate(value: string | null): number | undefined {
+  const text = value?.trim() ?? "";
+  const withZone = imfOrRfc850.test(text) ? text : asctime.test(text) ? `${text} GMT` : "";
+  const time = Date.parse(withZone);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** A malformed or a multiple range asks for the whole object (RFC 9110 14.2). */
+export function rangeFromHeader(value: string | null): RangeRequest | undefined {
+  const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(value?.trim() ?? "");
+  if (match === null) return undefined;
+  const [, first, last] = match;
+  if (first === "") return last === "" ? undefined : { suffix: Number(last) };
+  const offset = Number(first);
+  if (last === "") return { offset };
+  return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 };
+}
+
+export function metadataFromHeaders(headers: HeaderReader): HttpMetadata {
+  const metadata: Record<string, string | number> = {};
+  for (const [name, header] of metadataHeaders) {
+    const value = headers.get(header);
+    if (value === null) continue;
+    if (name !== "cacheExpiry") metadata[name] = textFromHeader(value);
+    else if (parseHttpDate(value) !== undefined) metadata[name] = parseHttpDate(value)!;
+  }
+  return metadata;
+}
+
+export function* headersFromMetadata(metadata: HttpMetadata): Iterable<[string, string]> {
+  for (const [name, header] of metadataHeaders) {
+    const value = metadata[name];
+    if (value === undefined) continue;
+    yield [header, typeof value === "number" ? new Date(value).toUTCString() : textToHeader(value)];
+  }
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Header objects hold one character a byte; what those bytes spell in UTF-8 is the text, where they do. */
+function textFromHeader(value: string): string {
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value;
+  }
+}
+
+function textToHeader(text: string): string {
+  return Buffer.from(text, "utf8").toString("latin1");
+}

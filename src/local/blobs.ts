@@ -1,0 +1,197 @@
+// Blobs as files, one each, under random names. A file is made under its final name, synced, and its folder
+// synced, before any record may name it; nothing is ever renamed.
+import { rmdir, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
+import { StoreError } from "../model/errors.ts";
+import { closeFile, openFile, readBlockFile, writeBlockFile } from "./block-file.ts";
+import type { Buckets } from "./buckets.ts";
+import { syncDirectory } from "./directory-sync.ts";
+import { isMissing, readError, writeError } from "./disk-errors.ts";
+import type { Fence } from "./fence.ts";
+import { createFolders, type Folders, type Slot } from "./folders.ts";
+import { blobId, blobPath, bucketPaths, type Layout, placeOf } from "./layout.ts";
+import { createPins, type Pins } from "./pins.ts";
+import { clearAbsent, isPresent, type Presence } from "./presence.ts";
+import { filesIn, recoverBucket } from "./recover.ts";
+
+export interface LocalBlobsOptions {
+  readonly layout: Layout;
+  readonly buckets: Buckets;
+  readonly fence: Fence;
+  readonly presence: Presence;
+}
+
+export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlobsOptions): Blobs {
+  const folders = new Map<string, Folders>();
+  const pins = createPins(presence.name);
+
+  function foldersOf(bucketId: string): Folders {
+    const found = folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name);
+    folders.set(bucketId, found);
+    return found;
+  }
+
+  return {
+    async stage(bucket, chunks) {
+      fence.check();
+      const { id } = buckets.open(bucket).bucket;
+      let slot: Slot | undefined;
+      try {
+        slot = await foldersOf(id).takeSlot();
+        const size = await writeBlockFile(slot.path, chunks);
+        await slot.sync();
+        return staged(blobId({ bucketId: id, ...slot.place }), size, slot);
+      } catch (error) {
+        // A file that cannot be removed now stays unsettled, for recovery to find; the first error counts.
+        if (slot !== undefined) await discard(slot).catch(() => {});
+        throw writeError(error, fence);
+      }
+    },
+
+    open(_bucket, blobs, stillNamed) {
+      return blobs.length === 1 ? openOne(layout, blobs[0]!) : openGroup(layout, pins, blobs, stillNamed);
+    },
+
+    async remove(_bucket, blobs) {
+      const paths = blobs.map((id) => blobPath(layout, placeOf(id)));
+      const first = blobs[0];
+      if (first === undefined) return true;
+      if (blobs.length > 1 && pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first))
+        return false;
+      for (const path of paths) await ignoreMissing(unlink(path));
+      // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
+      for (const directory of new Set(paths.map((path) => dirname(path)))) {
+        await ignoreMissing(syncDirectory(directory));
+        await removeIfEmpty(directory, bucketPaths(layout, placeOf(first).bucketId).open);
+      }
+      return true;
+    },
+
+    async recover() {
+      const isGone = (name: string) => name !== presence.name && !isPresent(layout.processes, name);
+      let removed = 0;
+      for (const { name } of buckets.all()) {
+        removed += recoverOne(layout, buckets, name, isGone);
+      }
+      clearAbsent(layout.processes);
+      return removed;
+    },
+
+    async *all(bucket) {
+      const { id: bucketId } = buckets.open(bucket).bucket;
+      const { blobs } = bucketPaths(layout, bucketId);
+      for (const folder of filesIn(blobs)) {
+        for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
+      }
+    },
+
+    async close() {
+      for (const open of folders.values()) open.close();
+      presence.close();
+    },
+  };
+}
+
+function staged(id: string, size: number, slot: Slot): StagedBlob {
+  return { id, size, keep: slot.settle, discard: () => discard(slot) };
+}
+
+async function discard(slot: Slot): Promise<void> {
+  await ignoreMissing(unlink(slot.path));
+  slot.settle();
+}
+
+async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | undefined> {
+  let file: number;
+  try {
+    file = await openFile(blobPath(layout, placeOf(blob.id)), "r");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw readError(error);
+  }
+  let closed = false;
+  return {
+    read: ({ id, size }, range) => readBlockFile(file, size, range, `blob ${id}`),
+    async close() {
+      if (closed) return;
+      closed = true;
+      await closeFile(file);
+    },
+  };
+}
+
+async function openGroup(
+  layout: Layout,
+  pins: Pins,
+  blobs: readonly StoredBlob[],
+  stillNamed: () => Promise<boolean>,
+): Promise<BlobReader | undefined> {
+  const first = blobs[0]!;
+  const release = pins.pin(bucketPaths(layout, placeOf(first.id).bucketId).pins, first.id);
+  try {
+    // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
+    if (!(await stillNamed())) {
+      release();
+      return undefined;
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return {
+    async *read(blob, range) {
+      const reader = await openOne(layout, blob);
+      if (reader === undefined) {
+        throw new StoreError("InternalError", {
+          detail: `The stored data is damaged: blob ${blob.id} is missing.`,
+        });
+      }
+      try {
+        yield* reader.read(blob, range);
+      } finally {
+        await reader.close();
+      }
+    },
+    async close() {
+      release();
+    },
+  };
+}
+
+function recoverOne(
+  layout: Layout,
+  buckets: Buckets,
+  name: string,
+  isGone: (name: string) => boolean,
+): number {
+  try {
+    const { bucket, queries } = buckets.open(name);
+    const paths = bucketPaths(layout, bucket.id);
+    return recoverBucket({ bucketId: bucket.id, paths, isGone, knowsBlob: queries.knowsBlob });
+  } catch (error) {
+    const gone = error instanceof StoreError && error.reason === "NoSuchBucket";
+    // Deleted meanwhile, with all that was in it.
+    if (gone || isMissing(error)) return 0;
+    throw error;
+  }
+}
+
+/** A folder that nobody writes into any more goes with its last file. */
+async function removeIfEmpty(directory: string, markers: string): Promise<void> {
+  const folder = basename(directory);
+  if (filesIn(markers).some((marker) => marker.startsWith(folder))) return;
+  try {
+    await rmdir(directory);
+  } catch (error) {
+    if (!isMissing(error) && (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+  }
+}
+
+async function ignoreMissing(work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+}

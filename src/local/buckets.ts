@@ -1,0 +1,82 @@
+// Open buckets for reading, on the serving thread. A handle may outlive its bucket, since another process
+// may delete it: whoever finds nothing through a handle asks whether it is still the bucket's.
+import { StoreError } from "../model/errors.ts";
+import { type Database, openDatabase, sqliteCannotOpen, sqliteCode } from "./database.ts";
+import { bucketPaths, type Layout } from "./layout.ts";
+import { createLeastRecent } from "./least-recent.ts";
+import { createQueries, type Queries } from "./queries.ts";
+import { createRegistryReader, type RegisteredBucket } from "./registry.ts";
+import { checkSchemaVersion } from "./schema.ts";
+
+export interface OpenBucket {
+  readonly bucket: RegisteredBucket;
+  readonly database: Database;
+  readonly queries: Queries;
+}
+
+export interface Buckets {
+  /** Rejects with NoSuchBucket. The handle may be of a bucket that was just deleted. */
+  open(name: string): OpenBucket;
+  /**
+   * Reads through the handle. An object that is found proves the bucket's life, since only an empty bucket
+   * can be deleted; a read that found nothing is repeated when the bucket has ended meanwhile.
+   */
+  read<T>(name: string, read: (queries: Queries, open: OpenBucket) => T, isProof: (result: T) => boolean): T;
+  /** Lets go of a handle whose bucket is gone. */
+  drop(name: string): void;
+  all(): RegisteredBucket[];
+  close(): void;
+}
+
+export function createBuckets(layout: Layout): Buckets {
+  const registry = openDatabase(layout.registry, { role: "reader" });
+  const known = createRegistryReader(registry);
+  const handles = createLeastRecent(128, openByName, ({ database }) => database.close());
+
+  function openByName(name: string): OpenBucket {
+    for (;;) {
+      const bucket = known.find(name);
+      if (bucket === undefined) throw new StoreError("NoSuchBucket");
+      const opened = tryOpen(bucket);
+      // Deleted between the two looks: the registry says so by now, or names the bucket's next life.
+      if (opened === undefined) {
+        if (known.find(name)?.id === bucket.id) throw new StoreError("NoSuchBucket");
+        continue;
+      }
+      return opened;
+    }
+  }
+
+  function tryOpen(bucket: RegisteredBucket): OpenBucket | undefined {
+    const path = bucketPaths(layout, bucket.id).database;
+    try {
+      const database = openDatabase(path, { role: "reader" });
+      checkSchemaVersion(database, path);
+      const queries = createQueries(database);
+      if (!queries.isDeleted()) return { bucket, database, queries };
+      database.close();
+      return undefined;
+    } catch (error) {
+      if (sqliteCode(error) === sqliteCannotOpen) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    open: (name) => handles.get(name),
+    read(name, read, isProof) {
+      for (;;) {
+        const handle = handles.get(name);
+        const result = read(handle.queries, handle);
+        if (isProof(result) || !handle.queries.isDeleted()) return result;
+        handles.drop(name);
+      }
+    },
+    drop: (name) => handles.drop(name),
+    all: () => known.all(),
+    close() {
+      handles.clear();
+      registry.close();
+    },
+  };
+}

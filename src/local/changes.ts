@@ -1,0 +1,146 @@
+// Changes on their way to the writer thread: encoded where they are made, applied as they arrive.
+import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/encoding.ts";
+import type { Body, Change, Check, Mutation } from "../engine/records.ts";
+import { keyBytes } from "../model/key.ts";
+import { withChecksum } from "./checked.ts";
+
+export type WireCheck =
+  | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
+  | {
+      readonly kind: "upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly revision: number | undefined;
+    };
+
+export interface WireObject {
+  readonly kind: "put object";
+  readonly key: Uint8Array;
+  readonly version: Uint8Array;
+  readonly size: number;
+  readonly record: Uint8Array;
+  readonly inline: Uint8Array | undefined;
+  readonly blob: string | undefined;
+  readonly stored: number | undefined;
+  readonly manifest: Uint8Array | undefined;
+}
+
+export type WireMutation =
+  | WireObject
+  | { readonly kind: "delete object"; readonly key: Uint8Array }
+  | {
+      readonly kind: "put upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly active: boolean;
+      readonly due: number;
+      readonly record: Uint8Array;
+    }
+  | { readonly kind: "delete upload"; readonly key: Uint8Array; readonly id: string }
+  | {
+      readonly kind: "put part";
+      readonly uploadId: string;
+      readonly number: number;
+      readonly blob: string;
+      readonly record: Uint8Array;
+    }
+  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
+
+export interface WireChange {
+  readonly checks: readonly WireCheck[];
+  readonly mutations: readonly WireMutation[];
+  /** Only gives space back: such a change may use the reserve on a full disk. */
+  readonly frees: boolean;
+}
+
+export function wireChange(change: Change): WireChange {
+  const mutations = change.mutations.map(wireMutation);
+  return {
+    checks: (change.checks ?? []).map(wireCheck),
+    mutations,
+    frees: change.mutations.every(onlyFrees),
+  };
+}
+
+export function forgetting(entries: readonly number[], blobs: readonly string[]): WireChange {
+  return { checks: [], mutations: [{ kind: "forget", entries, blobs }], frees: true };
+}
+
+function onlyFrees(mutation: Mutation): boolean {
+  return (
+    mutation.kind === "delete object" ||
+    mutation.kind === "delete upload" ||
+    (mutation.kind === "put upload" && mutation.record.state === "aborted") ||
+    (mutation.kind === "end parts" && mutation.taken.length === 0)
+  );
+}
+
+function wireCheck(check: Check): WireCheck {
+  const key = keyBytes(check.key);
+  if (check.kind === "object") return { kind: "object", key, version: check.version };
+  return { kind: "upload", key, id: check.id, revision: check.revision };
+}
+
+function wireMutation(mutation: Mutation): WireMutation {
+  switch (mutation.kind) {
+    case "put object": {
+      const { record } = mutation;
+      const key = keyBytes(record.key);
+      const version = Uint8Array.from(Buffer.from(record.version, "hex"));
+      const checked = withChecksum(key, encodeObject(record));
+      return {
+        kind: "put object",
+        key,
+        version,
+        size: record.size,
+        record: checked,
+        ...wireBody(mutation.body, version),
+      };
+    }
+    case "delete object":
+      return { kind: "delete object", key: keyBytes(mutation.key) };
+    case "put upload": {
+      const { record } = mutation;
+      const key = keyBytes(record.key);
+      const checked = withChecksum(key, encodeUpload(record));
+      return {
+        kind: "put upload",
+        key,
+        id: record.id,
+        active: record.state === "active",
+        due: record.due,
+        record: checked,
+      };
+    }
+    case "delete upload":
+      return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
+    case "put part": {
+      const { uploadId, part } = mutation;
+      const record = withChecksum(keyBytes(uploadId), encodePart(part));
+      return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
+    }
+    case "end parts":
+      return mutation;
+  }
+}
+
+/** A body kept in the database is checked together with the version it belongs to. */
+function wireBody(
+  body: Body,
+  version: Uint8Array,
+): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
+  const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
+  if (body.home === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
+  if (body.home === "parts") return { ...none, manifest: withChecksum(version, encodeManifest(body.parts)) };
+  return body.bytes.length === 0 ? none : { ...none, inline: withChecksum(version, body.bytes) };
+}
+
+/** Every blob that a change gives a name to. */
+export function namedBlobs(change: Change): string[] {
+  return change.mutations.flatMap((mutation) => {
+    if (mutation.kind === "put part") return [mutation.part.blob];
+    if (mutation.kind === "put object" && mutation.body.home === "blob") return [mutation.body.blob.id];
+    return [];
+  });
+}

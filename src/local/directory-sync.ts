@@ -1,0 +1,50 @@
+// Makes directory entries durable. A file that was synced is still lost in a power cut when the directory
+// that names it was not.
+import { closeSync, fsync, fsyncSync, openSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const fsyncDescriptor = promisify(fsync);
+
+export function syncDirectorySync(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await fsyncDescriptor(directory.fd);
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Syncs one directory for many writers: whoever asks during a sync shares the next one. */
+export function createSharedSync(path: string): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function start(): Promise<void> {
+    running = syncDirectory(path).finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  return () => {
+    if (running === undefined) return start();
+    // Entries made after the running sync began are only covered by one that begins after it.
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+}

@@ -1,0 +1,79 @@
+// Where things are in a data directory. Keys never become paths: files are named by random ids alone.
+//
+//   registry.db                          which buckets there are
+//   processes/<process>.lock             held by a living process, free once it is gone
+//   buckets/<bucket>/records.db          everything known of the bucket's objects, and small bodies
+//   buckets/<bucket>/blobs/<folder>/<n>  larger bodies, a file each
+//   buckets/<bucket>/open/               which process may still be writing into which folder
+//   buckets/<bucket>/pins/               bodies of several files that a process is reading
+//   trash/                               deleted buckets on their way out
+//   reserve                              space kept free so that deletes work on a full disk
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { invariant } from "../model/errors.ts";
+
+export interface Layout {
+  readonly root: string;
+  readonly registry: string;
+  readonly processes: string;
+  readonly buckets: string;
+  readonly trash: string;
+  readonly reserve: string;
+}
+
+export function layoutOf(root: string): Layout {
+  return {
+    root,
+    registry: join(root, "registry.db"),
+    processes: join(root, "processes"),
+    buckets: join(root, "buckets"),
+    trash: join(root, "trash"),
+    reserve: join(root, "reserve"),
+  };
+}
+
+export interface BucketPaths {
+  readonly directory: string;
+  readonly database: string;
+  readonly blobs: string;
+  readonly open: string;
+  readonly pins: string;
+}
+
+export function bucketPaths(layout: Layout, bucketId: string): BucketPaths {
+  const directory = join(layout.buckets, bucketId);
+  return {
+    directory,
+    database: join(directory, "records.db"),
+    blobs: join(directory, "blobs"),
+    open: join(directory, "open"),
+    pins: join(directory, "pins"),
+  };
+}
+
+export function newName(): string {
+  return randomBytes(8).toString("hex");
+}
+
+/** A blob's id tells where it is; the bucket in it ties the blob to one life of a bucket's name. */
+export interface BlobPlace {
+  readonly bucketId: string;
+  readonly folder: string;
+  readonly file: string;
+}
+
+export function blobId({ bucketId, folder, file }: BlobPlace): string {
+  return `${bucketId}.${folder}.${file}`;
+}
+
+const blobIdShape = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9})$/;
+
+export function placeOf(id: string): BlobPlace {
+  const match = blobIdShape.exec(id);
+  invariant(match !== null, `"${id}" is a blob id`);
+  return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
+}
+
+export function blobPath(layout: Layout, { bucketId, folder, file }: BlobPlace): string {
+  return join(bucketPaths(layout, bucketId).blobs, folder, file);
+}

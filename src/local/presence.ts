@@ -1,0 +1,61 @@
+// Which processes are alive: each holds an exclusive lock on a file of its own, which the kernel frees when
+// the process ends in whatever way. No heartbeat, no process ids, so neither pauses nor reuse mislead.
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { newName } from "./layout.ts";
+
+export interface Presence {
+  readonly name: string;
+  close(): void;
+}
+
+const suffix = ".lock";
+
+export function announcePresence(directory: string): Presence {
+  mkdirSync(directory, { recursive: true });
+  for (;;) {
+    const name = newName();
+    const path = join(directory, name + suffix);
+    const lock = new DatabaseSync(path, { timeout: 1000 });
+    lock.exec("BEGIN EXCLUSIVE");
+    // Between making the file and locking it, a recovery may have taken it for a dead one's and removed it.
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) {
+      return {
+        name,
+        close() {
+          rmSync(path, { force: true });
+          lock.close();
+        },
+      };
+    }
+    lock.close();
+  }
+}
+
+/** Whether a process that left traces is still there. */
+export function isPresent(directory: string, name: string): boolean {
+  const path = join(directory, name + suffix);
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
+  return !tryLock(path, () => {});
+}
+
+/** Removes the lock files of processes that are gone. */
+export function clearAbsent(directory: string): void {
+  for (const file of readdirSync(directory)) {
+    if (file.endsWith(suffix)) tryLock(join(directory, file), (path) => rmSync(path, { force: true }));
+  }
+}
+
+function tryLock(path: string, whenFree: (path: string) => void): boolean {
+  const lock = new DatabaseSync(path, { timeout: 0 });
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    whenFree(path);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    lock.close();
+  }
+}

@@ -1,0 +1,48 @@
+// Recovery: removes what processes that are gone have left behind. It looks only into the folders they were
+// still writing into, and asks the records about each file there.
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { syncDirectorySync } from "./directory-sync.ts";
+import { isMissing } from "./disk-errors.ts";
+import { type BucketPaths, blobId } from "./layout.ts";
+import { clearPins } from "./pins.ts";
+
+export interface Abandoned {
+  readonly bucketId: string;
+  readonly paths: BucketPaths;
+  readonly isGone: (processName: string) => boolean;
+  readonly knowsBlob: (id: string) => boolean;
+}
+
+/** How many orphans were removed. */
+export function recoverBucket({ bucketId, paths, isGone, knowsBlob }: Abandoned): number {
+  let removed = 0;
+  for (const marker of readdirSync(paths.open)) {
+    const [folder = "", processName = ""] = marker.split(".");
+    if (!isGone(processName)) continue;
+    removed += removeOrphans(join(paths.blobs, folder), (file) =>
+      knowsBlob(blobId({ bucketId, folder, file })),
+    );
+    rmSync(join(paths.open, marker), { force: true });
+  }
+  clearPins(paths.pins, isGone);
+  return removed;
+}
+
+function removeOrphans(directory: string, isNamed: (file: string) => boolean): number {
+  const orphans = filesIn(directory).filter((file) => !isNamed(file));
+  for (const file of orphans) rmSync(join(directory, file), { force: true });
+  // Gone for good before the marker that told of them goes.
+  if (orphans.length > 0) syncDirectorySync(directory);
+  return orphans.length;
+}
+
+export function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    // The marker is made before its folder; a sweep removes folders that have become empty.
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}

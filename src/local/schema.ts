@@ -1,0 +1,70 @@
+// The tables, with the version that tells them apart. A directory written by a newer Store is refused.
+import type { Database } from "./database.ts";
+import { pragma } from "./database.ts";
+
+export const schemaVersion = 1;
+
+export const registrySchema = `
+  CREATE TABLE buckets (
+    name TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created REAL NOT NULL,
+    storage_class TEXT NOT NULL,
+    deleting INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+// objects: one of inline, blob and manifest says where the body is; none of them means an empty body.
+// blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan.
+// buried: bodies no record names any more, whose bytes are still to be removed.
+export const bucketSchema = `
+  CREATE TABLE bucket (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    deleted INTEGER NOT NULL DEFAULT 0,
+    objects INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0
+  );
+  INSERT INTO bucket (only_row) VALUES (1);
+  CREATE TABLE objects (
+    key BLOB PRIMARY KEY,
+    version BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    inline INTEGER,
+    blob TEXT,
+    stored INTEGER,
+    manifest INTEGER,
+    record BLOB NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE manifests (id INTEGER PRIMARY KEY, parts BLOB NOT NULL);
+  CREATE TABLE uploads (
+    key BLOB NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    active INTEGER NOT NULL,
+    due REAL NOT NULL,
+    revision INTEGER NOT NULL,
+    record BLOB NOT NULL,
+    PRIMARY KEY (key, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX uploads_due ON uploads (due);
+  CREATE TABLE parts (
+    upload TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    blob TEXT NOT NULL,
+    record BLOB NOT NULL,
+    PRIMARY KEY (upload, number)
+  ) WITHOUT ROWID;
+  CREATE TABLE blobs (id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER);
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+export function checkSchemaVersion(database: Database, path: string): void {
+  const found = pragma(database, "user_version");
+  if (found !== schemaVersion) {
+    throw new Error(
+      `Cannot open "${path}": it has schema version ${String(found)}, this Store knows ${schemaVersion}. Use a newer Store.`,
+    );
+  }
+}

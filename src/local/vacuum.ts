@@ -1,0 +1,46 @@
+// Gives freed pages of the databases back to the file system, in small steps while nothing else is to do.
+import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./database.ts";
+
+const idleMilliseconds = 100;
+const stepPages = 512;
+/** Free pages below this share are left for the next puts. */
+const keptShare = 0.2;
+const keptPages = 2048;
+
+export interface Vacuum {
+  /** Looks whether there is something to give back once nothing has come for a moment. */
+  whenIdle(): void;
+  stop(): void;
+}
+
+export function createVacuum(databases: () => readonly Database[]): Vacuum {
+  let timer: NodeJS.Timeout | undefined;
+
+  function step(): void {
+    timer = undefined;
+    // One step, then back to the queue: a commit that has come meanwhile goes first.
+    if (databases().some(giveBack)) whenIdle();
+  }
+
+  function whenIdle(): void {
+    clearTimeout(timer);
+    timer = setTimeout(step, idleMilliseconds).unref();
+  }
+
+  return { whenIdle, stop: () => clearTimeout(timer) };
+}
+
+function giveBack(database: Database): boolean {
+  const free = Number(pragma(database, "freelist_count"));
+  const pages = Number(pragma(database, "page_count"));
+  if (free < keptPages || free < pages * keptShare) return false;
+  try {
+    database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
+    return true;
+  } catch (error) {
+    // Busy with another process, or no room to work in: giving space back can wait. Nothing else can.
+    const code = sqliteCode(error);
+    if (code !== sqliteBusy && code !== sqliteFull) throw error;
+    return false;
+  }
+}

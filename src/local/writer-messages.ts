@@ -1,0 +1,31 @@
+// What the serving thread and the writer thread say to each other.
+import type { BucketRecord } from "../model/bucket.ts";
+import type { WireChange } from "./changes.ts";
+
+/** Changes to one bucket that are committed together, each with an outcome of its own. */
+export interface Group {
+  readonly bucketId: string;
+  readonly changes: readonly WireChange[];
+}
+
+export interface Failure {
+  readonly failure: "full" | "failed";
+  readonly message: string;
+  /** SQLite's result code, when it was SQLite that failed. */
+  readonly code: number | undefined;
+}
+
+export type Outcome = "committed" | "conflict" | "no such bucket" | Failure;
+
+export type Job =
+  | { readonly kind: "commit"; readonly groups: readonly Group[] }
+  | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
+  | { readonly kind: "delete bucket"; readonly name: string }
+  | { readonly kind: "close" };
+
+export type Request = Job & { readonly id: number };
+
+export interface Reply {
+  readonly id: number;
+  readonly result: Outcome[][] | boolean | string | Failure | undefined;
+}

@@ -1,0 +1,99 @@
+// The writer thread: commits for its process. All changes that have arrived for a bucket go into one
+// transaction, so one sync pays for all of them.
+import { parentPort, workerData } from "node:worker_threads";
+import { createApplier } from "./apply.ts";
+import type { WireChange } from "./changes.ts";
+import { inTransaction, openDatabase, sqliteCannotOpen, sqliteCode, sqliteFull } from "./database.ts";
+import { bucketPaths, type Layout } from "./layout.ts";
+import { createLeastRecent } from "./least-recent.ts";
+import { createBucket, deleteBucket } from "./registry.ts";
+import { createReserve } from "./reserve.ts";
+import { createVacuum } from "./vacuum.ts";
+import type { Failure, Group, Outcome, Reply, Request } from "./writer-messages.ts";
+
+const layout = workerData as Layout;
+const port = parentPort!;
+const registry = openDatabase(layout.registry, { role: "writer" });
+const reserve = createReserve(layout.reserve);
+const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
+const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
+
+function openBucket(id: string) {
+  const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
+  return { database, applier: createApplier(database) };
+}
+
+function commitGroup({ bucketId, changes }: Group): Outcome[] {
+  try {
+    const { database, applier } = buckets.get(bucketId);
+    const puts = changes.some((change) => !change.frees);
+    if (puts && !reserve.isHeld()) throw full(undefined);
+    return inTransaction(database, () => {
+      if (applier.isDeleted()) return changes.map(() => "no such bucket");
+      const outcomes = changes.map((change) => applier.apply(change));
+      applier.settleTotals();
+      return outcomes;
+    });
+  } catch (error) {
+    if (sqliteCode(error) === sqliteCannotOpen) return changes.map(() => "no such bucket");
+    if (sqliteCode(error) === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
+    return changes.map(() => failure("failed", error));
+  }
+}
+
+/** What only frees space goes ahead, with the reserve's room; everything else is refused. */
+function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
+  const freeing = changes.filter((change) => change.frees);
+  if (freeing.length === 0) return changes.map(() => failure("full", error));
+  if (freeing.length === changes.length && !reserve.release())
+    return changes.map(() => failure("full", error));
+  const outcomes = commitGroup({ bucketId, changes: freeing })[Symbol.iterator]();
+  return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+}
+
+function full(cause: unknown): Error {
+  return Object.assign(new Error("The disk is full.", { cause }), { errcode: sqliteFull });
+}
+
+function failure(kind: Failure["failure"], error: unknown): Failure {
+  return {
+    failure: kind,
+    message: error instanceof Error ? error.message : String(error),
+    code: sqliteCode(error),
+  };
+}
+
+function attempt<T>(work: () => T): T | Failure {
+  try {
+    return work();
+  } catch (error) {
+    return failure(sqliteCode(error) === sqliteFull || isNoSpace(error) ? "full" : "failed", error);
+  }
+}
+
+function isNoSpace(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOSPC";
+}
+
+function answer(request: Request): Reply["result"] {
+  switch (request.kind) {
+    case "commit":
+      return request.groups.map(commitGroup);
+    case "create bucket":
+      return attempt(() => createBucket(layout, registry, request.bucket));
+    case "delete bucket":
+      return attempt(() => deleteBucket(layout, registry, request.name));
+    case "close":
+      vacuum.stop();
+      buckets.clear();
+      registry.close();
+      return undefined;
+  }
+}
+
+port.on("message", (request: Request) => {
+  const result = answer(request);
+  port.postMessage({ id: request.id, result } satisfies Reply);
+  if (request.kind === "close") port.close();
+  else vacuum.whenIdle();
+});

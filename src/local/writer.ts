@@ -1,0 +1,162 @@
+// The serving thread's side of the writer: collects changes while a commit is under way and sends them all
+// at once when it is done. The group is what arrived during the last sync; no timer delays anybody.
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { BucketRecord } from "../model/bucket.ts";
+import { StoreError } from "../model/errors.ts";
+import type { WireChange } from "./changes.ts";
+import { sqliteBusy } from "./database.ts";
+import type { Fence } from "./fence.ts";
+import type { Layout } from "./layout.ts";
+import type { Failure, Group, Job, Outcome, Reply } from "./writer-messages.ts";
+
+export interface Writer {
+  commit(bucketId: string, change: WireChange): Promise<"committed" | "conflict">;
+  createBucket(bucket: BucketRecord): Promise<boolean>;
+  deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly change: WireChange;
+  resolve(outcome: "committed" | "conflict"): void;
+  reject(error: unknown): void;
+}
+
+/** As many changes as one transaction takes; the rest waits for the next. */
+const groupChanges = 1024;
+
+export function createWriter(layout: Layout, fence: Fence): Writer {
+  const thread = startThread(layout, fence);
+  let queue = new Map<string, Waiting[]>();
+  let committing = false;
+  let last: Promise<void> = Promise.resolve();
+
+  function takeBatch(): [string, Waiting[]][] {
+    const taken: [string, Waiting[]][] = [];
+    const left = new Map<string, Waiting[]>();
+    for (const [bucketId, waiting] of queue) {
+      taken.push([bucketId, waiting.slice(0, groupChanges)]);
+      if (waiting.length > groupChanges) left.set(bucketId, waiting.slice(groupChanges));
+    }
+    queue = left;
+    return taken;
+  }
+
+  async function commitQueued(): Promise<void> {
+    committing = true;
+    while (queue.size > 0) {
+      const batch = takeBatch();
+      const groups: Group[] = batch.map(([bucketId, waiting]) => ({
+        bucketId,
+        changes: waiting.map(({ change }) => change),
+      }));
+      try {
+        const outcomes = (await thread.ask({ kind: "commit", groups })) as Outcome[][];
+        for (const [i, [, waiting]] of batch.entries()) settle(waiting, outcomes[i]!, fence);
+      } catch (error) {
+        for (const [, waiting] of batch) for (const { reject } of waiting) reject(error);
+      }
+    }
+    committing = false;
+  }
+
+  return {
+    commit(bucketId, change) {
+      return new Promise((resolve, reject) => {
+        fence.check();
+        const waiting = queue.get(bucketId) ?? [];
+        waiting.push({ change, resolve, reject });
+        queue.set(bucketId, waiting);
+        if (committing) return;
+        committing = true;
+        // Starts behind the current turn, so that all who write in it share the first commit.
+        last = Promise.resolve().then(commitQueued);
+      });
+    },
+    async createBucket(bucket) {
+      fence.check();
+      return answered(await thread.ask({ kind: "create bucket", bucket }), fence) as boolean;
+    },
+    async deleteBucket(name) {
+      fence.check();
+      const result = answered(await thread.ask({ kind: "delete bucket", name }), fence);
+      return result as "deleted" | "missing" | "not empty";
+    },
+    async close() {
+      await last;
+      await thread.close();
+    },
+  };
+}
+
+function settle(waiting: readonly Waiting[], outcomes: readonly Outcome[], fence: Fence): void {
+  for (const [i, { resolve, reject }] of waiting.entries()) {
+    const outcome = outcomes[i]!;
+    if (outcome === "committed" || outcome === "conflict") resolve(outcome);
+    else if (outcome === "no such bucket") reject(new StoreError("NoSuchBucket"));
+    else reject(failed(outcome, fence));
+  }
+}
+
+function answered(result: unknown, fence: Fence): unknown {
+  if (typeof result === "object" && result !== null && "failure" in result)
+    throw failed(result as Failure, fence);
+  return result;
+}
+
+function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
+  const cause = new Error(message);
+  if (failure === "full") return new StoreError("InsufficientStorage", { cause });
+  if (code === sqliteBusy) {
+    return new StoreError("ServiceUnavailable", {
+      detail: "Other processes kept the bucket's database locked for too long. Please try again.",
+      cause,
+    });
+  }
+  return fence.fall(cause);
+}
+
+/** Starts the thread; whatever ends it before it was told to brings the fence down. */
+function startThread(layout: Layout, fence: Fence) {
+  const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: layout });
+  const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
+  let nextId = 1;
+  let closing = false;
+
+  thread.unref();
+  thread.on("message", ({ id, result }: Reply) => {
+    const question = asked.get(id);
+    asked.delete(id);
+    if (asked.size === 0 && !closing) thread.unref();
+    question?.resolve(result);
+  });
+  function ended(cause: unknown): void {
+    if (closing) return;
+    const error = fence.fall(cause);
+    for (const question of asked.values()) question.reject(error);
+    asked.clear();
+  }
+  thread.on("error", ended);
+  thread.on("exit", (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
+
+  return {
+    ask(job: Job): Promise<unknown> {
+      return new Promise((resolve, reject) => {
+        const id = nextId++;
+        // A commit under way keeps the process alive, an idle writer does not.
+        thread.ref();
+        asked.set(id, { resolve, reject });
+        thread.postMessage({ ...job, id });
+      });
+    },
+    async close(): Promise<void> {
+      // SQLite must be closed in its own thread before the process may exit.
+      closing = true;
+      thread.ref();
+      const exited = once(thread, "exit");
+      thread.postMessage({ kind: "close", id: 0 });
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,221 @@
+// Records in memory: the smallest thing that keeps the port's promises, and so the model of the tests.
+import type {
+  Body,
+  BuriedBody,
+  Change,
+  Check,
+  Mutation,
+  ObjectWithBody,
+  Records,
+} from "../engine/records.ts";
+import type { BucketRecord } from "../model/bucket.ts";
+import { StoreError } from "../model/errors.ts";
+import { compareKeys } from "../model/key.ts";
+import { collectPage, type Position, type ScanRow } from "../model/listing.ts";
+import { metadataBytes } from "../model/metadata.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import { SortedMap } from "./sorted-map.ts";
+
+interface HeldUpload {
+  readonly record: UploadRecord;
+  readonly revision: number;
+}
+
+interface Bucket {
+  readonly record: BucketRecord;
+  readonly objects: SortedMap<ObjectWithBody>;
+  /** Ids by key, in order. */
+  readonly uploads: SortedMap<SortedMap<HeldUpload>>;
+  readonly parts: Map<string, Map<number, PartRecord>>;
+  readonly buried: BuriedBody[];
+  nextEntry: number;
+}
+
+export function createMemoryRecords(): Records {
+  const buckets = new SortedMap<Bucket>();
+
+  function open(name: string): Bucket {
+    const bucket = buckets.get(name);
+    if (bucket === undefined) throw new StoreError("NoSuchBucket");
+    return bucket;
+  }
+
+  return {
+    async createBucket(record) {
+      if (buckets.get(record.name) !== undefined) return false;
+      buckets.set(record.name, emptyBucket(record));
+      return true;
+    },
+    async bucket(name) {
+      return buckets.get(name)?.record;
+    },
+    async buckets() {
+      return Array.from(buckets.from(""), ([, bucket]) => bucket.record);
+    },
+    async deleteBucket(name) {
+      const bucket = buckets.get(name);
+      if (bucket === undefined) return "missing";
+      if (bucket.objects.size > 0) return "not empty";
+      buckets.delete(name);
+      return "deleted";
+    },
+
+    async object(name, key) {
+      return open(name).objects.get(key)?.record;
+    },
+    async objectWithBody(name, key) {
+      return open(name).objects.get(key);
+    },
+    async objects(name, scan) {
+      const { objects } = open(name);
+      return collectPage((prefix, after) => objectRows(objects, prefix, after), scan);
+    },
+
+    async upload(name, key, id) {
+      return open(name).uploads.get(key)?.get(id);
+    },
+    async uploads(name, { prefix, after, limit }) {
+      const found: UploadRecord[] = [];
+      for (const { record } of everyUpload(open(name))) {
+        if (found.length >= limit) break;
+        if (record.key.startsWith(prefix) && isBehind(record, after)) found.push(record);
+      }
+      return found;
+    },
+    async dueUploads(name, now, limit) {
+      const due = Array.from(everyUpload(open(name)), ({ record }) => record).filter(
+        (record) => record.due <= now,
+      );
+      return due.slice(0, limit);
+    },
+    async parts(name, uploadId) {
+      const parts = open(name).parts.get(uploadId)?.values() ?? [];
+      return [...parts].sort((a, b) => a.number - b.number);
+    },
+
+    async commit(name, change) {
+      return commit(open(name), change);
+    },
+    async buried(name, after, limit) {
+      return open(name)
+        .buried.filter(({ entry }) => entry > after)
+        .slice(0, limit);
+    },
+    async forget(name, entries) {
+      const { buried } = open(name);
+      for (const { entry } of entries) {
+        const at = buried.findIndex((body) => body.entry === entry);
+        if (at !== -1) buried.splice(at, 1);
+      }
+    },
+    async close() {},
+  };
+}
+
+function emptyBucket(record: BucketRecord): Bucket {
+  return {
+    record,
+    objects: new SortedMap(),
+    uploads: new SortedMap(),
+    parts: new Map(),
+    buried: [],
+    nextEntry: 1,
+  };
+}
+
+function* objectRows(
+  objects: SortedMap<ObjectWithBody>,
+  prefix: string,
+  after: Position,
+): Iterable<ScanRow<ObjectRecord>> {
+  const start = compareKeys(after.value, prefix) > 0 ? after.value : prefix;
+  const passed = (key: string) =>
+    (after.behind === "key" && key === after.value) ||
+    (after.behind === "prefix" && key.startsWith(after.value));
+  for (const [key, { record }] of objects.from(start, passed)) {
+    if (!key.startsWith(prefix)) return;
+    yield { key, metadataBytes: metadataBytes(record), record: () => record };
+  }
+}
+
+function* everyUpload(bucket: Bucket): Iterable<HeldUpload> {
+  for (const [, ids] of bucket.uploads.from("")) {
+    for (const [, upload] of ids.from("")) yield upload;
+  }
+}
+
+function isBehind(record: UploadRecord, after: { key: string; id?: string } | undefined): boolean {
+  if (after === undefined) return true;
+  const order = compareKeys(record.key, after.key);
+  return order > 0 || (order === 0 && after.id !== undefined && compareKeys(record.id, after.id) > 0);
+}
+
+function commit(bucket: Bucket, change: Change): "committed" | "conflict" {
+  if (!(change.checks ?? []).every((check) => holds(bucket, check))) return "conflict";
+  for (const mutation of change.mutations) apply(bucket, mutation);
+  return "committed";
+}
+
+function holds(bucket: Bucket, check: Check): boolean {
+  if (check.kind === "object") return bucket.objects.get(check.key)?.record.version === check.version;
+  const upload = bucket.uploads.get(check.key)?.get(check.id);
+  if (upload === undefined || upload.record.state !== "active") return false;
+  return check.revision === undefined || check.revision === upload.revision;
+}
+
+function apply(bucket: Bucket, mutation: Mutation): void {
+  switch (mutation.kind) {
+    case "put object": {
+      const { record, body } = mutation;
+      bury(bucket, blobsOf(bucket.objects.get(record.key)?.body));
+      bucket.objects.set(record.key, { record, body });
+      return;
+    }
+    case "delete object":
+      bury(bucket, blobsOf(bucket.objects.get(mutation.key)?.body));
+      bucket.objects.delete(mutation.key);
+      return;
+    case "put upload":
+      putUpload(bucket, mutation.record);
+      return;
+    case "delete upload":
+      bucket.uploads.get(mutation.key)?.delete(mutation.id);
+      if (bucket.uploads.get(mutation.key)?.size === 0) bucket.uploads.delete(mutation.key);
+      return;
+    case "put part":
+      putPart(bucket, mutation.uploadId, mutation.part);
+      return;
+    case "end parts": {
+      const parts = bucket.parts.get(mutation.uploadId)?.values() ?? [];
+      const taken = new Set(mutation.taken);
+      for (const part of parts) if (!taken.has(part.number)) bury(bucket, [part.blob]);
+      bucket.parts.delete(mutation.uploadId);
+      return;
+    }
+  }
+}
+
+function putUpload(bucket: Bucket, record: UploadRecord): void {
+  const ids = bucket.uploads.get(record.key) ?? new SortedMap<HeldUpload>();
+  ids.set(record.id, { record, revision: (ids.get(record.id)?.revision ?? 0) + 1 });
+  bucket.uploads.set(record.key, ids);
+}
+
+function putPart(bucket: Bucket, uploadId: string, part: PartRecord): void {
+  const parts = bucket.parts.get(uploadId) ?? new Map<number, PartRecord>();
+  const replaced = parts.get(part.number);
+  if (replaced !== undefined) bury(bucket, [replaced.blob]);
+  bucket.parts.set(uploadId, parts.set(part.number, part));
+  for (const { record } of everyUpload(bucket)) if (record.id === uploadId) putUpload(bucket, record);
+}
+
+function blobsOf(body: Body | undefined): string[] {
+  if (body?.home === "blob") return [body.blob.id];
+  if (body?.home === "parts") return body.parts.map(({ blob }) => blob.id);
+  return [];
+}
+
+function bury(bucket: Bucket, blobs: readonly string[]): void {
+  if (blobs.length > 0) bucket.buried.push({ entry: bucket.nextEntry++, blobs });
+}

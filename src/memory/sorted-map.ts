@@ -1,0 +1,44 @@
+// A map in key order: a sorted array of keys beside a hash map. Plain on purpose: it is the model that
+// the other implementations are measured against.
+import { compareKeys } from "../model/key.ts";
+
+export class SortedMap<V> {
+  readonly #keys: string[] = [];
+  readonly #values = new Map<string, V>();
+
+  get size(): number {
+    return this.#keys.length;
+  }
+
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: V): void {
+    if (!this.#values.has(key)) this.#keys.splice(this.#firstAtOrBehind(key), 0, key);
+    this.#values.set(key, value);
+  }
+
+  delete(key: string): void {
+    if (this.#values.delete(key)) this.#keys.splice(this.#firstAtOrBehind(key), 1);
+  }
+
+  /** Entries in order from the first key at or behind `from` that `passed` does not skip. */
+  *from(from: string, passed: (key: string) => boolean = () => false): Iterable<[string, V]> {
+    for (let i = this.#firstAtOrBehind(from); i < this.#keys.length; i++) {
+      const key = this.#keys[i]!;
+      if (!passed(key)) yield [key, this.#values.get(key)!];
+    }
+  }
+
+  #firstAtOrBehind(key: string): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareKeys(this.#keys[middle]!, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

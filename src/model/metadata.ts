@@ -1,0 +1,41 @@
+// HTTP and custom metadata: what may be stored, and how much of it.
+import { StoreError } from "./errors.ts";
+import { limits } from "./limits.ts";
+import type { CustomMetadata, HttpMetadata } from "./object.ts";
+
+type HttpMetadataName = keyof HttpMetadata;
+
+/** Which header carries which field. */
+export const metadataHeaders: readonly (readonly [HttpMetadataName, string])[] = [
+  ["contentType", "content-type"],
+  ["contentLanguage", "content-language"],
+  ["contentDisposition", "content-disposition"],
+  ["contentEncoding", "content-encoding"],
+  ["cacheControl", "cache-control"],
+  ["cacheExpiry", "expires"],
+];
+
+export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void {
+  if (httpMetadataBytes(http) > limits.httpMetadataBytes) throw new StoreError("MetadataTooLarge");
+  if (customMetadataBytes(custom) > limits.customMetadataBytes) throw new StoreError("MetadataTooLarge");
+}
+
+/** What an object's metadata weighs in a listing. */
+export function metadataBytes(of: { httpMetadata: HttpMetadata; customMetadata: CustomMetadata }): number {
+  return httpMetadataBytes(of.httpMetadata) + customMetadataBytes(of.customMetadata);
+}
+
+function customMetadataBytes(custom: CustomMetadata): number {
+  let bytes = 0;
+  for (const [name, value] of custom) bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  return bytes;
+}
+
+function httpMetadataBytes(http: HttpMetadata): number {
+  let bytes = 0;
+  for (const [name] of metadataHeaders) {
+    const value = http[name];
+    if (value !== undefined) bytes += typeof value === "number" ? 8 : Buffer.byteLength(value);
+  }
+  return bytes;
+}

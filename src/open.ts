@@ -1,0 +1,91 @@
+// Opens a store: a data directory or "memory:" becomes an engine, loading only the adapter it needs.
+import { StoreBucket } from "./binding/bucket.ts";
+import { compatibilityOf } from "./binding/compatibility.ts";
+import type { Blobs } from "./engine/blobs.ts";
+import { createEngine } from "./engine/create.ts";
+import type { SweepReport } from "./engine/engine.ts";
+import type { Records } from "./engine/records.ts";
+import type { BucketRecord } from "./model/bucket.ts";
+import type * as script from "./types.ts";
+
+export interface OpenOptions {
+  /** The clock, in milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export interface BucketInfo {
+  readonly name: string;
+  readonly created: Date;
+  /** The class of objects put without one. */
+  readonly storageClass: script.StoreStorageClass;
+}
+
+export interface BucketOptions {
+  /** `YYYY-MM-DD`; the newest behaviour when not given. */
+  readonly compatibilityDate?: string | undefined;
+  readonly compatibilityFlags?: readonly string[] | undefined;
+}
+
+export interface Store {
+  createBucket(
+    name: string,
+    options?: { readonly storageClass?: script.StoreStorageClass },
+  ): Promise<BucketInfo>;
+  /** All of them, by name. */
+  listBuckets(): Promise<BucketInfo[]>;
+  /** Refused while the bucket holds objects; uploads in flight go with it. */
+  deleteBucket(name: string): Promise<void>;
+  /** The binding. Whether the bucket exists is asked when it is used. */
+  bucket(name: string, options?: BucketOptions): script.StoreBucket;
+  /** Does at once what otherwise happens in the background: ends overdue uploads and frees dead bytes. */
+  sweep(): Promise<SweepReport>;
+  close(): Promise<void>;
+}
+
+/** Opens a data directory, or `"memory:"` for a store that is gone when it closes. */
+export async function openStore(location: string, options: OpenOptions = {}): Promise<Store> {
+  if (typeof location !== "string" || location === "") {
+    throw new TypeError('openStore needs a directory, or "memory:".');
+  }
+  const { records, blobs } = await openPorts(location);
+  const engine = createEngine({ records, blobs, now: options.now });
+  return {
+    async createBucket(name, bucketOptions) {
+      return bucketInfo(await engine.createBucket(name, bucketOptions));
+    },
+    async listBuckets() {
+      return (await engine.listBuckets()).map(bucketInfo);
+    },
+    deleteBucket: (name) => engine.deleteBucket(name),
+    bucket(name, { compatibilityDate, compatibilityFlags } = {}) {
+      const compatibility = compatibilityOf(compatibilityDate, compatibilityFlags);
+      // The class answers every overload of the interface at once, which TypeScript cannot see.
+      return new StoreBucket(engine, name, compatibility) as script.StoreBucket;
+    },
+    sweep: () => engine.sweep(),
+    close: once(() => engine.close()),
+  };
+}
+
+async function openPorts(location: string): Promise<{ records: Records; blobs: Blobs }> {
+  if (location === "memory:") {
+    const { createMemoryRecords } = await import("./memory/records.ts");
+    const { createMemoryBlobs } = await import("./memory/blobs.ts");
+    return { records: createMemoryRecords(), blobs: createMemoryBlobs() };
+  }
+  const { openLocal } = await import("./local/open.ts");
+  return openLocal(location);
+}
+
+function bucketInfo({ name, created, storageClass }: BucketRecord): BucketInfo {
+  return { name, created: new Date(created), storageClass };
+}
+
+/** Closing twice is closing once. */
+function once(close: () => Promise<void>): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  return () => {
+    closing ??= close();
+    return closing;
+  };
+}

@@ -1,0 +1,236 @@
+// binding.md, list: order, limits, pages, cursors, and the metadata that is included.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { StoreBucket, StoreListOptions, StoreObjects } from "../../../src/index.ts";
+import type { Implementation } from "../../support/stores.ts";
+import { furnish, isArgumentError, openBucket, rejectsWith } from "./scene.ts";
+
+export const keysOf = (page: StoreObjects): string[] => page.objects.map(({ key }) => key);
+
+/** All pages of a listing. */
+export async function pagesOf(bucket: StoreBucket, options: StoreListOptions): Promise<StoreObjects[]> {
+  const pages: StoreObjects[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await bucket.list({ ...options, cursor });
+    assert.equal(page.truncated, page.cursor !== undefined, "a cursor is present only when truncated");
+    assert.equal("cursor" in page, page.truncated, "a cursor is present only when truncated");
+    pages.push(page);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+export async function putAll(bucket: StoreBucket, keys: readonly string[]): Promise<void> {
+  await Promise.all(keys.map((key) => bucket.put(key, key)));
+}
+
+export function listContract(implementation: Implementation): void {
+  describe("list", () => {
+    test("of an empty bucket is empty", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      assert.deepEqual(
+        { ...(await bucket.list()) },
+        { objects: [], delimitedPrefixes: [], truncated: false },
+      );
+    });
+
+    test("is in UTF-8 byte order", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      const ordered = ["", "\0", "A", "B", "a", "a!", "a/b", "aa", "b", "é", "ｚ", "\uffff", "\u{10000}"];
+      await putAll(bucket, [...ordered].reverse());
+      assert.deepEqual(keysOf(await bucket.list()), ordered);
+    });
+
+    test("a limit above 1000 is clamped, and 1000 is the default", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      const keys = Array.from({ length: 1003 }, (_, i) => `key-${String(i).padStart(4, "0")}`);
+      await putAll(bucket, keys);
+      for (const limit of [undefined, 1000, 1001, 5000, 1e9, Number.POSITIVE_INFINITY]) {
+        const page = await bucket.list({ limit });
+        assert.deepEqual(keysOf(page), keys.slice(0, 1000));
+        assert.equal(page.truncated, true);
+        const next = await bucket.list({ limit, cursor: page.cursor });
+        assert.deepEqual(keysOf(next), keys.slice(1000));
+        assert.equal(next.truncated, false);
+      }
+      const pages = await pagesOf(bucket, { limit: 100 });
+      assert.equal(pages.length, 11);
+      assert.deepEqual(pages.flatMap(keysOf), keys);
+      const exact = await bucket.list({ limit: 3, startAfter: "key-0999" });
+      assert.deepEqual([keysOf(exact), exact.truncated], [keys.slice(1000), false]);
+    });
+
+    test("limit 0 gives an empty page, truncated if anything matches", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "b/c"]);
+      for (const options of [
+        {},
+        { prefix: "a" },
+        { prefix: "b/" },
+        { delimiter: "/" },
+        { startAfter: "a" },
+      ]) {
+        const page = await bucket.list({ ...options, limit: 0 });
+        assert.deepEqual([page.objects, page.delimitedPrefixes, page.truncated], [[], [], true]);
+        assert.ok(page.cursor);
+        const whole = await bucket.list(options);
+        const next = await bucket.list({ ...options, cursor: page.cursor });
+        assert.deepEqual(
+          [keysOf(next), next.delimitedPrefixes, next.truncated],
+          [keysOf(whole), whole.delimitedPrefixes, false],
+        );
+      }
+      for (const options of [{ prefix: "c" }, { startAfter: "b/c" }]) {
+        const page = await bucket.list({ ...options, limit: 0 });
+        assert.deepEqual([page.objects, page.truncated, page.cursor], [[], false, undefined]);
+      }
+    });
+
+    test("prefix is taken as it stands, and startAfter is exclusive", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "a%b", "a_b", "ab", "abc", "b", "B"]);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "a" })), ["a", "a%b", "a_b", "ab", "abc"]);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "a%" })), ["a%b"]);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "a_" })), ["a_b"]);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "b" })), ["b"]);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "" })).length, 7);
+      assert.deepEqual(keysOf(await bucket.list({ prefix: "abcd" })), []);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "ab" })), ["abc", "b"]);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "aa" })), ["ab", "abc", "b"]);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "b" })), []);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "A", prefix: "ab" })), ["ab", "abc"]);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "ab", prefix: "ab" })), ["abc"]);
+      assert.deepEqual(keysOf(await bucket.list({ startAfter: "b", prefix: "ab" })), []);
+    });
+
+    test("with startAfter and cursor the later wins", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "b", "c", "d", "e"]);
+      const { cursor } = await bucket.list({ limit: 3 });
+      assert.deepEqual(keysOf(await bucket.list({ cursor, startAfter: "a" })), ["d", "e"]);
+      assert.deepEqual(keysOf(await bucket.list({ cursor, startAfter: "c" })), ["d", "e"]);
+      assert.deepEqual(keysOf(await bucket.list({ cursor, startAfter: "d" })), ["e"]);
+      const grouped = await bucket.list({ limit: 1, startAfter: "b" });
+      const rest = await bucket.list({ limit: 1, startAfter: "b", cursor: grouped.cursor });
+      assert.deepEqual([keysOf(grouped), keysOf(rest)], [["c"], ["d"]]);
+    });
+
+    test("a cursor goes on behind what was returned, whatever was put or deleted meanwhile", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "b", "c", "d"]);
+      const { cursor } = await bucket.list({ limit: 2 });
+      await bucket.delete(["b", "c"]);
+      await putAll(bucket, ["aa", "bb"]);
+      assert.deepEqual(keysOf(await bucket.list({ cursor })), ["bb", "d"]);
+    });
+
+    test("the cursor is opaque and a foreign one is 10029", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "b"]);
+      const { cursor = "" } = await bucket.list({ limit: 1 });
+      const changed = `${cursor.slice(0, -1)}${cursor.endsWith("A") ? "B" : "A"}`;
+      for (const foreign of ["a", "b", "foreign", changed, cursor.toUpperCase(), btoa("a"), `${cursor} `]) {
+        await rejectsWith({ code: 10029, action: "list" }, () => bucket.list({ cursor: foreign }));
+      }
+    });
+  });
+
+  describe("list: include", () => {
+    const metadata = {
+      httpMetadata: { contentType: "text/plain", cacheExpiry: new Date(1_900_000_000_000) },
+      customMetadata: { a: "b" },
+    };
+
+    test("without it metadata is undefined, and writeHttpMetadata says to include httpMetadata", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await bucket.put("key", "value", metadata);
+      for (const options of [undefined, {}, { include: [] }, { include: ["customMetadata" as const] }]) {
+        const [object] = (await bucket.list(options)).objects;
+        assert.ok(object);
+        assert.equal(object.httpMetadata, undefined);
+        if (options?.include?.length !== 1) assert.equal(object.customMetadata, undefined);
+        assert.throws(
+          () => object.writeHttpMetadata(new Headers()),
+          (error) => {
+            isArgumentError({ message: /include.*httpMetadata|httpMetadata.*include/ }, error);
+            return true;
+          },
+        );
+        assert.equal(object.size, 5);
+        assert.equal(object.checksums.toJSON().md5, object.etag);
+      }
+    });
+
+    test("listed objects carry what is included", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await bucket.put("key", "value", metadata);
+      await bucket.put("none", "value");
+      const [http] = (await bucket.list({ include: ["httpMetadata"] })).objects;
+      assert.deepEqual({ ...http?.httpMetadata }, metadata.httpMetadata);
+      assert.equal(http?.customMetadata, undefined);
+      const headers = new Headers();
+      http?.writeHttpMetadata(headers);
+      assert.equal(headers.get("content-type"), "text/plain");
+      const [custom] = (await bucket.list({ include: ["customMetadata"] })).objects;
+      assert.equal(custom?.httpMetadata, undefined);
+      assert.deepEqual({ ...custom?.customMetadata }, metadata.customMetadata);
+      const [both, none] = (await bucket.list({ include: ["httpMetadata", "customMetadata"] })).objects;
+      assert.deepEqual({ ...both?.httpMetadata }, metadata.httpMetadata);
+      assert.deepEqual({ ...both?.customMetadata }, metadata.customMetadata);
+      assert.deepEqual({ ...none?.httpMetadata }, {});
+      assert.deepEqual({ ...none?.customMetadata }, {});
+    });
+
+    test("is honoured from compatibility date 2022-08-04 on, or by its flag", async (t) => {
+      const { store, bucket } = await openBucket(t, implementation);
+      await bucket.put("key", "value", metadata);
+      const flag = "store_list_honor_include";
+      for (const [options, honoured] of [
+        [{}, true],
+        [{ compatibilityDate: "2022-08-04" }, true],
+        [{ compatibilityDate: "2024-01-01" }, true],
+        [{ compatibilityDate: "2022-08-03" }, false],
+        [{ compatibilityDate: "2021-12-31" }, false],
+        [{ compatibilityDate: "2021-12-31", compatibilityFlags: [flag] }, true],
+      ] as const) {
+        for (const include of [undefined, [], ["customMetadata" as const]]) {
+          const [object] = (await store.bucket("bucket", options).list({ include })).objects;
+          const expected = honoured ? undefined : metadata.httpMetadata;
+          assert.deepEqual(object?.httpMetadata && { ...object.httpMetadata }, expected);
+          const carried = !honoured || include?.length === 1;
+          assert.deepEqual(
+            object?.customMetadata && { ...object.customMetadata },
+            carried ? metadata.customMetadata : undefined,
+          );
+        }
+      }
+    });
+
+    test("a page stops early at about 256 KiB of metadata, and the next goes on", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      const keys = Array.from({ length: 70 }, (_, i) => `key-${String(i).padStart(2, "0")}`);
+      const customMetadata = { name: "m".repeat(8000) };
+      await Promise.all(keys.map((key) => bucket.put(key, key, { customMetadata })));
+      const pages = await pagesOf(bucket, { include: ["customMetadata"] });
+      assert.deepEqual(pages.flatMap(keysOf), keys);
+      for (const page of pages.slice(0, -1)) {
+        const bytes = page.objects.length * 8004;
+        assert.ok(bytes > 224 * 1024 && bytes < 288 * 1024, `${bytes} bytes of metadata on a page`);
+      }
+      assert.equal(pages.length, 3);
+      // Nothing of it is shown, so nothing of it counts.
+      assert.equal((await bucket.list()).objects.length, 70);
+      // A limit below ends the page first.
+      assert.equal((await bucket.list({ include: ["customMetadata"], limit: 5 })).objects.length, 5);
+    });
+  });
+
+  test("uploads in flight are not listed", async (t) => {
+    const scene = await furnish(t, implementation);
+    assert.ok(!keysOf(await scene.bucket.list()).includes("ongoing"));
+    assert.equal(await scene.bucket.head("ongoing"), null);
+    await scene.completesOngoing();
+    assert.ok(keysOf(await scene.bucket.list()).includes("ongoing"));
+  });
+}

@@ -1,0 +1,57 @@
+// binding.md, the largest object: a complete that would pass the limit is refused. Nobody writes five
+// terabytes for a test: the parts are recorded without their bytes, which a complete never touches.
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import { StoreBucket } from "../../../src/binding/bucket.ts";
+import { compatibilityOf } from "../../../src/binding/compatibility.ts";
+import { createEngine } from "../../../src/engine/create.ts";
+import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
+import { createMemoryRecords } from "../../../src/memory/records.ts";
+import { limits } from "../../../src/model/limits.ts";
+import { messageOf } from "./reason-table.ts";
+import { digest, rejectsWith } from "./scene.ts";
+
+const etag = digest("md5", "a part of the largest size");
+
+async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
+  const records = createMemoryRecords();
+  const engine = createEngine({ records, blobs: createMemoryBlobs() });
+  t.after(() => engine.close());
+  await engine.createBucket("bucket");
+  const bucket = new StoreBucket(engine, "bucket", compatibilityOf(undefined));
+  const upload = await bucket.createMultipartUpload("key");
+  await records.commit("bucket", {
+    mutations: sizes.map((size, i) => ({
+      kind: "put part",
+      uploadId: upload.uploadId,
+      part: { number: i + 1, size, etag, uploaded: 0, blob: `blob-${i}`, stored: size },
+    })),
+  });
+  return { bucket, upload, parts: sizes.map((_, i) => ({ partNumber: i + 1, etag })) };
+}
+
+export function objectSizeContract(): void {
+  describe("the largest object", () => {
+    test("100100 EntityTooLarge: object over 5,492,189,429,760 B", async (t) => {
+      const sizes = [...new Array<number>(1024).fill(limits.singleWriteBytes), 1];
+      const { bucket, upload, parts } = await uploadOfRecords(t, sizes);
+      await bucket.put("key", "the previous object");
+      const action = "completeMultipartUpload";
+      await rejectsWith({ code: 100100, action, message: messageOf(100100) }, () => upload.complete(parts));
+      const previous = await bucket.get("key");
+      assert.ok(previous !== null && "text" in previous);
+      assert.equal(await previous.text(), "the previous object");
+      // One byte less is the largest object there is, and the refused upload can still become it.
+      const object = await upload.complete(parts.slice(0, 1024));
+      assert.equal(object.size, 5_492_189_429_760);
+      assert.equal((await bucket.head("key"))?.size, 5_492_189_429_760);
+    });
+
+    test("complete is O(parts), never copies bytes: 10000 parts without any complete", async (t) => {
+      const { upload, parts } = await uploadOfRecords(t, new Array<number>(10_000).fill(1024));
+      const object = await upload.complete(parts);
+      assert.equal(object.size, 10_000 * 1024);
+      assert.match(object.etag, /^[0-9a-f]{32}-10000$/);
+    });
+  });
+}

@@ -1,0 +1,120 @@
+// What the chapters of the engine contract share.
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { Blobs } from "../../../src/engine/blobs.ts";
+import type { ByteStream, Engine, GetOptions, GetOutcome, UploadName } from "../../../src/engine/engine.ts";
+import type { Reason } from "../../../src/model/errors.ts";
+import type { PartRecord } from "../../../src/model/upload.ts";
+import { collect, inChunks, toArray } from "../../support/bytes.ts";
+
+/** An engine with its blobs beside it: what is left of them is a promise too. */
+export interface OpenedEngine {
+  readonly engine: Engine;
+  readonly blobs: Blobs;
+}
+
+export type OpenEngine = (t: TestContext, options?: { now?: () => number }) => Promise<OpenedEngine>;
+
+export const bucket = "bucket";
+export const day = 24 * 3600 * 1000;
+
+export async function openBucket(
+  open: OpenEngine,
+  t: TestContext,
+  options?: { now?: () => number },
+): Promise<OpenedEngine> {
+  const opened = await open(t, options);
+  await opened.engine.createBucket(bucket);
+  return opened;
+}
+
+/** A clock that stands until it is moved. */
+export function clock() {
+  const clock = { time: Date.UTC(2024, 0, 1), now: () => clock.time };
+  return clock;
+}
+
+export const failsWith = (reason: Reason) => ({ name: "StoreError", reason });
+
+export type Found = Extract<GetOutcome, { outcome: "found" }>;
+
+export async function found(engine: Engine, key: string, options?: GetOptions): Promise<Found> {
+  const got = await engine.get(bucket, key, options);
+  assert.equal(got.outcome, "found");
+  return got as Found;
+}
+
+export async function contentOf(engine: Engine, key: string, options?: GetOptions): Promise<Buffer> {
+  const { bytes } = await found(engine, key, options);
+  const content = await collect(bytes.chunks());
+  assert.equal(content.length, bytes.length);
+  return content;
+}
+
+export async function exists(engine: Engine, key: string): Promise<boolean> {
+  return (await engine.head(bucket, key)) !== undefined;
+}
+
+/** How many blobs there are once everything that nothing names has been freed. */
+export async function blobsLeft({ engine, blobs }: OpenedEngine): Promise<number> {
+  await engine.sweep();
+  return (await toArray(blobs.all(bucket))).length;
+}
+
+export async function uploadParts(
+  engine: Engine,
+  upload: UploadName,
+  bodies: Record<number, Uint8Array>,
+): Promise<PartRecord[]> {
+  const parts: PartRecord[] = [];
+  for (const [number, body] of Object.entries(bodies)) {
+    parts.push(await engine.uploadPart(bucket, upload, Number(number), body));
+  }
+  return parts;
+}
+
+export interface ProbeOptions {
+  readonly length?: number;
+  readonly chunkSize?: number;
+  /** Thrown when all bytes are given. */
+  readonly failure?: Error;
+  /** Awaited before each chunk. */
+  readonly gate?: () => Promise<void>;
+}
+
+/** A stream that remembers what became of it. */
+export interface Probe extends ByteStream {
+  readonly seen: { pulled: number; ended: boolean; cancelled: boolean; reason: unknown };
+}
+
+export function probe(bytes: Uint8Array, options: ProbeOptions = {}): Probe {
+  const { length, chunkSize = 1000, failure, gate } = options;
+  const seen = { pulled: 0, ended: false, cancelled: false, reason: undefined as unknown };
+  return {
+    length,
+    seen,
+    async *chunks() {
+      for await (const chunk of inChunks(bytes, chunkSize)) {
+        await gate?.();
+        seen.pulled++;
+        yield chunk;
+      }
+      if (failure !== undefined) throw failure;
+      await gate?.();
+      seen.ended = true;
+    },
+    async cancel(reason) {
+      seen.cancelled = true;
+      seen.reason = reason;
+    },
+  };
+}
+
+/** A promise and what settles it. */
+export function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

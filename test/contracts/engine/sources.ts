@@ -1,0 +1,156 @@
+// Engine contract: who gives the engine a stream sees it read to its end, or cancelled.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Engine, PutOptions } from "../../../src/engine/engine.ts";
+import type { Reason } from "../../../src/model/errors.ts";
+import { assertBytes, sampleBytes } from "../../support/bytes.ts";
+import {
+  blobsLeft,
+  bucket,
+  contentOf,
+  exists,
+  failsWith,
+  type OpenEngine,
+  openBucket,
+  type Probe,
+  probe,
+} from "./setup.ts";
+
+const wrongMd5 = { algorithm: "md5", value: new Uint8Array(16) } as const;
+
+export function sources(open: OpenEngine): void {
+  /** A put that fails as told, with an object of that key stored before and after. */
+  async function failingPut(
+    engine: Engine,
+    reason: Reason,
+    source: Probe,
+    options?: PutOptions,
+  ): Promise<void> {
+    const version = (await engine.head(bucket, "a"))?.version;
+    await assert.rejects(engine.put(bucket, "a", source, options), { ...failsWith(reason), action: "put" });
+    assert.equal((await engine.head(bucket, "a"))?.version, version);
+    assert(source.seen.ended || source.seen.cancelled, "the source is not left hanging");
+  }
+
+  test("a source that is stored is read to its end and not cancelled", async (t) => {
+    const { engine } = await openBucket(open, t);
+    const upload = await engine.createUpload(bucket, "u");
+    for (const size of [0, 10, 100_000]) {
+      const [whole, part] = [probe(sampleBytes(size)), probe(sampleBytes(size), { length: size })];
+      await engine.put(bucket, "a", whole);
+      await engine.uploadPart(bucket, upload, 1, part);
+      for (const { seen } of [whole, part]) assert.deepEqual([seen.ended, seen.cancelled], [true, false]);
+    }
+  });
+
+  test("the source of a refused put is cancelled unread", async (t) => {
+    const { engine } = await openBucket(open, t);
+    await engine.put(bucket, "a", sampleBytes(1));
+    const source = probe(sampleBytes(100_000));
+    const put = await engine.put(bucket, "a", source, { condition: { etagDoesNotMatch: "*" } });
+    assert.equal(put.outcome, "refused");
+    assert.deepEqual([source.seen.cancelled, source.seen.pulled], [true, 0]);
+  });
+
+  test("the source of a put that fails early is cancelled unread, with the reason", async (t) => {
+    const { engine } = await openBucket(open, t);
+    const tooLong = 5_363_466_241;
+    const heavy = { customMetadata: new Map([["n", "x".repeat(8192)]]) };
+    const failures: [Reason, (source: Probe) => Promise<unknown>, number?][] = [
+      ["NoSuchBucket", (source) => engine.put("absent", "a", source)],
+      ["InvalidObjectName", (source) => engine.put(bucket, "x".repeat(1025), source)],
+      ["InvalidObjectName", (source) => engine.put(bucket, "\udfff", source)],
+      ["MetadataTooLarge", (source) => engine.put(bucket, "a", source, heavy)],
+      ["InvalidStorageClass", (source) => engine.put(bucket, "a", source, { storageClass: "Cold" })],
+      ["EntityTooLarge", (source) => engine.put(bucket, "a", source), tooLong],
+    ];
+    for (const [reason, put, length] of failures) {
+      const source = probe(sampleBytes(100_000), length === undefined ? {} : { length });
+      await assert.rejects(put(source), { ...failsWith(reason), action: "put" });
+      assert.deepEqual([source.seen.cancelled, source.seen.pulled], [true, 0], reason);
+      assert.equal((source.seen.reason as { reason?: unknown }).reason, reason);
+    }
+    assert.equal(await exists(engine, "a"), false);
+  });
+
+  test("the source of a part that has no upload is cancelled unread, with the reason", async (t) => {
+    const { engine } = await openBucket(open, t);
+    const upload = await engine.createUpload(bucket, "u");
+    const sealed = await engine.createUpload(bucket, "u", { customerKey: sampleBytes(32) });
+    const aborted = await engine.createUpload(bucket, "u");
+    await engine.abortUpload(bucket, aborted);
+    const failures: [Reason, (source: Probe) => Promise<unknown>][] = [
+      ["NoSuchBucket", (source) => engine.uploadPart("absent", upload, 1, source)],
+      ["NoSuchUpload", (source) => engine.uploadPart(bucket, { key: "u", id: "unknown" }, 1, source)],
+      ["NoSuchUpload", (source) => engine.uploadPart(bucket, { key: "other", id: upload.id }, 1, source)],
+      ["NoSuchUpload", (source) => engine.uploadPart(bucket, aborted, 1, source)],
+      ["InvalidArgument", (source) => engine.uploadPart(bucket, sealed, 1, source)],
+      [
+        "InvalidArgument",
+        (source) => engine.uploadPart(bucket, upload, 1, source, { customerKey: sampleBytes(32) }),
+      ],
+    ];
+    for (const [reason, put] of failures) {
+      const source = probe(sampleBytes(100_000));
+      await assert.rejects(put(source), { ...failsWith(reason), action: "uploadPart" });
+      assert.deepEqual([source.seen.cancelled, source.seen.pulled], [true, 0], reason);
+      assert.equal((source.seen.reason as { reason?: unknown }).reason, reason);
+    }
+  });
+
+  test("a body that ends before its declared length fails with IncompleteBody", async (t) => {
+    const opened = await openBucket(open, t);
+    const { engine } = opened;
+    await engine.put(bucket, "a", sampleBytes(3));
+    for (const size of [0, 10, 5000, 200_000]) {
+      await failingPut(engine, "IncompleteBody", probe(sampleBytes(size), { length: size + 1 }));
+    }
+    const upload = await engine.createUpload(bucket, "u");
+    const short = probe(sampleBytes(10), { length: 11 });
+    await assert.rejects(engine.uploadPart(bucket, upload, 1, short), failsWith("IncompleteBody"));
+    assert.equal(await blobsLeft(opened), 0);
+  });
+
+  test("a body that goes on behind its declared length fails, and is not read to wherever it ends", async (t) => {
+    const opened = await openBucket(open, t);
+    const { engine } = opened;
+    await engine.put(bucket, "a", sampleBytes(3));
+    for (const length of [0, 10, 5000]) {
+      const source = probe(sampleBytes(1_000_000), { length });
+      await failingPut(engine, "IncompleteBody", source);
+      assert(source.seen.cancelled);
+      assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
+    }
+    assert.equal(await blobsLeft(opened), 0);
+  });
+
+  test("a stream that fails fails the put with its own error and leaves what was there", async (t) => {
+    const opened = await openBucket(open, t);
+    const { engine } = opened;
+    await engine.put(bucket, "a", sampleBytes(3));
+    const upload = await engine.createUpload(bucket, "u");
+    for (const size of [0, 10, 5000, 300_000]) {
+      const failure = new Error(`The sender broke off after ${size} bytes`);
+      const source = () => probe(sampleBytes(size), { failure });
+      await assert.rejects(engine.put(bucket, "a", source()), (error) => error === failure);
+      const uploading = engine.uploadPart(bucket, upload, 1, source());
+      await assert.rejects(uploading, (error) => error === failure);
+    }
+    assertBytes(await contentOf(engine, "a"), sampleBytes(3));
+    await assert.rejects(
+      engine.completeUpload(bucket, upload, [{ number: 1, etag: "" }]),
+      failsWith("InvalidPart"),
+    );
+    assert.equal(await blobsLeft(opened), 0);
+  });
+
+  test("a stream whose checksum is wrong leaves what was there", async (t) => {
+    const opened = await openBucket(open, t);
+    const { engine } = opened;
+    await engine.put(bucket, "a", sampleBytes(3));
+    for (const size of [0, 10, 5000, 300_000]) {
+      await failingPut(engine, "BadDigest", probe(sampleBytes(size)), { checksum: wrongMd5 });
+    }
+    assert.equal(await blobsLeft(opened), 0);
+  });
+}

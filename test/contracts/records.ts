@@ -1,0 +1,20 @@
+// The contract of the Records port: every sentence of it, for any implementation.
+import { describe } from "node:test";
+import { bucketRecords } from "./records/buckets.ts";
+import { burials } from "./records/burials.ts";
+import { commits } from "./records/commits.ts";
+import { objectRecords } from "./records/objects.ts";
+import { objectScans } from "./records/scans.ts";
+import type { OpenRecords } from "./records/setup.ts";
+import { uploadRecords } from "./records/uploads.ts";
+
+export function recordsContract(name: string, open: OpenRecords): void {
+  describe(`records in ${name}`, () => {
+    bucketRecords(open);
+    objectRecords(open);
+    objectScans(open);
+    uploadRecords(open);
+    commits(open);
+    burials(open);
+  });
+}

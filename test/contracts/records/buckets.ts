@@ -1,0 +1,164 @@
+// Records contract: buckets, and what every other method answers without one.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Records } from "../../../src/engine/records.ts";
+import { inBlob, partRecord, plain, putObject, uploadRecord } from "../../support/samples.ts";
+import { bucketRecord, type OpenRecords, openBucket } from "./setup.ts";
+
+const noSuchBucket = { name: "StoreError", reason: "NoSuchBucket" };
+
+export function bucketRecords(open: OpenRecords): void {
+  test("a bucket is read as it was created", async (t) => {
+    const records = await open(t);
+    const record = bucketRecord("logs", { created: 8.64e15, storageClass: "InfrequentAccess" });
+    assert.equal(await records.createBucket(record), true);
+    assert.deepEqual(plain(await records.bucket("logs")), record);
+    assert.equal(await records.bucket("log"), undefined);
+  });
+
+  test("a taken bucket name is refused and the bucket stays as it was", async (t) => {
+    const records = await openBucket(open, t);
+    await records.commit("bucket", { mutations: [putObject("kept")] });
+    const other = bucketRecord("bucket", { storageClass: "InfrequentAccess", created: 1 });
+    assert.equal(await records.createBucket(other), false);
+    assert.deepEqual(plain(await records.bucket("bucket")), bucketRecord("bucket"));
+    assert.notEqual(await records.object("bucket", "kept"), undefined);
+  });
+
+  test("of many who create one bucket at once exactly one does", async (t) => {
+    const records = await open(t);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, created) => records.createBucket(bucketRecord("wanted", { created }))),
+    );
+    assert.equal(answers.filter((created) => created).length, 1);
+    assert.equal((await records.bucket("wanted"))?.created, answers.indexOf(true));
+  });
+
+  test("buckets are listed by name", async (t) => {
+    const records = await open(t);
+    assert.deepEqual(await records.buckets(), []);
+    for (const name of ["ba", "b0", "b.a", "b-a", "zzz", "abc", "b-b"]) {
+      await records.createBucket(bucketRecord(name));
+    }
+    const names = (await records.buckets()).map(({ name }) => name);
+    assert.deepEqual(names, ["abc", "b-a", "b-b", "b.a", "b0", "ba", "zzz"]);
+    assert.deepEqual(plain((await records.buckets())[0]), bucketRecord("abc"));
+  });
+
+  test("a bucket with objects stays, an emptied one goes", async (t) => {
+    const records = await openBucket(open, t);
+    await records.commit("bucket", { mutations: [putObject("a"), putObject("b")] });
+    assert.equal(await records.deleteBucket("bucket"), "not empty");
+    await records.commit("bucket", { mutations: [{ kind: "delete object", key: "a" }] });
+    assert.equal(await records.deleteBucket("bucket"), "not empty");
+    await records.commit("bucket", { mutations: [{ kind: "delete object", key: "b" }] });
+    assert.equal(await records.deleteBucket("bucket"), "deleted");
+    assert.equal(await records.bucket("bucket"), undefined);
+    assert.deepEqual(await records.buckets(), []);
+  });
+
+  test("a missing bucket cannot be deleted", async (t) => {
+    const records = await openBucket(open, t);
+    assert.equal(await records.deleteBucket("absent"), "missing");
+    assert.equal(await records.deleteBucket("bucket"), "deleted");
+    assert.equal(await records.deleteBucket("bucket"), "missing");
+  });
+
+  test("uploads in flight go with their bucket and a new one of that name begins empty", async (t) => {
+    const records = await openBucket(open, t);
+    const upload = uploadRecord("film", { id: "u1" });
+    await records.commit("bucket", {
+      mutations: [
+        { kind: "put upload", record: upload },
+        { kind: "put part", uploadId: "u1", part: partRecord(1, "p1") },
+        putObject("a", inBlob("dead")),
+        { kind: "delete object", key: "a" },
+      ],
+    });
+    assert.equal(await records.deleteBucket("bucket"), "deleted");
+    assert.equal(await records.createBucket(bucketRecord("bucket")), true);
+    assert.equal(await records.upload("bucket", "film", "u1"), undefined);
+    assert.deepEqual(await records.uploads("bucket", { prefix: "", after: undefined, limit: 10 }), []);
+    assert.deepEqual(await records.dueUploads("bucket", Number.MAX_SAFE_INTEGER, 10), []);
+    assert.deepEqual(await records.parts("bucket", "u1"), []);
+    assert.deepEqual(await records.buried("bucket", 0, 10), []);
+  });
+
+  test("a put and the bucket's deletion at once never both succeed", async (t) => {
+    const records = await open(t);
+    for (let round = 0; round < 10; round++) {
+      const name = `round-${round}`;
+      await records.createBucket(bucketRecord(name));
+      const [put, deletion] = await Promise.allSettled([
+        records.commit(name, { mutations: [putObject("a")] }),
+        records.deleteBucket(name),
+      ]);
+      assert(deletion.status === "fulfilled");
+      if (put.status === "fulfilled") {
+        assert.deepEqual([put.value, deletion.value], ["committed", "not empty"]);
+        assert.notEqual(await records.object(name, "a"), undefined);
+      } else {
+        assert.equal(deletion.value, "deleted");
+        assert.equal(put.reason.reason, "NoSuchBucket");
+      }
+    }
+  });
+
+  test("buckets do not see each other's records", async (t) => {
+    const records = await openBucket(open, t);
+    await records.createBucket(bucketRecord("other"));
+    await records.commit("bucket", {
+      mutations: [putObject("a"), { kind: "put upload", record: uploadRecord("a", { id: "u1" }) }],
+    });
+    assert.equal(await records.object("other", "a"), undefined);
+    assert.equal(await records.upload("other", "a", "u1"), undefined);
+    const scan = { prefix: "", delimiter: "", limit: 10, metadataBytes: Number.POSITIVE_INFINITY };
+    assert.deepEqual(await records.objects("other", scan), { entries: [], next: undefined });
+  });
+
+  test("every method but the first four rejects with NoSuchBucket without the bucket", async (t) => {
+    const records = await openBucket(open, t);
+    await rejectsEverywhere(records, "never-made");
+    await records.deleteBucket("bucket");
+    await rejectsEverywhere(records, "bucket");
+  });
+
+  test("a name that could be a path or a property is no bucket", async (t) => {
+    const records = await openBucket(open, t);
+    for (const name of [
+      "",
+      ".",
+      "..",
+      "../bucket",
+      "./bucket",
+      "bucket/",
+      "BUCKET",
+      "__proto__",
+      "constructor",
+    ]) {
+      assert.equal(await records.bucket(name), undefined, name);
+      await assert.rejects(records.object(name, "a"), noSuchBucket, name);
+    }
+  });
+}
+
+async function rejectsEverywhere(records: Records, name: string): Promise<void> {
+  const scan = { prefix: "", delimiter: "", limit: 1, metadataBytes: 1 };
+  const calls: Record<string, () => Promise<unknown>> = {
+    object: () => records.object(name, "a"),
+    objectWithBody: () => records.objectWithBody(name, "a"),
+    objects: () => records.objects(name, scan),
+    upload: () => records.upload(name, "a", "u1"),
+    uploads: () => records.uploads(name, { prefix: "", after: undefined, limit: 1 }),
+    dueUploads: () => records.dueUploads(name, 0, 1),
+    parts: () => records.parts(name, "u1"),
+    commit: () => records.commit(name, { mutations: [putObject("a")] }),
+    "empty commit": () => records.commit(name, { mutations: [] }),
+    buried: () => records.buried(name, 0, 1),
+    forget: () => records.forget(name, [{ entry: 1, blobs: ["b"] }]),
+  };
+  for (const [method, call] of Object.entries(calls)) {
+    await assert.rejects(call, noSuchBucket, method);
+  }
+  assert.equal(await records.bucket(name), undefined);
+}

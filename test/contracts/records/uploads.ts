@@ -1,0 +1,185 @@
+// Records contract: uploads, their order, their time, and their parts.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Records, UploadScan } from "../../../src/engine/records.ts";
+import { anyPart, anyUpload } from "../../support/arbitraries.ts";
+import { partRecord, plain, uploadRecord } from "../../support/samples.ts";
+import { apply, bucket, type OpenRecords, openBucket } from "./setup.ts";
+
+export function uploadRecords(open: OpenRecords): void {
+  async function withUploads(t: Parameters<OpenRecords>[0], ...names: [string, string][]): Promise<Records> {
+    const records = await openBucket(open, t);
+    const uploads = names.map(([key, id]) => uploadRecord(key, { id }));
+    await apply(records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
+    return records;
+  }
+
+  test("an upload and its parts are read with every field as they were put", async (t) => {
+    const records = await openBucket(open, t);
+    const parts = fc.uniqueArray(anyPart, { maxLength: 5, selector: ({ number }) => number });
+    await fc.assert(
+      fc.asyncProperty(anyUpload, parts, async (record, given) => {
+        await apply(
+          records,
+          { kind: "put upload", record },
+          ...given.map((part) => ({ kind: "put part" as const, uploadId: record.id, part })),
+        );
+        const found = await records.upload(bucket, record.key, record.id);
+        assert.deepEqual(plain(found?.record), plain(record));
+        const byNumber = given.toSorted((a, b) => a.number - b.number);
+        assert.deepEqual(plain(await records.parts(bucket, record.id)), plain(byNumber));
+        const listed = await records.uploads(bucket, { prefix: record.key, after: undefined, limit: 10_000 });
+        assert.deepEqual(plain(listed.find(({ id }) => id === record.id)), plain(record));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("an upload is found by its key and its id together", async (t) => {
+    const records = await withUploads(t, ["a", "u1"], ["a", "u2"], ["b", "u3"]);
+    assert.equal((await records.upload(bucket, "a", "u2"))?.record.id, "u2");
+    for (const [key, id] of [
+      ["b", "u1"],
+      ["a", "u3"],
+      ["a", ""],
+      ["", "u1"],
+      ["a", "U1"],
+      ["a", "__proto__"],
+      ["a", "\ud800"],
+      ["a", "x".repeat(5000)],
+    ] as const) {
+      assert.equal(await records.upload(bucket, key, id), undefined);
+    }
+    assert.deepEqual(await records.parts(bucket, "unknown"), []);
+  });
+
+  test("uploads come by key, then by id, from where the scan begins", async (t) => {
+    const names: [string, string][] = [
+      ["\u{1f600}", "u1"],
+      ["\uffff", "u1"],
+      ["b", "u9"],
+      ["a/2", "u1"],
+      ["a/1", "u3"],
+      ["a/1", "u1"],
+      ["a/1", "u2"],
+      ["", "u0"],
+    ];
+    const records = await withUploads(t, ...names);
+    const ordered = names.toReversed().map(([key, id]) => `${key}#${id}`);
+    ordered.splice(1, 3, "a/1#u1", "a/1#u2", "a/1#u3");
+    const found = async (scan: Partial<UploadScan>) => {
+      const uploads = await records.uploads(bucket, { prefix: "", after: undefined, limit: 100, ...scan });
+      return uploads.map(({ key, id }) => `${key}#${id}`);
+    };
+    assert.deepEqual(await found({}), ordered);
+    assert.deepEqual(await found({ limit: 3 }), ordered.slice(0, 3));
+    assert.deepEqual(await found({ limit: 0 }), []);
+    assert.deepEqual(await found({ prefix: "a/" }), ordered.slice(1, 5));
+    assert.deepEqual(await found({ prefix: "a/1" }), ordered.slice(1, 4));
+    assert.deepEqual(await found({ after: { key: "" } }), ordered.slice(1));
+    assert.deepEqual(await found({ after: { key: "a/1" } }), ordered.slice(4));
+    assert.deepEqual(await found({ after: { key: "a/1", id: "u1" } }), ordered.slice(2));
+    assert.deepEqual(await found({ after: { key: "a/1", id: "u11" }, limit: 1 }), ["a/1#u2"]);
+    assert.deepEqual(await found({ after: { key: "a/1", id: "u3" }, prefix: "a/" }), ["a/2#u1"]);
+    assert.deepEqual(await found({ after: { key: "a/11" } }), ordered.slice(4));
+    assert.deepEqual(await found({ after: { key: "\uffff" } }), ["\u{1f600}#u1"]);
+    assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u1" } }), []);
+  });
+
+  test("uploads whose time is up are found, active and ended alike", async (t) => {
+    const records = await openBucket(open, t);
+    const states = ["active", "completed", "aborted"] as const;
+    const uploads = states.flatMap((state) =>
+      [1000, 2000, 3000].map((due) => uploadRecord("k", { id: `${state}-${due}`, state, due })),
+    );
+    await apply(records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
+    const due = async (now: number, limit = 100) =>
+      (await records.dueUploads(bucket, now, limit)).map(({ id }) => id).sort();
+    const expected = (...dues: number[]) =>
+      uploads.filter((upload) => dues.includes(upload.due)).map(({ id }) => id);
+    assert.deepEqual(await due(999), []);
+    assert.deepEqual(await due(1000), expected(1000).sort());
+    assert.deepEqual(await due(2999), expected(1000, 2000).sort());
+    assert.deepEqual(await due(Number.MAX_SAFE_INTEGER), expected(1000, 2000, 3000).sort());
+    assert.equal((await due(3000, 4)).length, 4);
+    assert.equal((await due(3000, 0)).length, 0);
+    const [first] = await records.dueUploads(bucket, 1000, 1);
+    assert.deepEqual(
+      plain(first),
+      uploads.find(({ id }) => id === first?.id),
+    );
+  });
+
+  test("an upload put again with another due time is up then and only then", async (t) => {
+    const records = await openBucket(open, t);
+    const upload = uploadRecord("k", { id: "u1", due: 1000 });
+    await apply(records, { kind: "put upload", record: upload });
+    await apply(records, { kind: "put upload", record: { ...upload, state: "aborted", due: 2000 } });
+    assert.deepEqual(await records.dueUploads(bucket, 1999, 10), []);
+    const [due] = await records.dueUploads(bucket, 2000, 10);
+    assert.equal(due?.state, "aborted");
+    await apply(records, { kind: "delete upload", key: "k", id: "u1" });
+    assert.deepEqual(await records.dueUploads(bucket, 2000, 10), []);
+    assert.equal(await records.upload(bucket, "k", "u1"), undefined);
+  });
+
+  test("parts come by number and one number holds one part", async (t) => {
+    const records = await withUploads(t, ["a", "u1"], ["a", "u2"]);
+    const put = (uploadId: string, number: number, blob: string) =>
+      apply(records, { kind: "put part", uploadId, part: partRecord(number, blob) });
+    for (const number of [10, 9, 10_000, 1, 2, 100]) await put("u1", number, `p${number}`);
+    await put("u1", 9, "p9-again");
+    await put("u2", 9, "other");
+    const parts = await records.parts(bucket, "u1");
+    assert.deepEqual(
+      parts.map(({ number, blob }) => [number, blob]),
+      [
+        [1, "p1"],
+        [2, "p2"],
+        [9, "p9-again"],
+        [10, "p10"],
+        [100, "p100"],
+        [10_000, "p10000"],
+      ],
+    );
+    assert.equal((await records.parts(bucket, "u2")).length, 1);
+  });
+
+  test("the revision counts every change to the upload and its parts", async (t) => {
+    const records = await withUploads(t, ["a", "u1"], ["a", "u2"]);
+    const revision = async (id: string) => (await records.upload(bucket, "a", id))!.revision;
+    const untouched = await revision("u2");
+    let last = await revision("u1");
+    const increased = async () => {
+      const now = await revision("u1");
+      assert(now > last, `${now} follows ${last}`);
+      last = now;
+    };
+    for (const number of [1, 2, 2, 1]) {
+      await apply(records, { kind: "put part", uploadId: "u1", part: partRecord(number, `p${last}`) });
+      await increased();
+    }
+    await apply(records, { kind: "put upload", record: uploadRecord("a", { id: "u1", due: 5 }) });
+    await increased();
+    assert.equal((await records.parts(bucket, "u1")).length, 2);
+    assert.equal(await revision("u2"), untouched);
+  });
+
+  test("parts put at once are all kept", async (t) => {
+    const records = await withUploads(t, ["a", "u1"]);
+    const before = (await records.upload(bucket, "a", "u1"))!.revision;
+    const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
+    await Promise.all(
+      numbers.map((number) =>
+        apply(records, { kind: "put part", uploadId: "u1", part: partRecord(number, `p${number}`) }),
+      ),
+    );
+    const parts = await records.parts(bucket, "u1");
+    assert.deepEqual(
+      parts.map(({ number }) => number),
+      numbers,
+    );
+    assert((await records.upload(bucket, "a", "u1"))!.revision >= before + 100);
+  });
+}

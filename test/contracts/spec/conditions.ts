@@ -1,0 +1,238 @@
+// Spec 2.7: the four clauses of onlyIf as an object, for get and for put.
+import assert from "node:assert/strict";
+import { describe, type TestContext, test } from "node:test";
+import type { StoreBucket, StoreConditional, StoreObject } from "../../../src/index.ts";
+import type { Implementation } from "../../support/stores.ts";
+import {
+  day,
+  mustHead,
+  openBucket,
+  stoppedClock,
+  textOf,
+  unknownLength,
+  utf8,
+  wrongArgument,
+} from "./support.ts";
+
+type OnlyIf = StoreConditional | Headers;
+
+interface Subject {
+  readonly bucket: StoreBucket;
+  readonly stored: StoreObject;
+  /** When it was stored. */
+  readonly time: number;
+}
+
+/** One stored object, uploaded a day before the present of its store. */
+export async function storedObject(implementation: Implementation, t: TestContext): Promise<Subject> {
+  const clock = stoppedClock();
+  const { bucket } = await openBucket(implementation, t, { now: clock.now });
+  const stored = await bucket.put("key", "value");
+  clock.advance(day);
+  return { bucket, stored, time: stored.uploaded.getTime() };
+}
+
+/** Get and put both go ahead. */
+export async function proceeds(subject: Subject, onlyIf: OnlyIf): Promise<void> {
+  const { bucket, stored } = subject;
+  const object = await bucket.get("key", { onlyIf });
+  assert.ok(object !== null && "body" in object, "get proceeds");
+  assert.equal(await object.text(), "value");
+  assert.equal(object.version, stored.version);
+  const put = await bucket.put("key", "value", { onlyIf });
+  assert.ok(put !== null, "put proceeds");
+  assert.notEqual(put.version, stored.version);
+  assert.equal((await mustHead(bucket, "key")).version, put.version);
+}
+
+/** Get answers without a body, put answers null and stores nothing. */
+export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void> {
+  const { bucket, stored } = subject;
+  const object = await bucket.get("key", { onlyIf });
+  assert.ok(object !== null && !("body" in object), "get is refused");
+  assert.equal(object.version, stored.version);
+  assert.equal(await bucket.put("key", "other", { onlyIf }), null);
+  assert.equal((await mustHead(bucket, "key")).version, stored.version);
+  assert.equal(await textOf(bucket, "key"), "value");
+}
+
+export function conditionSentences(implementation: Implementation): void {
+  describe("conditions", () => {
+    test("spec 2.12: onlyIf of get returns the object only if conditions hold", async (t) => {
+      const { bucket, stored } = await storedObject(implementation, t);
+      const held = await bucket.get("key", { onlyIf: { etagMatches: stored.etag } });
+      assert.ok(held !== null && "body" in held);
+      assert.equal(await held.text(), "value");
+      const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
+      assert.ok(refusal !== null && !("body" in refusal));
+    });
+
+    test("spec 2.12: onlyIf of put stores only if conditions hold", async (t) => {
+      const { bucket, stored } = await storedObject(implementation, t);
+      assert.equal(await bucket.put("key", "refused", { onlyIf: { etagMatches: "other" } }), null);
+      assert.equal(await textOf(bucket, "key"), "value");
+      assert.notEqual(await bucket.put("key", "stored", { onlyIf: { etagMatches: stored.etag } }), null);
+      assert.equal(await textOf(bucket, "key"), "stored");
+    });
+
+    test("spec 2.7: with etagMatches the operation proceeds if the object's etag equals the string", async (t) => {
+      const subject = await storedObject(implementation, t);
+      await proceeds(subject, { etagMatches: subject.stored.etag });
+    });
+
+    test("spec 2.7: with etagMatches the operation does not proceed if the object's etag differs from the string", async (t) => {
+      const subject = await storedObject(implementation, t);
+      const { etag } = subject.stored;
+      for (const other of ["", "other", etag.slice(1), etag.toUpperCase(), `${etag}-1`]) {
+        await isRefused(subject, { etagMatches: other });
+      }
+    });
+
+    test("spec 2.7: with etagDoesNotMatch the operation proceeds if the object's etag differs from the string", async (t) => {
+      for (const other of ["", "other", "0".repeat(32)]) {
+        await proceeds(await storedObject(implementation, t), { etagDoesNotMatch: other });
+      }
+    });
+
+    test("spec 2.7: with etagDoesNotMatch the operation does not proceed if the object's etag equals the string", async (t) => {
+      const subject = await storedObject(implementation, t);
+      await isRefused(subject, { etagDoesNotMatch: subject.stored.etag });
+    });
+
+    test("spec 2.7: with uploadedBefore the operation proceeds if the object was uploaded before the date", async (t) => {
+      for (const later of [1, 1000, day]) {
+        const subject = await storedObject(implementation, t);
+        await proceeds(subject, { uploadedBefore: new Date(subject.time + later) });
+      }
+    });
+
+    test("spec 2.7: with uploadedBefore the operation does not proceed if the object was uploaded at the date or after it", async (t) => {
+      const subject = await storedObject(implementation, t);
+      for (const earlier of [0, 1, day]) {
+        await isRefused(subject, { uploadedBefore: new Date(subject.time - earlier) });
+      }
+    });
+
+    test("spec 2.7: with uploadedAfter the operation proceeds if the object was uploaded after the date", async (t) => {
+      for (const earlier of [1, 1000, day]) {
+        const subject = await storedObject(implementation, t);
+        await proceeds(subject, { uploadedAfter: new Date(subject.time - earlier) });
+      }
+    });
+
+    test("spec 2.7: with uploadedAfter the operation does not proceed if the object was uploaded at the date or before it", async (t) => {
+      const subject = await storedObject(implementation, t);
+      for (const later of [0, 1, day]) {
+        await isRefused(subject, { uploadedAfter: new Date(subject.time + later) });
+      }
+    });
+
+    test("spec 2.7: all fields are optional: no condition at all lets the operation proceed", async (t) => {
+      await proceeds(await storedObject(implementation, t), {});
+      await proceeds(await storedObject(implementation, t), new Headers());
+      const { bucket } = await storedObject(implementation, t);
+      for (const onlyIf of [null, undefined]) {
+        const object = await bucket.get("key", { onlyIf });
+        assert.equal(await object?.text(), "value");
+        assert.notEqual(await bucket.put("key", "value", { onlyIf }), null);
+      }
+    });
+
+    test("spec 2.7: several conditions proceed only if each of them holds", async (t) => {
+      const subject = await storedObject(implementation, t);
+      const { etag } = subject.stored;
+      const [before, after] = [new Date(subject.time - 1), new Date(subject.time + 1)];
+      const refusals: StoreConditional[] = [
+        { etagMatches: etag, etagDoesNotMatch: etag },
+        { etagMatches: "other", etagDoesNotMatch: "other" },
+        { uploadedAfter: before, uploadedBefore: before },
+        { uploadedAfter: after, uploadedBefore: after },
+        { etagMatches: etag, uploadedAfter: after },
+        { etagDoesNotMatch: "other", uploadedBefore: before },
+      ];
+      for (const onlyIf of refusals) await isRefused(subject, onlyIf);
+      await proceeds(subject, { uploadedAfter: before, uploadedBefore: after });
+      const again = await storedObject(implementation, t);
+      const all = {
+        etagMatches: etag,
+        etagDoesNotMatch: "other",
+        uploadedAfter: before,
+        uploadedBefore: after,
+      };
+      await proceeds(again, all);
+    });
+
+    test("spec 2.7: an etag condition outranks the date beside it, as in the RFC", async (t) => {
+      const matching = await storedObject(implementation, t);
+      await proceeds(matching, {
+        etagMatches: matching.stored.etag,
+        uploadedBefore: new Date(matching.time),
+      });
+      const differing = await storedObject(implementation, t);
+      await proceeds(differing, { etagDoesNotMatch: "other", uploadedAfter: new Date(differing.time) });
+    });
+
+    test("spec 2.7: the etag of a condition is a bare string: one in quotes is a wrong argument", async (t) => {
+      const { bucket, stored } = await storedObject(implementation, t);
+      for (const onlyIf of [{ etagMatches: stored.httpEtag }, { etagDoesNotMatch: stored.httpEtag }]) {
+        await wrongArgument(bucket.get("key", { onlyIf }), TypeError);
+        await wrongArgument(bucket.put("key", "other", { onlyIf }), TypeError);
+      }
+      assert.equal(await textOf(bucket, "key"), "value");
+    });
+
+    test("spec 2.7: a put of a key that does not exist proceeds unless a condition needs an object", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const [past, future] = [new Date(0), new Date(Date.now() + day)];
+      const needing: StoreConditional[] = [
+        { etagMatches: "x" },
+        { etagMatches: "*" },
+        { uploadedAfter: past },
+      ];
+      for (const onlyIf of needing) {
+        assert.equal(await bucket.put("new", "value", { onlyIf }), null);
+        assert.equal(await bucket.head("new"), null);
+      }
+      const holding: StoreConditional[] = [{ etagDoesNotMatch: "x" }, { etagDoesNotMatch: "*" }];
+      for (const onlyIf of [...holding, { uploadedBefore: future }, {}]) {
+        assert.notEqual(await bucket.put("new", "value", { onlyIf }), null);
+        await bucket.delete("new");
+      }
+    });
+
+    test("spec 2.7: of puts that only create, run side by side, exactly one proceeds", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (let round = 0; round < 5; round++) {
+        const results = await Promise.all(
+          Array.from({ length: 12 }, (_, i) =>
+            bucket.put(`key ${round}`, i % 2 === 0 ? `value ${i}` : unknownLength(utf8(`value ${i}`)), {
+              onlyIf: { etagDoesNotMatch: "*" },
+            }),
+          ),
+        );
+        const winners = results.flatMap((result, i) =>
+          result === null ? [] : [{ i, version: result.version }],
+        );
+        assert.equal(winners.length, 1);
+        assert.equal(await textOf(bucket, `key ${round}`), `value ${winners[0]?.i}`);
+        assert.equal((await mustHead(bucket, `key ${round}`)).version, winners[0]?.version);
+      }
+    });
+
+    test("spec 2.7: of puts that replace the same version, run side by side, exactly one proceeds", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      let { etag } = await bucket.put("key", "first");
+      for (let round = 0; round < 5; round++) {
+        const results = await Promise.all(
+          Array.from({ length: 8 }, (_, i) =>
+            bucket.put("key", `value ${round} ${i}`, { onlyIf: { etagMatches: etag } }),
+          ),
+        );
+        const winners = results.filter((result) => result !== null);
+        assert.equal(winners.length, 1);
+        etag = (await mustHead(bucket, "key")).etag;
+        assert.equal(winners[0]?.etag, etag);
+      }
+    });
+  });
+}

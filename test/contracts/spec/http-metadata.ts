@@ -1,0 +1,165 @@
+// Spec 2.4 and writeHttpMetadata of 2.2: the HTTP headers an object carries.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { StoreHTTPMetadata } from "../../../src/index.ts";
+import type { Implementation } from "../../support/stores.ts";
+import {
+  contentOf,
+  mustGet,
+  mustHead,
+  mustList,
+  openBucket,
+  pattern,
+  putInParts,
+  textOf,
+  utf8,
+} from "./support.ts";
+
+const expiry = new Date(Date.UTC(2031, 1, 3, 4, 5, 6));
+
+/** Each field with a value, and the header it stands for. */
+const fields: readonly (readonly [keyof StoreHTTPMetadata, StoreHTTPMetadata, string, string])[] = [
+  ["contentType", { contentType: "text/plain; charset=utf-8" }, "content-type", "text/plain; charset=utf-8"],
+  ["contentLanguage", { contentLanguage: "en-GB" }, "content-language", "en-GB"],
+  ["contentDisposition", { contentDisposition: "inline" }, "content-disposition", "inline"],
+  ["contentEncoding", { contentEncoding: "gzip" }, "content-encoding", "gzip"],
+  ["cacheControl", { cacheControl: "no-cache" }, "cache-control", "no-cache"],
+  ["cacheExpiry", { cacheExpiry: expiry }, "expires", expiry.toUTCString()],
+];
+
+const everything: StoreHTTPMetadata = Object.assign({}, ...fields.map(([, value]) => value));
+const everyHeader = fields.map(([, , header, value]): [string, string] => [header, value]);
+
+function written(object: { writeHttpMetadata(headers: Headers): void }): Record<string, string> {
+  const headers = new Headers();
+  object.writeHttpMetadata(headers);
+  return Object.fromEntries(headers);
+}
+
+export function httpMetadataSentences(implementation: Implementation): void {
+  describe("http metadata", () => {
+    for (const [field, given, header, value] of fields) {
+      test(`spec 2.4: ${field} matches what was given when the object was created, and needs no other field`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const put = await bucket.put("key", "value", { httpMetadata: given });
+        const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: given });
+        const found = [
+          await mustHead(bucket, "key"),
+          await mustGet(bucket, "key"),
+          await mustList(bucket, "key"),
+        ];
+        for (const object of [put, completed, ...found, await mustHead(bucket, "in parts")]) {
+          assert.deepEqual({ ...object.httpMetadata }, given);
+        }
+      });
+
+      test(`spec 2.12: httpMetadata as Headers: ${header} becomes ${field}`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const httpMetadata = new Headers([
+          [header, value],
+          ["x-other", "ignored"],
+        ]);
+        const put = await bucket.put("key", "value", { httpMetadata });
+        const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata });
+        for (const object of [put, completed, await mustHead(bucket, "key")]) {
+          assert.deepEqual({ ...object.httpMetadata }, given);
+        }
+      });
+
+      test(`spec 2.2: writeHttpMetadata copies ${field} as the header ${header}, and nothing else`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        await bucket.put("key", "value", { httpMetadata: given });
+        assert.deepEqual(written(await mustHead(bucket, "key")), { [header]: value });
+      });
+    }
+
+    test("spec 2.4: all fields are optional: an object may have none, or all", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const httpMetadata of [undefined, {}, new Headers()]) {
+        const put = await bucket.put("key", "value", { httpMetadata });
+        assert.deepEqual({ ...put.httpMetadata }, {});
+        assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, {});
+        assert.deepEqual(written(put), {});
+      }
+      await bucket.put("key", "value", { httpMetadata: everything });
+      assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, everything);
+      await bucket.put("key", "value", { httpMetadata: new Headers(everyHeader) });
+      assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, everything);
+    });
+
+    test("spec 2.4: cacheExpiry is a Date", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await bucket.put("key", "value", { httpMetadata: { cacheExpiry: expiry } });
+      const cacheExpiry = (await mustHead(bucket, "key")).httpMetadata?.cacheExpiry;
+      assert.ok(cacheExpiry instanceof Date);
+      assert.equal(cacheExpiry.getTime(), expiry.getTime());
+    });
+
+    test("spec 2.4: a new upload of the key brings its own HTTP metadata and keeps none of the old", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await bucket.put("key", "value", { httpMetadata: everything });
+      await bucket.put("key", "value", { httpMetadata: { contentType: "text/new" } });
+      assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, { contentType: "text/new" });
+    });
+
+    for (const [field, override] of fields) {
+      test(`spec 2.4: ${field} can be overridden on get, and the given value is echoed in the response`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const stored = { contentType: "stored/type", cacheControl: "stored", cacheExpiry: new Date(0) };
+        await bucket.put("key", "value", { httpMetadata: stored });
+        const object = await mustGet(bucket, "key", { httpMetadata: override });
+        assert.deepEqual({ ...object.httpMetadata }, { ...stored, ...override });
+        assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, stored);
+        assert.deepEqual({ ...(await mustGet(bucket, "key")).httpMetadata }, stored);
+      });
+    }
+
+    test("spec 2.4: HTTP metadata overridden on get by Headers is echoed, by writeHttpMetadata too", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await bucket.put("key", "value", {
+        httpMetadata: { contentType: "stored/type", cacheControl: "stored" },
+      });
+      const httpMetadata = new Headers({ "content-type": "given/type" });
+      const object = await mustGet(bucket, "key", { httpMetadata });
+      assert.deepEqual({ ...object.httpMetadata }, { contentType: "given/type", cacheControl: "stored" });
+      assert.deepEqual(written(object), { "content-type": "given/type", "cache-control": "stored" });
+      assert.equal(await object.text(), "value");
+    });
+
+    test("spec 2.2: writeHttpMetadata copies the object's httpMetadata into the given Headers object", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const put = await bucket.put("key", "value", { httpMetadata: everything });
+      const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: everything });
+      const found = [
+        await mustHead(bucket, "key"),
+        await mustGet(bucket, "key"),
+        await mustList(bucket, "key"),
+      ];
+      for (const object of [put, completed, ...found]) {
+        const headers = new Headers({ "x-mine": "kept", "content-type": "replaced/type" });
+        assert.equal(object.writeHttpMetadata(headers), undefined);
+        assert.deepEqual(
+          Object.fromEntries(headers),
+          Object.fromEntries([...everyHeader, ["x-mine", "kept"]]),
+        );
+      }
+    });
+
+    test("spec 2.2: writeHttpMetadata of a get that was refused copies the object's httpMetadata too", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await bucket.put("key", "value", { httpMetadata: everything });
+      const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
+      assert.ok(refusal !== null && !("body" in refusal));
+      assert.deepEqual(written(refusal), Object.fromEntries(everyHeader));
+    });
+
+    test("spec 2.4: the metadata says nothing of the bytes: a contentEncoding neither packs nor unpacks them", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const value = pattern(5000);
+      await bucket.put("key", value, { httpMetadata: { contentEncoding: "gzip" } });
+      assert.deepEqual(await contentOf(bucket, "key"), value);
+      await bucket.put("key", utf8("grün"), { httpMetadata: { contentType: "text/plain; charset=latin1" } });
+      assert.equal(await textOf(bucket, "key"), "grün");
+    });
+  });
+}

@@ -1,0 +1,114 @@
+// Spec 8: the rows of the table of limits, but for entries per list and the seven days, which stand
+// with the suites of list and of the upload life cycle.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Implementation } from "../../support/stores.ts";
+import {
+  assertBytes,
+  contentOf,
+  keysIn,
+  openBucket,
+  pattern,
+  refused,
+  textOf,
+  uploadParts,
+} from "./support.ts";
+
+const uniform: readonly (readonly number[])[] = [
+  [5],
+  [0],
+  [100_000],
+  [5, 5],
+  [5, 4],
+  [5, 1],
+  [5, 0],
+  [70_000, 70_000, 70_000],
+  [70_000, 70_000, 1],
+];
+
+const uneven: readonly (readonly number[])[] = [
+  [4, 5],
+  [0, 1],
+  [5, 4, 5],
+  [5, 4, 4],
+  [5, 5, 6],
+  [5, 6, 5, 5],
+  [70_000, 69_999, 70_000],
+];
+
+export function limitSentences(implementation: Implementation): void {
+  describe("limits", () => {
+    test("spec 4, spec 8: delete takes at most 1000 keys per call", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const keys = Array.from({ length: 1001 }, (_, i) => `key ${String(i).padStart(4, "0")}`);
+      await Promise.all(keys.map((key) => bucket.put(key, "")));
+
+      await t.test("spec 8: 1001 keys are refused, and nothing is deleted", async () => {
+        await refused(bucket.delete(keys), "delete", 10027);
+        await refused(bucket.delete(Array.from(keys, () => "key 0000")), "delete", 10027);
+        const first = await bucket.list();
+        const rest = await bucket.list({ cursor: first.cursor });
+        assert.equal(first.objects.length + rest.objects.length, 1001);
+      });
+
+      await t.test("spec 8: 1000 keys are deleted in one call", async () => {
+        await bucket.delete(keys.slice(0, 1000));
+        assert.deepEqual(await keysIn(bucket), ["key 1000"]);
+      });
+    });
+
+    for (const sizes of uniform) {
+      test(`spec 4, spec 8: parts uniform in size, except the final part, which may be smaller: ${sizes.join(", ")}`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const upload = await bucket.createMultipartUpload("key");
+        const values = sizes.map((size, i) => pattern(size, i));
+        const object = await upload.complete(await uploadParts(upload, values));
+        const whole = new Uint8Array(Buffer.concat(values));
+        assert.equal(object.size, whole.byteLength);
+        assertBytes(await contentOf(bucket, "key"), whole);
+      });
+    }
+
+    for (const sizes of uneven) {
+      test(`spec 4, spec 8: parts that are not uniform in size are refused: ${sizes.join(", ")}`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const upload = await bucket.createMultipartUpload("key");
+        const parts = await uploadParts(
+          upload,
+          sizes.map((size, i) => pattern(size, i)),
+        );
+        await refused(upload.complete(parts), "completeMultipartUpload", 10048);
+        await refused(upload.complete([...parts].reverse()), "completeMultipartUpload", 10048);
+        assert.equal(await bucket.head("key"), null);
+      });
+    }
+
+    test("spec 8: the final part is the one with the highest number, whatever was uploaded last", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const final = await upload.uploadPart(3, "c");
+      const parts = [final, await upload.uploadPart(2, "bb"), await upload.uploadPart(1, "aa")];
+      await upload.complete(parts);
+      assert.equal(await textOf(bucket, "key"), "aabbc");
+    });
+
+    test("spec 8: only the parts that are given to complete must be uniform", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const [one, , three] = await uploadParts(upload, ["aa", "odd one", "b"]);
+      assert.ok(one !== undefined && three !== undefined);
+      await upload.complete([one, three]);
+      assert.equal(await textOf(bucket, "key"), "aab");
+    });
+
+    test("spec 8: an upload refused for its part sizes is still active, and completes once the part is replaced", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const [one, two] = await uploadParts(upload, ["a", "bb"]);
+      assert.ok(one !== undefined && two !== undefined);
+      await refused(upload.complete([one, two]), "completeMultipartUpload", 10048);
+      await upload.complete([await upload.uploadPart(1, "aa"), two]);
+      assert.equal(await textOf(bucket, "key"), "aabb");
+    });
+  });
+}

@@ -1,0 +1,270 @@
+// Spec 2.1 and 2.2: what addresses an object, and every field its metadata has.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { describe, test } from "node:test";
+import type { StoreObject } from "../../../src/index.ts";
+import type { Implementation } from "../../support/stores.ts";
+import {
+  day,
+  fieldsOf,
+  mustGet,
+  mustHead,
+  mustList,
+  openBucket,
+  pattern,
+  putInParts,
+  sizes,
+  stoppedClock,
+  textOf,
+} from "./support.ts";
+
+/** Keys that a path, a normaliser, a database or JavaScript could take for one another. */
+const distinctKeys = [
+  ...["", " ", ".", "..", "/", "//", "a", "A", "a/", "/a", "a//b", "a/b", "a/../b", "a/./b", "a\\b"],
+  ...["%2e", "%", "_", "a%2Fb", "a?b", "a#b", "a\0b", "a\nb", "\u00e9", "e\u0301", "\u{1f600}", "\uffff"],
+  ...["__proto__", "constructor", "null", "undefined", "0", "00", "true", "'", '"', "k".repeat(1024)],
+];
+
+export function objectSentences(implementation: Implementation): void {
+  describe("keys", () => {
+    test("spec 2.1: an object is addressed by a string key", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await Promise.all(distinctKeys.map((key) => bucket.put(key, `value of ${key}`)));
+      for (const key of distinctKeys) {
+        assert.equal(await textOf(bucket, key), `value of ${key}`);
+        assert.equal((await mustHead(bucket, key)).key, key);
+      }
+      const { objects } = await bucket.list();
+      assert.equal(objects.length, distinctKeys.length);
+      assert.deepEqual(new Set(objects.map((object) => object.key)), new Set(distinctKeys));
+      await bucket.delete("a");
+      assert.equal(await bucket.head("a"), null);
+      assert.equal((await bucket.list()).objects.length, distinctKeys.length - 1);
+    });
+
+    test("spec 2.1: a key addresses an object within its bucket, and none in another", async (t) => {
+      const { store, bucket } = await openBucket(implementation, t);
+      await store.createBucket("other");
+      const other = store.bucket("other");
+      await bucket.put("key", "here");
+      assert.equal(await other.get("key"), null);
+      await other.put("key", "there");
+      assert.equal(await textOf(bucket, "key"), "here");
+      assert.equal(await textOf(other, "key"), "there");
+      await other.delete("key");
+      assert.equal(await textOf(bucket, "key"), "here");
+    });
+  });
+
+  describe("object fields", () => {
+    test("spec 2.2: a StoreObject is created for every object put, and head, put, get and list return it alike", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const size of sizes) {
+        const put = await bucket.put("key", pattern(size), {
+          httpMetadata: { contentType: "image/png", cacheExpiry: new Date(5000) },
+          customMetadata: { one: "1", two: "zwei" },
+          storageClass: "InfrequentAccess",
+          ssecKey: "5".repeat(64),
+        });
+        assert.deepEqual(fieldsOf(await mustHead(bucket, "key")), fieldsOf(put));
+        assert.deepEqual(fieldsOf(await mustList(bucket, "key")), fieldsOf(put));
+        const got = await mustGet(bucket, "key", { ssecKey: "5".repeat(64) });
+        assert.deepEqual(fieldsOf(got), fieldsOf(put));
+        await got.body.cancel();
+      }
+    });
+
+    test("spec 2.2: complete returns a StoreObject, and head, get and list return the same", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const completed = await putInParts(bucket, "key", ["hello ", "world"], {
+        httpMetadata: { contentType: "text/plain" },
+        customMetadata: { one: "1" },
+      });
+      assert.deepEqual(fieldsOf(await mustHead(bucket, "key")), fieldsOf(completed));
+      assert.deepEqual(fieldsOf(await mustList(bucket, "key")), fieldsOf(completed));
+      assert.deepEqual(fieldsOf(await mustGet(bucket, "key")), fieldsOf(completed));
+    });
+
+    test("spec 2.2: a StoreObject represents metadata as provided by the uploader", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const given = {
+        httpMetadata: {
+          contentType: "text/html; charset=utf-8",
+          contentLanguage: "de, en",
+          contentDisposition: 'attachment; filename="a b.html"',
+          contentEncoding: "br",
+          cacheControl: "max-age=60, public",
+          cacheExpiry: new Date(Date.UTC(2030, 0, 1)),
+        },
+        customMetadata: { Name: "Größe", name: "two cases, two names", empty: "" },
+        storageClass: "InfrequentAccess",
+      } as const;
+      await bucket.put("key", "value", given);
+      const { httpMetadata, customMetadata, storageClass } = await mustHead(bucket, "key");
+      assert.deepEqual({ ...httpMetadata }, given.httpMetadata);
+      assert.deepEqual({ ...customMetadata }, given.customMetadata);
+      assert.equal(storageClass, given.storageClass);
+    });
+
+    test("spec 2.2: key is the object's key", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      assert.equal((await bucket.put("a/b c", "value")).key, "a/b c");
+      assert.equal((await putInParts(bucket, "d", ["value"])).key, "d");
+    });
+
+    test("spec 2.2: version is a random unique string tied to one specific upload of a key", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const versions: string[] = [];
+      for (let i = 0; i < 32; i++) {
+        const { version } = await bucket.put("same key", "same value");
+        versions.push(version);
+        assert.equal((await mustHead(bucket, "same key")).version, version);
+        assert.equal((await mustGet(bucket, "same key")).version, version);
+      }
+      versions.push((await bucket.put("other key", "same value")).version);
+      versions.push((await putInParts(bucket, "same key", ["same value"])).version);
+      versions.push((await putInParts(bucket, "same key", ["same value"])).version);
+      assert.equal(new Set(versions).size, versions.length, "no version twice");
+      for (const version of versions) assert.match(version, /^[0-9a-f]{32}$/);
+      const sorted = [...versions].sort();
+      assert.notDeepEqual(versions, sorted, "no counter and no clock");
+      assert.notDeepEqual(versions, sorted.reverse());
+    });
+
+    test("spec 2.2: the version of an upload is never seen again once the key is uploaded anew", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const first = await bucket.put("key", "value");
+      await bucket.delete("key");
+      const second = await bucket.put("key", "value");
+      assert.notEqual(second.version, first.version);
+      assert.equal((await mustHead(bucket, "key")).version, second.version);
+    });
+
+    test("spec 2.2: size is the size in bytes", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const size of sizes) {
+        assert.equal((await bucket.put("key", pattern(size))).size, size);
+        assert.equal((await mustHead(bucket, "key")).size, size);
+      }
+      assert.equal((await bucket.put("key", "größer\u{1f600}")).size, 12);
+      assert.equal((await bucket.put("key", null)).size, 0);
+      assert.equal((await putInParts(bucket, "key", [pattern(70_000), pattern(3)])).size, 70_003);
+      assert.equal((await mustGet(bucket, "key", { range: { offset: 7, length: 2 } })).size, 70_003);
+    });
+
+    test("spec 2.2: etag is the etag of the object upload", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const size of sizes) {
+        const { etag } = await bucket.put("key", pattern(size));
+        assert.equal(etag, createHash("md5").update(pattern(size)).digest("hex"));
+        assert.equal((await mustHead(bucket, "key")).etag, etag);
+      }
+      const one = await bucket.put("one", "value");
+      assert.notEqual((await bucket.put("two", "other value")).etag, one.etag);
+      const completed = await putInParts(bucket, "key", ["hello"]);
+      assert.equal(completed.etag, "62109206880d38a4010a98e11243924a-1");
+    });
+
+    test("spec 2.2: httpEtag is the etag wrapped in quotes so that it can be returned as a header", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const objects: StoreObject[] = [
+        await bucket.put("single", "value"),
+        await putInParts(bucket, "in parts", ["value"]),
+        await mustHead(bucket, "single"),
+        await mustGet(bucket, "in parts"),
+        await mustList(bucket, "single"),
+      ];
+      for (const { etag, httpEtag } of objects) {
+        assert.equal(httpEtag, `"${etag}"`);
+        assert.equal(new Headers({ etag: httpEtag }).get("etag"), httpEtag);
+      }
+    });
+
+    test("spec 2.2: uploaded is the time the object was uploaded, as a Date", async (t) => {
+      const clock = stoppedClock();
+      const { bucket } = await openBucket(implementation, t, { now: clock.now });
+      const put = await bucket.put("key", "value");
+      const time = clock.now();
+      clock.advance(day);
+      const found = [put, await mustHead(bucket, "key"), await mustGet(bucket, "key")];
+      for (const { uploaded } of [...found, await mustList(bucket, "key")]) {
+        assert.ok(uploaded instanceof Date);
+        assert.equal(uploaded.getTime(), time);
+      }
+      assert.equal((await bucket.put("key", "value")).uploaded.getTime(), time + day);
+      assert.equal((await putInParts(bucket, "key", ["value"])).uploaded.getTime(), time + day);
+    });
+
+    test("spec 2.2: uploaded is the present time when no clock is given", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const before = Date.now();
+      const { uploaded } = await bucket.put("key", "value");
+      assert.ok(before <= uploaded.getTime() && uploaded.getTime() <= Date.now());
+    });
+
+    test("spec 2.2, spec 2.12: customMetadata is the user-defined metadata map given to put", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const given: Record<string, string> = JSON.parse(
+        '{"__proto__":"p","constructor":"c","":"","\u{1f600}":"x"}',
+      );
+      await bucket.put("key", "value", { customMetadata: given });
+      const found = [
+        await mustHead(bucket, "key"),
+        await mustGet(bucket, "key"),
+        await mustList(bucket, "key"),
+      ];
+      for (const { customMetadata } of found) {
+        assert.deepEqual(new Map(Object.entries(customMetadata ?? {})), new Map(Object.entries(given)));
+      }
+      assert.deepEqual({ ...(await bucket.put("key", "value")).customMetadata }, {});
+      assert.deepEqual({ ...(await mustHead(bucket, "key")).customMetadata }, {});
+    });
+
+    test("spec 2.2: range is the range of the object that was returned", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const put = await bucket.put("key", "value");
+      assert.deepEqual({ ...(await mustGet(bucket, "key")).range }, { offset: 0, length: 5 });
+      const part = await mustGet(bucket, "key", { range: { offset: 1, length: 3 } });
+      assert.deepEqual({ ...part.range }, { offset: 1, length: 3 });
+      assert.equal(await part.text(), "alu");
+      const completed = await putInParts(bucket, "in parts", ["value"]);
+      const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
+      assert.ok(refusal !== null);
+      const bodyless = [
+        put,
+        completed,
+        refusal,
+        await mustHead(bucket, "key"),
+        await mustList(bucket, "key"),
+      ];
+      for (const object of bodyless) assert.equal(object.range, undefined);
+    });
+
+    test("spec 2.2: ssecKeyMd5 is the hex-encoded MD5 hash of the SSE-C key, present if a key was provided", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const ssecKey = pattern(32, 9);
+      const md5 = createHash("md5").update(ssecKey).digest("hex");
+      const put = await bucket.put("sealed", "value", { ssecKey });
+      const completed = await putInParts(bucket, "in parts", ["value"], { ssecKey });
+      const found = [await mustHead(bucket, "sealed"), await mustGet(bucket, "in parts", { ssecKey })];
+      for (const object of [put, completed, ...found, await mustList(bucket, "sealed")]) {
+        assert.equal(object.ssecKeyMd5, md5);
+      }
+      const plain = [await bucket.put("plain", "value"), await putInParts(bucket, "plain too", ["value"])];
+      for (const object of [...plain, await mustHead(bucket, "plain"), await mustList(bucket, "plain")]) {
+        assert.equal(object.ssecKeyMd5, undefined);
+      }
+    });
+
+    test("spec 2.2: ssecKeyMd5 identifies which key is needed to decrypt", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const keys = [pattern(32, 1), pattern(32, 2), pattern(32, 3)];
+      const byMd5 = new Map(keys.map((key) => [createHash("md5").update(key).digest("hex"), key]));
+      await Promise.all(keys.map((ssecKey, i) => bucket.put(`${i}`, `value ${i}`, { ssecKey })));
+      for (let i = 0; i < keys.length; i++) {
+        const ssecKey = byMd5.get((await mustHead(bucket, `${i}`)).ssecKeyMd5 ?? "");
+        assert.equal(await textOf(bucket, `${i}`, { ssecKey }), `value ${i}`);
+      }
+    });
+  });
+}

@@ -1,0 +1,48 @@
+// Spec 2.11 and the storageClass options of 2.12: the class an object is kept in.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Implementation } from "../../support/stores.ts";
+import { mustGet, mustHead, mustList, openBucket, putInParts, refused } from "./support.ts";
+
+export function storageClassSentences(implementation: Implementation): void {
+  describe("storage class", () => {
+    for (const storageClass of ["Standard", "InfrequentAccess"] as const) {
+      test(`spec 2.11: ${storageClass} is an allowed storage class, and the object reports it`, async (t) => {
+        const { bucket } = await openBucket(implementation, t);
+        const put = await bucket.put("key", "value", { storageClass });
+        const completed = await putInParts(bucket, "in parts", ["value"], { storageClass });
+        const found = [await mustHead(bucket, "key"), await mustGet(bucket, "in parts")];
+        for (const object of [put, completed, ...found, await mustList(bucket, "key")]) {
+          assert.equal(object.storageClass, storageClass);
+        }
+      });
+
+      test(`spec 2.12: if storageClass is omitted, the bucket's default applies: ${storageClass}`, async (t) => {
+        const store = await implementation.open(t);
+        await store.createBucket("default-class", { storageClass });
+        const bucket = store.bucket("default-class");
+        assert.equal((await bucket.put("key", "value")).storageClass, storageClass);
+        assert.equal((await bucket.put("key", "value", {})).storageClass, storageClass);
+        assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, storageClass);
+        assert.equal((await mustHead(bucket, "key")).storageClass, storageClass);
+        assert.equal((await mustHead(bucket, "in parts")).storageClass, storageClass);
+      });
+    }
+
+    test("spec 2.12: a bucket created without a default storage class has Standard", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      assert.equal((await bucket.put("key", "value")).storageClass, "Standard");
+      assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, "Standard");
+    });
+
+    test("spec 2.11: no other storage class is allowed, and nothing is stored", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const other of ["", "standard", "STANDARD", "Glacier"]) {
+        const storageClass = other as "Standard";
+        await refused(bucket.put("key", "value", { storageClass }), "put", 10062);
+        await refused(bucket.createMultipartUpload("key", { storageClass }), "createMultipartUpload", 10062);
+      }
+      assert.equal(await bucket.head("key"), null);
+    });
+  });
+}

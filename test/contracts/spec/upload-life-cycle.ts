@@ -1,0 +1,255 @@
+// Spec 3: the rows of the multipart upload life cycle.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { StoreBucket, StoreMultipartUpload, StoreUploadedPart } from "../../../src/index.ts";
+import type { Implementation } from "../../support/stores.ts";
+import {
+  assertBytes,
+  contentOf,
+  day,
+  fieldsOf,
+  keysIn,
+  mustHead,
+  mustList,
+  openBucket,
+  pattern,
+  refused,
+  stoppedClock,
+  textOf,
+  uploadParts,
+} from "./support.ts";
+
+/** Neither this handle nor a resumed one can go on. */
+async function isOver(
+  bucket: StoreBucket,
+  upload: StoreMultipartUpload,
+  parts: StoreUploadedPart[],
+): Promise<void> {
+  for (const handle of [upload, bucket.resumeMultipartUpload(upload.key, upload.uploadId)]) {
+    await refused(handle.uploadPart(1, "more"), "uploadPart", 10024);
+    await refused(handle.complete(parts), "completeMultipartUpload", 10024);
+  }
+}
+
+export function lifeCycleSentences(implementation: Implementation): void {
+  describe("upload life cycle", () => {
+    test("spec 3: none, createMultipartUpload: always makes an active upload", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      await bucket.put("taken", "value");
+      for (const key of ["new", "taken", "new", ""]) {
+        const upload = await bucket.createMultipartUpload(key);
+        await upload.uploadPart(1, "value");
+      }
+    });
+
+    test("spec 3: a created upload is immediately usable globally through the binding", async (t) => {
+      const { store, bucket } = await openBucket(implementation, t);
+      const { key, uploadId } = await bucket.createMultipartUpload("key");
+      const elsewhere = store.bucket("bucket");
+      const part = await elsewhere.resumeMultipartUpload(key, uploadId).uploadPart(1, "value");
+      await store.bucket("bucket").resumeMultipartUpload(key, uploadId).complete([part]);
+      assert.equal(await textOf(bucket, "key"), "value");
+    });
+
+    test("spec 3: an active upload is no object yet", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      await upload.uploadPart(1, "value");
+      assert.equal(await bucket.head("key"), null);
+      assert.equal(await bucket.get("key"), null);
+      assert.deepEqual(await keysIn(bucket), []);
+    });
+
+    test("spec 3: none, resumeMultipartUpload: any uploadId gives a handle to an upload", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      for (const uploadId of ["", "nonsense", "\0", "../..", "0".repeat(5000)]) {
+        const upload = bucket.resumeMultipartUpload("key", uploadId);
+        assert.equal(upload.key, "key");
+        assert.equal(upload.uploadId, uploadId);
+      }
+    });
+
+    test("spec 3: resumeMultipartUpload makes no validity check and no check that an active upload exists", async (t) => {
+      const { store, bucket } = await openBucket(implementation, t);
+      const ended = await bucket.createMultipartUpload("key");
+      await ended.abort();
+      const handles = [
+        bucket.resumeMultipartUpload("key", ended.uploadId),
+        bucket.resumeMultipartUpload("key", "never was"),
+        store.bucket("no-such-bucket").resumeMultipartUpload("key", "never was"),
+        bucket.resumeMultipartUpload("k".repeat(5000), "never was"),
+      ];
+      for (const handle of handles) assert.equal(typeof handle.uploadPart, "function");
+    });
+
+    test("spec 3: a handle to no active upload says so when it is used", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const handle = bucket.resumeMultipartUpload("key", "never was");
+      await refused(handle.uploadPart(1, "value"), "uploadPart", 10024);
+      await refused(handle.complete([{ partNumber: 1, etag: "x" }]), "completeMultipartUpload", 10024);
+      await refused(handle.abort(), "abortMultipartUpload", 10024);
+    });
+
+    test("spec 3: a resumed handle does all that the created one does", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const created = await bucket.createMultipartUpload("key");
+      const resumed = bucket.resumeMultipartUpload("key", created.uploadId);
+      const parts = [await created.uploadPart(1, "one "), await resumed.uploadPart(2, "two")];
+      await resumed.complete(parts);
+      assert.equal(await textOf(bucket, "key"), "one two");
+      const other = await bucket.createMultipartUpload("other");
+      await bucket.resumeMultipartUpload("other", other.uploadId).abort();
+      await isOver(bucket, other, parts);
+    });
+
+    test("spec 3: active, uploadPart: returns StoreUploadedPart (etag, partNumber), and the upload stays active", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const parts: StoreUploadedPart[] = [];
+      for (const partNumber of [1, 2, 3]) {
+        const part = await upload.uploadPart(partNumber, `part ${partNumber}`);
+        assert.deepEqual(Object.keys(part).sort(), ["etag", "partNumber"]);
+        assert.equal(part.partNumber, partNumber);
+        assert.match(part.etag, /^[0-9a-f]{32}$/);
+        parts.push(part);
+      }
+      await upload.complete(parts);
+      assert.equal(await textOf(bucket, "key"), "part 1part 2part 3");
+    });
+
+    test("spec 3: active, uploadPart: a part that fails leaves the upload active and its other parts as they were", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const part = await upload.uploadPart(1, "value");
+      const failing = new ReadableStream({
+        pull: (controller) => controller.error(new Error("the sender is gone")),
+      });
+      await assert.rejects(upload.uploadPart(1, failing), /the sender is gone/);
+      await upload.complete([part]);
+      assert.equal(await textOf(bucket, "key"), "value");
+    });
+
+    test("spec 3: active, complete: returns StoreObject, and the object is immediately readable globally", async (t) => {
+      const { store, bucket } = await openBucket(implementation, t);
+      const elsewhere = store.bucket("bucket");
+      const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(9, 3)];
+      const upload = await bucket.createMultipartUpload("key");
+      const completed = await upload.complete(await uploadParts(upload, values));
+      assert.ok(!("body" in completed));
+      assert.equal(completed.size, 140_009);
+      for (const reader of [elsewhere, bucket]) {
+        assert.deepEqual(fieldsOf(await mustHead(reader, "key")), fieldsOf(completed));
+        assert.deepEqual(fieldsOf(await mustList(reader, "key")), fieldsOf(completed));
+        assertBytes(await contentOf(reader, "key"), new Uint8Array(Buffer.concat(values)));
+      }
+    });
+
+    test("spec 3: a completed upload is no longer active", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const parts = await uploadParts(upload, ["value"]);
+      const completed = await upload.complete(parts);
+      await isOver(bucket, upload, parts);
+      await upload.abort();
+      assert.equal((await mustHead(bucket, "key")).version, completed.version);
+      assert.equal(await textOf(bucket, "key"), "value");
+    });
+
+    test("spec 3: of completes that run side by side, exactly one completes the upload", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      const parts = await uploadParts(upload, ["value"]);
+      const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => upload.complete(parts)));
+      const versions = outcomes.flatMap((each) => (each.status === "fulfilled" ? [each.value.version] : []));
+      assert.equal(versions.length, 1);
+      assert.equal((await mustHead(bucket, "key")).version, versions[0]);
+    });
+
+    test("spec 3: active, abort: the promise resolves when the abort has succeeded, to nothing", async (t) => {
+      const { store, bucket } = await openBucket(implementation, t);
+      await bucket.put("key", "before");
+      const upload = await bucket.createMultipartUpload("key");
+      const parts = await uploadParts(upload, [pattern(10_000), pattern(10_000)]);
+      assert.equal(await upload.abort(), undefined);
+      await isOver(store.bucket("bucket"), upload, parts);
+      assert.equal(await textOf(bucket, "key"), "before");
+      assert.deepEqual(await keysIn(bucket), ["key"]);
+    });
+
+    test("spec 3: an upload that is aborted already may be aborted again", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const upload = await bucket.createMultipartUpload("key");
+      await upload.abort();
+      assert.equal(await upload.abort(), undefined);
+      assert.equal(await bucket.resumeMultipartUpload("key", upload.uploadId).abort(), undefined);
+    });
+
+    test("spec 3: an aborted upload leaves other uploads of the key as they are", async (t) => {
+      const { bucket } = await openBucket(implementation, t);
+      const [one, two] = [
+        await bucket.createMultipartUpload("key"),
+        await bucket.createMultipartUpload("key"),
+      ];
+      const parts = await uploadParts(two, ["two"]);
+      await uploadParts(one, ["one"]);
+      await one.abort();
+      await two.complete(parts);
+      assert.equal(await textOf(bucket, "key"), "two");
+    });
+
+    for (const swept of ["before the sweep has come by", "by the sweep"]) {
+      test(`spec 3, spec 8: active, 7 days pass without completion: the upload is automatically aborted, ${swept}`, async (t) => {
+        const clock = stoppedClock();
+        const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
+        const upload = await bucket.createMultipartUpload("key");
+        const parts = await uploadParts(upload, [pattern(10_000, 1), pattern(10_000, 2)]);
+        clock.advance(7 * day);
+        if (swept === "by the sweep") {
+          const report = await store.sweep();
+          assert.equal(report.uploadsAborted, 1);
+          assert.equal(report.blobsRemoved, 2, "the bytes of both parts are freed");
+        }
+        await isOver(bucket, upload, parts);
+        assert.equal(await bucket.head("key"), null);
+      });
+    }
+
+    test("spec 3: an upload is active until the 7 days have passed", async (t) => {
+      const clock = stoppedClock();
+      const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
+      const upload = await bucket.createMultipartUpload("key");
+      const first = await upload.uploadPart(1, "one ");
+      clock.advance(7 * day - 1);
+      assert.equal((await store.sweep()).uploadsAborted, 0);
+      const second = await upload.uploadPart(2, "two");
+      await upload.complete([first, second]);
+      assert.equal(await textOf(bucket, "key"), "one two");
+    });
+
+    test("spec 3: the 7 days count from the creation: uploading parts does not prolong them", async (t) => {
+      const clock = stoppedClock();
+      const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
+      const upload = await bucket.createMultipartUpload("key");
+      clock.advance(6 * day);
+      const parts = await uploadParts(upload, ["value"]);
+      const younger = await bucket.createMultipartUpload("younger");
+      clock.advance(day);
+      assert.equal((await store.sweep()).uploadsAborted, 1);
+      await isOver(bucket, upload, parts);
+      await younger.complete(await uploadParts(younger, ["value"]));
+    });
+
+    test("spec 3: only an uncompleted upload is aborted after 7 days: a completed object stays", async (t) => {
+      const clock = stoppedClock();
+      const { store, bucket } = await openBucket(implementation, t, { now: clock.now });
+      const values = [pattern(10_000, 1), pattern(10_000, 2)];
+      const upload = await bucket.createMultipartUpload("key");
+      await upload.complete(await uploadParts(upload, values));
+      for (let week = 0; week < 3; week++) {
+        clock.advance(7 * day);
+        assert.equal((await store.sweep()).uploadsAborted, 0);
+      }
+      assertBytes(await contentOf(bucket, "key"), new Uint8Array(Buffer.concat(values)));
+    });
+  });
+}

@@ -1,0 +1,17 @@
+// The contracts of the two ports on every implementation of them.
+import { blobsContract } from "./contracts/blobs.ts";
+import { recordsContract } from "./contracts/records.ts";
+import { portPairs } from "./support/ports.ts";
+
+for (const pair of portPairs) {
+  recordsContract(pair.name, async (t) => (await pair.open(t)).records);
+  blobsContract(pair.name, async (t) => {
+    const { records, blobs } = await pair.open(t);
+    return {
+      blobs,
+      async createBucket(name) {
+        await records.createBucket({ name, created: 0, storageClass: "Standard" });
+      },
+    };
+  });
+}

@@ -1,0 +1,67 @@
+// The pairs of ports every port and engine contract runs on, each opened fresh and gone after the test.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { Blobs } from "../../src/engine/blobs.ts";
+import { createEngine } from "../../src/engine/create.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { Records } from "../../src/engine/records.ts";
+import { openLocal } from "../../src/local/open.ts";
+import { createMemoryBlobs } from "../../src/memory/blobs.ts";
+import { createMemoryRecords } from "../../src/memory/records.ts";
+
+export interface Ports {
+  readonly records: Records;
+  readonly blobs: Blobs;
+}
+
+export interface EngineOptions {
+  readonly now?: () => number;
+}
+
+export interface PortPair {
+  readonly name: "memory" | "local";
+  open(t: TestContext): Promise<Ports>;
+  /** The engine closes its ports. */
+  openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
+}
+
+export const portPairs: readonly PortPair[] = [
+  pair("memory", async () => ({
+    ports: { records: createMemoryRecords(), blobs: createMemoryBlobs() },
+    remove: async () => {},
+  })),
+  pair("local", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "store-test-"));
+    const remove = () => rm(directory, { recursive: true, force: true });
+    return { ports: await openLocal(directory), remove };
+  }),
+];
+
+function pair(
+  name: PortPair["name"],
+  make: () => Promise<{ ports: Ports; remove: () => Promise<void> }>,
+): PortPair {
+  return {
+    name,
+    async open(t) {
+      const { ports, remove } = await make();
+      t.after(async () => {
+        await ports.records.close();
+        await ports.blobs.close();
+        await remove();
+      });
+      return ports;
+    },
+    async openEngine(t, options = {}) {
+      const { ports, remove } = await make();
+      const engine = createEngine({ ...ports, ...options });
+      t.after(async () => {
+        await engine.close();
+        await remove();
+      });
+      return { engine, blobs: ports.blobs };
+    },
+  };
+}

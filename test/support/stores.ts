@@ -1,0 +1,41 @@
+// The real implementations every contract runs on, each opened fresh and closed after the test.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { type OpenOptions, openStore, type Store } from "../../src/index.ts";
+
+export interface Implementation {
+  readonly name: "memory" | "local";
+  open(t: TestContext, options?: OpenOptions): Promise<Store>;
+}
+
+export const implementations: readonly Implementation[] = [
+  {
+    name: "memory",
+    async open(t, options) {
+      const store = await openStore("memory:", options);
+      t.after(() => store.close());
+      return store;
+    },
+  },
+  {
+    name: "local",
+    async open(t, options) {
+      const directory = await mkdtemp(join(tmpdir(), "store-test-"));
+      const store = await openStore(directory, options);
+      t.after(async () => {
+        await store.close();
+        await rm(directory, { recursive: true, force: true });
+      });
+      return store;
+    },
+  },
+];
+
+/** A directory that is gone after the test; close what is open in it before the test ends. */
+export async function temporaryDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "store-test-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}

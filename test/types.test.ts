@@ -1,0 +1,229 @@
+// Holds the types a script author sees to the spec. The compiler is the judge: a check that does not
+// hold does not compile, so what runs here is only the names.
+import { test } from "node:test";
+import type {
+  StoreBucket,
+  StoreChecksums,
+  StoreConditional,
+  StoreGetOptions,
+  StoreHTTPMetadata,
+  StoreListOptions,
+  StoreMultipartOptions,
+  StoreMultipartUpload,
+  StoreObject,
+  StoreObjectBody,
+  StoreObjects,
+  StorePutOptions,
+  StoreRange,
+  StoreUploadedPart,
+} from "../src/index.ts";
+
+/** Whether two types are the same, `readonly` and `?` included. */
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** Whether a value of the one may be used where the other is asked for. */
+type Fits<A, B> = [A] extends [B] ? true : false;
+
+type Optional<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : never }[keyof T];
+type Resolved<F extends (...args: never[]) => unknown> = Awaited<ReturnType<F>>;
+type Value = ReadableStream | ArrayBuffer | ArrayBufferView | string | Blob;
+
+function holds<_Check extends true>(): void {}
+
+/** Never called: only its types are looked at. */
+declare const bucket: StoreBucket;
+
+test("spec 2.2: the fields of StoreObject have their types", () => {
+  holds<Equal<StoreObject["key"], string>>();
+  holds<Equal<StoreObject["version"], string>>();
+  holds<Equal<StoreObject["size"], number>>();
+  holds<Equal<StoreObject["etag"], string>>();
+  holds<Equal<StoreObject["httpEtag"], string>>();
+  holds<Equal<StoreObject["uploaded"], Date>>();
+  holds<Equal<NonNullable<StoreObject["httpMetadata"]>, StoreHTTPMetadata>>();
+  holds<Equal<NonNullable<StoreObject["customMetadata"]>, Record<string, string>>>();
+  holds<Fits<NonNullable<StoreObject["range"]>, StoreRange>>();
+  holds<Equal<StoreObject["checksums"], StoreChecksums>>();
+  holds<Equal<StoreObject["storageClass"], "Standard" | "InfrequentAccess">>();
+  holds<Equal<StoreObject["ssecKeyMd5"], string | undefined>>();
+  holds<Equal<StoreObject["writeHttpMetadata"], (headers: Headers) => void>>();
+});
+
+test("spec 2.3: StoreObjectBody has all StoreObject fields plus its own, with their types", () => {
+  holds<Fits<StoreObjectBody, StoreObject>>();
+  holds<Fits<StoreObjectBody["body"], ReadableStream>>();
+  holds<Equal<StoreObjectBody["bodyUsed"], boolean>>();
+  holds<Equal<StoreObjectBody["arrayBuffer"], () => Promise<ArrayBuffer>>>();
+  holds<Equal<StoreObjectBody["text"], () => Promise<string>>>();
+  holds<Equal<StoreObjectBody["blob"], () => Promise<Blob>>>();
+  const parse = (object: StoreObjectBody) => object.json<{ a: number }>();
+  holds<Equal<Resolved<typeof parse>, { a: number }>>();
+  const parseUnknown = (object: StoreObjectBody) => object.json();
+  holds<Equal<Resolved<typeof parseUnknown>, unknown>>();
+});
+
+test("spec 2.3: a StoreObject is no StoreObjectBody, and body tells them apart", () => {
+  holds<Equal<Fits<StoreObject, StoreObjectBody>, false>>();
+  const narrow = (object: StoreObject | StoreObjectBody) => ("body" in object ? object : undefined);
+  holds<Equal<NonNullable<ReturnType<typeof narrow>>, StoreObjectBody>>();
+});
+
+test("spec 2.4: all fields of StoreHTTPMetadata are optional, and have their types", () => {
+  type Field = "contentType" | "contentLanguage" | "contentDisposition" | "contentEncoding" | "cacheControl";
+  holds<Equal<keyof StoreHTTPMetadata, Field | "cacheExpiry">>();
+  holds<Equal<Optional<StoreHTTPMetadata>, keyof StoreHTTPMetadata>>();
+  holds<Equal<StoreHTTPMetadata[Field], string | undefined>>();
+  holds<Equal<StoreHTTPMetadata["cacheExpiry"], Date | undefined>>();
+});
+
+test("spec 2.5: all fields of StoreChecksums are optional, each an ArrayBuffer", () => {
+  type Field = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
+  holds<Equal<Optional<StoreChecksums>, Field>>();
+  holds<Equal<StoreChecksums[Field], ArrayBuffer | undefined>>();
+});
+
+test("spec 2.6: StoreRange has three variations, and no other", () => {
+  holds<Fits<{ offset: number }, StoreRange>>();
+  holds<Fits<{ offset: number; length: number }, StoreRange>>();
+  holds<Fits<{ length: number }, StoreRange>>();
+  holds<Fits<{ suffix: number }, StoreRange>>();
+  holds<Equal<Fits<Record<never, never>, StoreRange>, false>>();
+  holds<Equal<Fits<{ suffix: string }, StoreRange>, false>>();
+});
+
+test("spec 2.7: all fields of StoreConditional are optional, and have their types", () => {
+  holds<Equal<Optional<StoreConditional>, keyof StoreConditional>>();
+  holds<Equal<StoreConditional["etagMatches"], string | undefined>>();
+  holds<Equal<StoreConditional["etagDoesNotMatch"], string | undefined>>();
+  holds<Fits<Date, StoreConditional["uploadedBefore"]>>();
+  holds<Fits<Date, StoreConditional["uploadedAfter"]>>();
+});
+
+test("spec 2.8: the fields of StoreObjects have their types, and cursor alone is optional", () => {
+  holds<Equal<Required<StoreObjects>["objects"], StoreObject[]>>();
+  holds<Equal<StoreObjects["truncated"], boolean>>();
+  holds<Equal<StoreObjects["cursor"], string | undefined>>();
+  holds<Equal<StoreObjects["delimitedPrefixes"], string[]>>();
+  holds<Equal<Optional<StoreObjects>, "cursor">>();
+});
+
+test("spec 2.9: the members of StoreMultipartUpload have their types", () => {
+  holds<Equal<StoreMultipartUpload["key"], string>>();
+  holds<Equal<StoreMultipartUpload["uploadId"], string>>();
+  holds<Equal<Resolved<StoreMultipartUpload["uploadPart"]>, StoreUploadedPart>>();
+  holds<Equal<StoreMultipartUpload["abort"], () => Promise<void>>>();
+  holds<Equal<Parameters<StoreMultipartUpload["complete"]>, [uploadedParts: StoreUploadedPart[]]>>();
+  holds<Equal<Resolved<StoreMultipartUpload["complete"]>, StoreObject>>();
+});
+
+test("spec 2.10: StoreUploadedPart has a partNumber and an etag", () => {
+  holds<Equal<StoreUploadedPart, { partNumber: number; etag: string }>>();
+});
+
+test("spec 2.12: all get options are optional, and have their types", () => {
+  holds<Equal<Optional<StoreGetOptions>, keyof StoreGetOptions>>();
+  holds<Fits<StoreConditional | Headers, StoreGetOptions["onlyIf"]>>();
+  holds<Fits<StoreRange, StoreGetOptions["range"]>>();
+  holds<Fits<ArrayBuffer | string, StoreGetOptions["ssecKey"]>>();
+});
+
+test("spec 2.12: all put options are optional, and have their types", () => {
+  holds<Equal<Optional<StorePutOptions>, keyof StorePutOptions>>();
+  holds<Fits<StoreConditional, StorePutOptions["onlyIf"]>>();
+  holds<Fits<StoreHTTPMetadata | Headers, StorePutOptions["httpMetadata"]>>();
+  holds<Fits<Record<string, string>, StorePutOptions["customMetadata"]>>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["md5"]>>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["sha1"]>>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["sha256"]>>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["sha384"]>>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["sha512"]>>();
+  holds<Equal<NonNullable<StorePutOptions["storageClass"]>, "Standard" | "InfrequentAccess">>();
+  holds<Fits<ArrayBuffer | string, StorePutOptions["ssecKey"]>>();
+});
+
+test("spec 2.12: all multipart options are optional, and have their types", () => {
+  holds<Equal<Optional<StoreMultipartOptions>, keyof StoreMultipartOptions>>();
+  holds<Fits<StoreHTTPMetadata | Headers, StoreMultipartOptions["httpMetadata"]>>();
+  holds<Fits<Record<string, string>, StoreMultipartOptions["customMetadata"]>>();
+  holds<Fits<"Standard" | "InfrequentAccess", StoreMultipartOptions["storageClass"]>>();
+  holds<Fits<ArrayBuffer | string, StoreMultipartOptions["ssecKey"]>>();
+});
+
+test("spec 2.12: all list options are optional, and have their types", () => {
+  holds<Equal<Optional<StoreListOptions>, keyof StoreListOptions>>();
+  holds<Equal<StoreListOptions["limit"], number | undefined>>();
+  holds<Equal<StoreListOptions["prefix"], string | undefined>>();
+  holds<Equal<StoreListOptions["cursor"], string | undefined>>();
+  holds<Equal<StoreListOptions["delimiter"], string | undefined>>();
+  holds<Fits<("httpMetadata" | "customMetadata")[], StoreListOptions["include"]>>();
+});
+
+test("spec 4: head returns a StoreObject or null", () => {
+  holds<Equal<StoreBucket["head"], (key: string) => Promise<StoreObject | null>>>();
+});
+
+test("spec 4: get without onlyIf never has the type without a body", () => {
+  const plain = () => bucket.get("key");
+  const withOptions = () => bucket.get("key", { range: { offset: 1 }, ssecKey: "key" });
+  const withNothing = () => bucket.get("key", {});
+  const withUndefined = () => bucket.get("key", { onlyIf: undefined });
+  holds<Equal<Resolved<typeof plain>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof withOptions>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof withNothing>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof withUndefined>, StoreObjectBody | null>>();
+});
+
+test("spec 4: get with onlyIf returns a StoreObjectBody, a StoreObject or null", () => {
+  const byFields = () => bucket.get("key", { onlyIf: { etagMatches: "x" } });
+  const byHeaders = () => bucket.get("key", { onlyIf: new Headers(), range: { suffix: 1 } });
+  const unknownOptions = (options: StoreGetOptions) => bucket.get("key", options);
+  holds<Equal<Resolved<typeof byFields>, StoreObjectBody | StoreObject | null>>();
+  holds<Equal<Resolved<typeof byHeaders>, StoreObjectBody | StoreObject | null>>();
+  holds<Equal<Resolved<typeof unknownOptions>, StoreObjectBody | StoreObject | null>>();
+});
+
+test("spec 4: put returns a StoreObject, and null only when onlyIf is given", () => {
+  const plain = () => bucket.put("key", "value");
+  const withOptions = () => bucket.put("key", "value", { md5: "x", customMetadata: { a: "b" } });
+  const conditional = () => bucket.put("key", "value", { onlyIf: { etagMatches: "x" } });
+  const unknownOptions = (options: StorePutOptions) => bucket.put("key", "value", options);
+  holds<Equal<Resolved<typeof plain>, StoreObject>>();
+  holds<Equal<Resolved<typeof withOptions>, StoreObject>>();
+  holds<Equal<Resolved<typeof conditional>, StoreObject | null>>();
+  holds<Equal<Resolved<typeof unknownOptions>, StoreObject | null>>();
+});
+
+test("spec 4: put and uploadPart take every kind of value, and null only put", () => {
+  holds<Equal<Parameters<StoreBucket["put"]>[1], Value | null>>();
+  holds<Equal<Parameters<StoreMultipartUpload["uploadPart"]>[1], Value>>();
+});
+
+test("spec 4: delete takes a key or an array of keys, and returns nothing", () => {
+  holds<Fits<string | string[], Parameters<StoreBucket["delete"]>[0]>>();
+  holds<Equal<Resolved<StoreBucket["delete"]>, void>>();
+});
+
+test("spec 4: list takes options or none, and returns StoreObjects", () => {
+  holds<Fits<[] | [StoreListOptions], Parameters<StoreBucket["list"]>>>();
+  holds<Equal<Resolved<StoreBucket["list"]>, StoreObjects>>();
+});
+
+test("spec 4: createMultipartUpload takes options or none, and returns a StoreMultipartUpload", () => {
+  holds<Fits<[string] | [string, StoreMultipartOptions], Parameters<StoreBucket["createMultipartUpload"]>>>();
+  holds<Equal<ReturnType<StoreBucket["createMultipartUpload"]>, Promise<StoreMultipartUpload>>>();
+});
+
+test("spec 4: resumeMultipartUpload returns a StoreMultipartUpload, not a Promise", () => {
+  holds<
+    Equal<StoreBucket["resumeMultipartUpload"], (key: string, uploadId: string) => StoreMultipartUpload>
+  >();
+});
+
+test("spec 4: uploadPart takes a part number, a value and multipart options or none", () => {
+  holds<
+    Fits<
+      [number, Value] | [number, Value, StoreMultipartOptions],
+      Parameters<StoreMultipartUpload["uploadPart"]>
+    >
+  >();
+});
