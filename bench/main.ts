@@ -35,49 +35,45 @@ async function main(options: Options): Promise<void> {
   const print = (text: string) => {
     if (!options.json) process.stdout.write(`${text}\n`);
   };
-  try {
-    const machine = measureMachine(workspace.directory, options);
-    print(`${machineLines(machine)}\n`);
-    let preparation: ReturnType<typeof prepareLargeStore> | undefined;
-    const largeStore = () => {
-      preparation ??= prepareLargeStore(join(workspace.directory, "large"), options.objects, progress);
-      return preparation;
+  const machine = measureMachine(workspace, options);
+  print(`${machineLines(machine)}\n`);
+  let preparation: ReturnType<typeof prepareLargeStore> | undefined;
+  const largeStore = () => {
+    preparation ??= prepareLargeStore(join(workspace, "large"), options.objects, progress);
+    return preparation;
+  };
+  const reports: Report[] = [];
+  for (const section of sections) {
+    if (options.only !== undefined && !options.only.includes(section.name)) continue;
+    const directory = join(workspace, section.name);
+    mkdirSync(directory);
+    const rows: Row[] = [];
+    const notes: string[] = [];
+    const context: Context = {
+      directory,
+      pace: options.quick ? quick : full,
+      quick: options.quick,
+      minutes: options.minutes,
+      children,
+      largeStore: options.quick && options.only === undefined ? undefined : largeStore,
+      row: (row) => rows.push(row),
+      note: (text) => notes.push(text),
+      progress: (text) => progress(`${section.name}: ${text}`),
     };
-    const reports: Report[] = [];
-    for (const section of sections) {
-      if (options.only !== undefined && !options.only.includes(section.name)) continue;
-      const directory = join(workspace.directory, section.name);
-      mkdirSync(directory);
-      const rows: Row[] = [];
-      const notes: string[] = [];
-      const context: Context = {
-        directory,
-        pace: options.quick ? quick : full,
-        quick: options.quick,
-        minutes: options.minutes,
-        children,
-        largeStore: options.quick && options.only === undefined ? undefined : largeStore,
-        row: (row) => rows.push(row),
-        note: (text) => notes.push(text),
-        progress: (text) => progress(`${section.name}: ${text}`),
-      };
-      await section.run(context);
-      rmSync(directory, { recursive: true });
-      progress("");
-      const { name, description } = section;
-      reports.push({ name, description, rows, notes });
-      print(
-        [`${name}: ${description}`, "", ...(rows.length > 0 ? [renderTable(rows)] : []), ...notes, ""].join(
-          "\n",
-        ),
-      );
-    }
-    if (options.json)
-      process.stdout.write(`${JSON.stringify({ machine, options, sections: reports }, null, 2)}\n`);
-    else print(summary(reports));
-  } finally {
-    workspace.remove();
+    await section.run(context);
+    rmSync(directory, { recursive: true });
+    progress("");
+    const { name, description } = section;
+    reports.push({ name, description, rows, notes });
+    print(
+      [`${name}: ${description}`, "", ...(rows.length > 0 ? [renderTable(rows)] : []), ...notes, ""].join(
+        "\n",
+      ),
+    );
   }
+  if (options.json)
+    process.stdout.write(`${JSON.stringify({ machine, options, sections: reports }, null, 2)}\n`);
+  else print(summary(reports));
 }
 
 function measureMachine(directory: string, options: Options) {
@@ -110,8 +106,15 @@ function summary(reports: readonly Report[]): string {
   return `${judged.length - missed} of ${judged.length} bars reached.`;
 }
 
+let doing = "";
+// A promise that nothing will settle any more ends the process without a word.
+process.once("exit", (code) => {
+  if (code === 13) process.stderr.write(`bench: an operation never ended: ${doing}\n`);
+});
+
 /** One line that is written over, and only where somebody watches. */
 function progress(text: string): void {
+  doing = text;
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }
 

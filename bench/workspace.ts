@@ -2,17 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-export interface Workspace {
-  readonly directory: string;
-  remove(): void;
-}
-
-export function createWorkspace(parent: string, beforeRemoval: () => void): Workspace {
+/** Its path. Removed when the process ends, by itself or by a signal. */
+export function createWorkspace(parent: string, beforeRemoval: () => void): string {
   const directory = mkdtempSync(join(parent, "store-bench-"));
   const remove = () => {
     beforeRemoval();
     removeTree(directory);
   };
+  process.once("exit", remove);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.once(signal, () => {
       remove();
@@ -20,7 +17,7 @@ export function createWorkspace(parent: string, beforeRemoval: () => void): Work
       process.kill(process.pid, signal);
     });
   }
-  return { directory, remove };
+  return directory;
 }
 
 /** Threads that still write may fill a folder again while it is emptied: what they had begun ends soon. */

@@ -4,7 +4,7 @@ import { recordsContract } from "./contracts/records.ts";
 import { portPairs } from "./support/ports.ts";
 
 for (const pair of portPairs) {
-  recordsContract(pair.name, async (t) => (await pair.open(t)).records);
+  recordsContract(pair.name, (t) => pair.open(t));
   blobsContract(pair.name, async (t) => {
     const { records, blobs } = await pair.open(t);
     return {

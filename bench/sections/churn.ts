@@ -1,6 +1,7 @@
 // Whether a large store stays as fast as it was: overwritten for minutes, mostly deleted, and used again.
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import type { LargeStore } from "../large-store.ts";
 import { groupAppend, type Limit } from "../limits.ts";
@@ -30,7 +31,7 @@ async function run(context: Context): Promise<void> {
   const any = () => large.key(random(large.objects));
   const kept = () => large.key(random(large.objects / 5) * 5);
 
-  directorySize(context, large, "at the beginning", large.objects);
+  sizesOnDisk(context, large, "at the beginning", large.objects);
   const slices = Math.max(2, Math.round(context.minutes));
   const seconds = (context.minutes * 60) / slices;
   await reads(context, bucket, any, "before", seconds / 6);
@@ -43,15 +44,15 @@ async function run(context: Context): Promise<void> {
   context.row(
     makeRow({ what: "last minute : first", unit: "times", bar: { atLeast: 0.8 } }, [figure([last / first])]),
   );
-  directorySize(context, large, "after the overwrites", large.objects);
+  sizesOnDisk(context, large, "after the overwrites", large.objects);
 
   await deleteMost(context, bucket, large);
-  directorySize(context, large, "after the delete", large.objects / 5);
+  sizesOnDisk(context, large, "after the delete", large.objects / 5);
   await puts({ context, bucket, key: kept, what: "put, after the delete", seconds: seconds / 3, limit });
   await reads(context, bucket, kept, "after the delete", seconds / 3);
-  await store.sweep();
+  await idle(context, large);
+  sizesOnDisk(context, large, "once idle", large.objects / 5);
   await store.close();
-  directorySize(context, large, "swept and closed", large.objects / 5);
   if (seconds !== 60) context.note(`A "minute" of this run has ${seconds} seconds.`);
 }
 
@@ -112,20 +113,43 @@ async function deleteMost(context: Context, bucket: StoreBucket, large: LargeSto
 }
 
 /** What the store takes on disk, beside the bytes of the bodies in it. */
-function directorySize(context: Context, large: LargeStore, when: string, live: number): void {
-  const bodies = (live * size) / MiB;
-  const taken = bytesUnder(large.directory) / MiB;
-  context.row(
-    makeRow({ what: `files, ${when}`, unit: "MiB" }, [figure([taken]), figure([bodies])], ["bodies alone"]),
-  );
+function sizesOnDisk(context: Context, large: LargeStore, when: string, live: number): void {
+  const bodies = figure([(live * size) / MiB]);
+  const taken = filesUnder(large.directory);
+  const database = Math.max(...taken.filter(({ name }) => name.endsWith(".db")).map(({ bytes }) => bytes));
+  const row = (what: string, bytes: number) =>
+    context.row(
+      makeRow({ what: `${what}, ${when}`, unit: "MiB" }, [figure([bytes / MiB]), bodies], ["bodies alone"]),
+    );
+  row("database", database);
+  row("all files", totalBytes(taken));
 }
 
-function bytesUnder(directory: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
-    // A file may go while the store is open.
-    if (entry.isFile())
-      bytes += statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0;
+/** Until the files have stopped shrinking: space may be given back only while nothing else is to do. */
+async function idle(context: Context, large: LargeStore): Promise<void> {
+  context.progress("idle");
+  let before = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < 300; second++) {
+    await setTimeout(context.quick ? 1000 : 3000);
+    const now = totalBytes(filesUnder(large.directory));
+    if (now >= before) return;
+    before = now;
   }
-  return bytes;
+}
+
+interface FileSize {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+function filesUnder(directory: string): FileSize[] {
+  return readdirSync(directory, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+    // A file may go while the store is open.
+    const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false });
+    return found?.isFile() ? [{ name: entry.name, bytes: found.size }] : [];
+  });
+}
+
+function totalBytes(files: readonly FileSize[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -46,7 +46,7 @@ async function uploads({ context, bucket, body, lanes, sweep }: Uploads): Promis
   const { seconds, bytes } = context.pace;
   const raw = join(context.directory, "raw");
   const size = body.length;
-  const parts = Math.max(lanes, Math.min(256, Math.floor(bytes / 4 / size)));
+  const parts = Math.max(lanes, Math.min(context.quick ? 32 : 256, Math.floor(bytes / 4 / size)));
   const work = { lanes, seconds, operations: Math.floor(bytes / size) };
   const sequential = { lanes: 1, seconds, operations: Math.floor(bytes / size / parts) };
   await compare(context, {

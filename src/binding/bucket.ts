@@ -115,6 +115,7 @@ export class StoreBucket {
   }
 
   #included(given: Fields): Included {
+    if (!this.#compatibility.honorInclude) return { http: true, custom: true };
     const include = given.include ?? [];
     if (
       !Array.isArray(include) ||
@@ -122,7 +123,6 @@ export class StoreBucket {
     ) {
       throw new TypeError('"include" must be an array of "httpMetadata" and "customMetadata".');
     }
-    if (!this.#compatibility.honorInclude) return { http: true, custom: true };
     return { http: include.includes("httpMetadata"), custom: include.includes("customMetadata") };
   }
 }

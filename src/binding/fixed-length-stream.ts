@@ -7,6 +7,9 @@ export function declaredLength(stream: ReadableStream): number | undefined {
   return lengths.get(stream);
 }
 
+/** The sender broke its word; the stream fails with this on both of its sides. */
+export class LengthError extends TypeError {}
+
 export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
   constructor(expectedLength: number | bigint) {
     const length = Number(expectedLength);
@@ -19,12 +22,13 @@ export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
     super({
       transform(chunk, controller) {
         seen += chunk.byteLength;
-        if (seen > length) throw new TypeError(`FixedLengthStream was given more than its ${length} bytes.`);
+        if (seen > length)
+          throw new LengthError(`FixedLengthStream was given more than its ${length} bytes.`);
         controller.enqueue(chunk);
       },
       flush() {
         if (seen < length)
-          throw new TypeError(`FixedLengthStream ended after ${seen} of its ${length} bytes.`);
+          throw new LengthError(`FixedLengthStream ended after ${seen} of its ${length} bytes.`);
       },
     });
     lengths.set(this.readable, length);

@@ -85,8 +85,9 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
           controller.close();
           controller.byobRequest?.respond(0);
         } else {
-          // The stream takes the buffer for its own; bytes that share one with others are copied first.
-          controller.enqueue(value.byteLength === value.buffer.byteLength ? value : value.slice());
+          // The stream takes the whole buffer for its own; bytes that share one with others are copied first.
+          const isWhole = value.byteLength === value.buffer.byteLength;
+          controller.enqueue(isWhole ? value : new Uint8Array(value));
         }
       },
       cancel: async () => {

@@ -1,7 +1,8 @@
 // The values a script may store, as sources for the engine: all the types of spec 4.
 import type { ByteStream, Source } from "../engine/engine.ts";
+import { StoreError } from "../model/errors.ts";
 import { bytesOf, describe } from "./arguments.ts";
-import { declaredLength } from "./fixed-length-stream.ts";
+import { declaredLength, LengthError } from "./fixed-length-stream.ts";
 
 /** `null` is an empty value where the method takes one. */
 export function sourceOf(value: unknown, method: "put" | "uploadPart"): Source {
@@ -16,13 +17,14 @@ export function sourceOf(value: unknown, method: "put" | "uploadPart"): Source {
 }
 
 function streamSource(stream: ReadableStream, length: number | undefined): ByteStream {
+  if (stream.locked) throw new TypeError("The stream is locked to a reader: pass one that nobody reads yet.");
   const reader: ReadableStreamDefaultReader<unknown> = stream.getReader();
   let ended = false;
   return {
     length,
     async *chunks() {
       for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await reader.read().catch(asIncomplete);
         if (done) break;
         const bytes = bytesOf(value);
         if (bytes === undefined) throw new TypeError(`The stream gave ${describe(value)} instead of bytes.`);
@@ -38,6 +40,11 @@ function streamSource(stream: ReadableStream, length: number | undefined): ByteS
       await reader.cancel(reason).catch(() => {});
     },
   };
+}
+
+/** A stream of declared length that does not keep to it is a fault of the body; any other error is its own. */
+function asIncomplete(error: unknown): never {
+  throw error instanceof LengthError ? new StoreError("IncompleteBody", { cause: error }) : error;
 }
 
 /** Tells the sender of a stream that nobody will read it. */

@@ -39,7 +39,7 @@ export interface StagedBlob extends StoredBlob {
 }
 
 export interface BlobReader {
-  /** The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned. */
+  /** The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned. Chunks belong to the receiver. */
   read(blob: StoredBlob, range: ByteRange): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

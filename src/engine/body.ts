@@ -45,7 +45,12 @@ async function openInline(stored: Uint8Array, request: BodyRequest): Promise<Uin
 }
 
 function inlineBytes(bytes: Uint8Array): ObjectBytes {
-  return { length: bytes.length, inline: bytes, chunks: () => once(bytes), cancel: async () => {} };
+  return {
+    length: bytes.length,
+    inline: bytes,
+    chunks: () => once(new Uint8Array(bytes)),
+    cancel: async () => {},
+  };
 }
 
 interface Segment {

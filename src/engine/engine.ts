@@ -57,8 +57,9 @@ export interface ByteStream {
 /** Bytes given by the engine: read once, or cancelled. */
 export interface ObjectBytes {
   readonly length: number;
-  /** All at once when they are at hand already. */
+  /** All at once when they are at hand already; to be copied, never written into. */
   readonly inline: Uint8Array | undefined;
+  /** Each chunk belongs to whoever receives it. */
   chunks(): AsyncIterable<Uint8Array>;
   cancel(): Promise<void>;
 }

@@ -20,7 +20,7 @@ import type {
 } from "./engine.ts";
 import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
 import type { Body, ObjectWithBody } from "./records.ts";
-import { committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
+import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
 
 type Objects = Pick<Engine, "head" | "get" | "put" | "delete" | "list">;
 
@@ -89,7 +89,10 @@ async function put(
   const metadata = writtenMetadata(options, await existingBucket(context, bucket));
   // A first look spares the sender a body that will be refused; the commit looks again.
   const early = await evaluate(context, bucket, key, options);
-  if (early?.clause !== undefined) return { outcome: "refused", clause: early.clause };
+  if (early?.clause !== undefined) {
+    await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
+    return { outcome: "refused", clause: early.clause };
+  }
 
   const version = newId(context);
   const sealed =

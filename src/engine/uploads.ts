@@ -44,9 +44,14 @@ export function createUploads(context: Context): Uploads {
       checkKey(upload.key);
       for (;;) {
         const stored = await activeUpload(context, bucket, upload);
-        const object = await tryComplete(context, bucket, stored, parts, options);
-        if (object !== undefined) return object;
-        // A part or the upload changed between the look and the commit: look again.
+        try {
+          const object = await tryComplete(context, bucket, stored, parts, options);
+          if (object !== undefined) return object;
+        } catch (error) {
+          // What was found wrong with the parts only counts when the upload did not change meanwhile.
+          const now = await activeUpload(context, bucket, upload);
+          if (now.revision === stored.revision) throw error;
+        }
       }
     },
 

@@ -23,17 +23,18 @@ export function writtenMetadata(options: WriteOptions, bucket: BucketRecord): Om
   return { httpMetadata, customMetadata, storageClass };
 }
 
-/** Runs a write; whatever it left unread of its source is cancelled, with the reason when it failed. */
+/** Runs a write that takes the source; one that fails leaves nobody sending into nothing. */
 export async function takingSource<T>(source: Source, write: () => Promise<T>): Promise<T> {
-  let reason: unknown;
   try {
     return await write();
   } catch (error) {
-    reason = error;
+    await cancelSource(source, error);
     throw error;
-  } finally {
-    if (!(source instanceof Uint8Array)) await source.cancel(reason);
   }
+}
+
+export async function cancelSource(source: Source, reason: unknown): Promise<void> {
+  if (!(source instanceof Uint8Array)) await source.cancel(reason);
 }
 
 /** Runs a commit that names what was taken in. Unless it is stored, the staged bytes go again. */

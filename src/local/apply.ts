@@ -3,9 +3,10 @@
 
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { emptyBody } from "./schema.ts";
 
 interface ObjectRow {
-  readonly version: Uint8Array;
+  readonly version: string;
   readonly size: number;
   readonly inline: number | null;
   readonly blob: string | null;
@@ -28,7 +29,7 @@ export function createApplier(database: Database): Applier {
   function holds(check: WireCheck): boolean {
     if (check.kind === "object") {
       const row = sql.findObject.get(check.key) as unknown as ObjectRow | undefined;
-      return (row === undefined ? undefined : Buffer.from(row.version).toString("hex")) === check.version;
+      return row?.version === check.version;
     }
     const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
@@ -36,7 +37,7 @@ export function createApplier(database: Database): Applier {
 
   /** Lets go of what an object row names: inline bytes at once, files once they are swept. */
   function release(row: ObjectRow): void {
-    if (row.inline !== null) sql.deleteBody.run(row.inline);
+    if (row.inline !== null && row.inline !== emptyBody) sql.deleteBody.run(row.inline);
     if (row.blob !== null) sql.bury.run(row.blob, null);
     if (row.manifest !== null) sql.bury.run(null, row.manifest);
     objects--;
@@ -46,13 +47,17 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = sql.findObject.get(put.key) as unknown as ObjectRow | undefined;
     if (replaced !== undefined) release(replaced);
-    const inline = put.inline === undefined ? null : sql.insertBody.run(put.inline).lastInsertRowid;
+    const inline = put.inline === undefined ? null : insertInline(put.inline);
     const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
     if (put.blob !== undefined) sql.insertBlob.run(put.blob);
     const { key, version, size, blob = null, stored = null, record } = put;
     sql.putObject.run(key, version, size, inline, blob, stored, manifest, record);
     objects++;
     bytes += size;
+  }
+
+  function insertInline(body: Uint8Array): number | bigint {
+    return body.length === 0 ? emptyBody : sql.insertBody.run(body).lastInsertRowid;
   }
 
   function deleteObject(key: Uint8Array): void {
@@ -84,6 +89,7 @@ export function createApplier(database: Database): Applier {
         return;
       }
       case "delete upload":
+        endParts(mutation.id, []);
         sql.deleteUpload.run(mutation.key, mutation.id);
         return;
       case "put part": {

@@ -49,8 +49,12 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
       }
     },
 
-    open(_bucket, blobs, stillNamed) {
-      return blobs.length === 1 ? openOne(layout, blobs[0]!) : openGroup(layout, pins, blobs, stillNamed);
+    async open(_bucket, blobs, stillNamed) {
+      if (blobs.length > 1) return openGroup(layout, pins, blobs, stillNamed);
+      const reader = await openOne(layout, blobs[0]!);
+      // Removed after its record went, it is only gone; with its record still there, it is lost.
+      if (reader === undefined && (await stillNamed())) throw missing(blobs[0]!);
+      return reader;
     },
 
     async remove(_bucket, blobs) {
@@ -121,6 +125,10 @@ async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | u
   };
 }
 
+function missing({ id }: StoredBlob): StoreError {
+  return new StoreError("InternalError", { detail: `The stored data is damaged: blob ${id} is missing.` });
+}
+
 async function openGroup(
   layout: Layout,
   pins: Pins,
@@ -142,11 +150,7 @@ async function openGroup(
   return {
     async *read(blob, range) {
       const reader = await openOne(layout, blob);
-      if (reader === undefined) {
-        throw new StoreError("InternalError", {
-          detail: `The stored data is damaged: blob ${blob.id} is missing.`,
-        });
-      }
+      if (reader === undefined) throw missing(blob);
       try {
         yield* reader.read(blob, range);
       } finally {

@@ -2,7 +2,7 @@
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/encoding.ts";
 import type { Body, Change, Check, Mutation } from "../engine/records.ts";
 import { keyBytes } from "../model/key.ts";
-import { withChecksum } from "./checked.ts";
+import { withChecksum, withTextChecksum } from "./checked.ts";
 
 export type WireCheck =
   | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
@@ -16,13 +16,13 @@ export type WireCheck =
 export interface WireObject {
   readonly kind: "put object";
   readonly key: Uint8Array;
-  readonly version: Uint8Array;
+  readonly version: string;
   readonly size: number;
-  readonly record: Uint8Array;
+  readonly record: string;
   readonly inline: Uint8Array | undefined;
   readonly blob: string | undefined;
   readonly stored: number | undefined;
-  readonly manifest: Uint8Array | undefined;
+  readonly manifest: string | undefined;
 }
 
 export type WireMutation =
@@ -34,7 +34,7 @@ export type WireMutation =
       readonly id: string;
       readonly active: boolean;
       readonly due: number;
-      readonly record: Uint8Array;
+      readonly record: string;
     }
   | { readonly kind: "delete upload"; readonly key: Uint8Array; readonly id: string }
   | {
@@ -42,7 +42,7 @@ export type WireMutation =
       readonly uploadId: string;
       readonly number: number;
       readonly blob: string;
-      readonly record: Uint8Array;
+      readonly record: string;
     }
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
@@ -85,39 +85,31 @@ function wireCheck(check: Check): WireCheck {
 function wireMutation(mutation: Mutation): WireMutation {
   switch (mutation.kind) {
     case "put object": {
-      const { record } = mutation;
-      const key = keyBytes(record.key);
-      const version = Uint8Array.from(Buffer.from(record.version, "hex"));
-      const checked = withChecksum(key, encodeObject(record));
+      const { record, body } = mutation;
+      const { key, version, size } = record;
+      const checked = withTextChecksum(encodeObject(record));
       return {
         kind: "put object",
-        key,
+        key: keyBytes(key),
         version,
-        size: record.size,
+        size,
         record: checked,
-        ...wireBody(mutation.body, version),
+        ...wireBody(body, version),
       };
     }
     case "delete object":
       return { kind: "delete object", key: keyBytes(mutation.key) };
     case "put upload": {
       const { record } = mutation;
-      const key = keyBytes(record.key);
-      const checked = withChecksum(key, encodeUpload(record));
-      return {
-        kind: "put upload",
-        key,
-        id: record.id,
-        active: record.state === "active",
-        due: record.due,
-        record: checked,
-      };
+      const { key, id, state, due } = record;
+      const checked = withTextChecksum(encodeUpload(record));
+      return { kind: "put upload", key: keyBytes(key), id, active: state === "active", due, record: checked };
     }
     case "delete upload":
       return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
     case "put part": {
       const { uploadId, part } = mutation;
-      const record = withChecksum(keyBytes(uploadId), encodePart(part));
+      const record = withTextChecksum(encodePart(part));
       return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
     }
     case "end parts":
@@ -125,15 +117,11 @@ function wireMutation(mutation: Mutation): WireMutation {
   }
 }
 
-/** A body kept in the database is checked together with the version it belongs to. */
-function wireBody(
-  body: Body,
-  version: Uint8Array,
-): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
+function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
   const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
   if (body.home === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
-  if (body.home === "parts") return { ...none, manifest: withChecksum(version, encodeManifest(body.parts)) };
-  return body.bytes.length === 0 ? none : { ...none, inline: withChecksum(version, body.bytes) };
+  if (body.home === "parts") return { ...none, manifest: withTextChecksum(encodeManifest(body.parts)) };
+  return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
 }
 
 /** Every blob that a change gives a name to. */

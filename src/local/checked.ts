@@ -1,26 +1,34 @@
-// Bytes with a checksum behind them, so that damage on disk is told instead of returned. The checksum
-// covers the row's own key too: a record that turns up under another key does not pass.
+// Bytes and records with a checksum behind them, so that damage on disk is told instead of returned.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../model/errors.ts";
 
 const checksumBytes = 4;
+const checksumDigits = 8;
 
-export function withChecksum(key: Uint8Array, bytes: Uint8Array): Uint8Array {
+/** A record with its checksum in hex behind it. */
+export function withTextChecksum(text: string): string {
+  return text + crc32(text).toString(16).padStart(checksumDigits, "0");
+}
+
+export function verifiedText(checked: string, what: string): string {
+  const text = checked.slice(0, -checksumDigits);
+  if (Number.parseInt(checked.slice(-checksumDigits), 16) !== crc32(text)) throw damaged(what);
+  return text;
+}
+
+/** The checksum covers the version the bytes belong to: a body in another's place does not pass. */
+export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   const checked = new Uint8Array(bytes.length + checksumBytes);
   checked.set(bytes);
-  new DataView(checked.buffer).setUint32(bytes.length, checksum(key, bytes));
+  new DataView(checked.buffer).setUint32(bytes.length, crc32(bytes, crc32(version)));
   return checked;
 }
 
-export function verified(key: Uint8Array, checked: Uint8Array, what: string): Uint8Array {
+export function verified(version: string, checked: Uint8Array, what: string): Uint8Array {
+  if (checked.length < checksumBytes) throw damaged(what);
   const bytes = checked.subarray(0, -checksumBytes);
   const view = new DataView(checked.buffer, checked.byteOffset, checked.byteLength);
-  if (
-    checked.length < checksumBytes ||
-    view.getUint32(checked.length - checksumBytes) !== checksum(key, bytes)
-  ) {
-    throw damaged(what);
-  }
+  if (view.getUint32(bytes.length) !== crc32(bytes, crc32(version))) throw damaged(what);
   return bytes;
 }
 
@@ -28,8 +36,4 @@ export function damaged(what: string): StoreError {
   return new StoreError("InternalError", {
     detail: `The stored data is damaged: ${what} does not match its checksum.`,
   });
-}
-
-function checksum(key: Uint8Array, bytes: Uint8Array): number {
-  return crc32(bytes, crc32(key));
 }

@@ -15,6 +15,7 @@ export function createLeastRecent<T>(
 ): LeastRecent<T> {
   // A Map remembers the order of insertion: the first entry is the one not used for longest.
   const held = new Map<string, T>();
+  let latest: string | undefined;
 
   function drop(key: string): void {
     const value = held.get(key);
@@ -26,6 +27,8 @@ export function createLeastRecent<T>(
   return {
     get(key) {
       const found = held.get(key);
+      if (found !== undefined && key === latest) return found;
+      latest = key;
       if (found !== undefined) {
         held.delete(key);
         held.set(key, found);

@@ -1,13 +1,14 @@
 // The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
-import { decodeManifest, decodeObject, decodePart, decodeUpload, encodedWeight } from "../engine/encoding.ts";
+import { decodeManifest, decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
 import type { Body, BuriedBody, ObjectWithBody, StoredUpload, UploadScan } from "../engine/records.ts";
 import { invariant } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { collectPage, type Page, type Position, type Scan, type ScanRow } from "../model/listing.ts";
+import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import { verified } from "./checked.ts";
+import { damaged, verified, verifiedText } from "./checked.ts";
 import type { Database } from "./database.ts";
+import { emptyBody } from "./schema.ts";
 
 export interface Queries {
   isDeleted(): boolean;
@@ -23,151 +24,121 @@ export interface Queries {
   knowsBlob(id: string): boolean;
 }
 
-interface RecordRow {
-  readonly record: Uint8Array;
-}
+type RecordRow = readonly [record: string];
+type BodyRow = readonly [
+  record: string,
+  blob: string | null,
+  stored: number | null,
+  inline: number | null,
+  bytes: Uint8Array | null,
+  manifest: string | null,
+];
+type UploadRow = readonly [record: string, revision: number];
+type PartRow = readonly [number: number, blob: string, record: string];
+type BuriedRow = readonly [entry: number, blob: string | null, manifest: string | null];
 
-interface BodyRow extends RecordRow {
-  readonly version: Uint8Array;
-  readonly blob: string | null;
-  readonly stored: number | null;
-  readonly bytes: Uint8Array | null;
-  readonly parts: Uint8Array | null;
-}
-
-interface KeyedRow extends RecordRow {
-  readonly key: Uint8Array;
-}
-
-interface UploadRow extends KeyedRow {
-  readonly id: string;
-  readonly revision: number;
-}
+/** How many rows a scan fetches at first, and at most, in one go. */
+const fewRows = 4;
+const manyRows = 1001;
 
 export function createQueries(database: Database): Queries {
   const sql = prepare(database);
 
-  function rows(prefix: Uint8Array, end: Uint8Array | null, from: Uint8Array): Iterable<KeyedRow> {
-    const start = Buffer.compare(from, prefix) > 0 ? from : prefix;
-    const found = end === null ? sql.scan.iterate(start) : sql.scanUntil.iterate(start, end);
-    return found as unknown as Iterable<KeyedRow>;
-  }
-
-  function* seek(prefix: string, after: Position): Iterable<ScanRow<ObjectRecord>> {
-    const bytes = keyBytes(prefix);
-    for (const { key, record } of rows(bytes, successor(bytes), behind(after))) {
-      const text = textOf(key);
-      yield {
-        key: text,
-        metadataBytes: encodedWeight(record),
-        record: () => decodeObject(text, verified(key, record, `the record of "${text}"`)),
-      };
+  /** Rows in growing batches: a folder that is skipped costs a few, a long run of keys one fetch. */
+  function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
+    const start = keyBytes(prefix);
+    const end = successor(start) ?? behindEverything;
+    let from = Buffer.compare(behind(after), start) > 0 ? behind(after) : start;
+    for (let limit = batch; ; limit = Math.min(limit * 8, manyRows)) {
+      const rows = sql.scan.all(from, end, limit) as unknown as RecordRow[];
+      let last: ObjectRecord | undefined;
+      for (const [record] of rows) {
+        last = decodeObject(verifiedText(record, "a listed record"));
+        yield last;
+      }
+      if (last === undefined || rows.length < limit) return;
+      from = behind({ behind: "key", value: last.key });
     }
   }
 
   return {
-    isDeleted: () => (sql.bucket.get() as { deleted: number }).deleted === 1,
+    isDeleted: () => (sql.bucket.get() as unknown as [number])[0] === 1,
     object(key) {
-      const bytes = keyBytes(key);
-      const row = sql.object.get(bytes) as unknown as RecordRow | undefined;
-      return row === undefined
-        ? undefined
-        : decodeObject(key, verified(bytes, row.record, `the record of "${key}"`));
+      const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
+      return row === undefined ? undefined : objectOf(key, row[0]);
     },
     objectWithBody(key) {
-      const bytes = keyBytes(key);
-      const row = sql.objectWithBody.get(bytes) as unknown as BodyRow | undefined;
+      const row = sql.objectWithBody.get(keyBytes(key)) as unknown as BodyRow | undefined;
       if (row === undefined) return undefined;
-      const record = decodeObject(key, verified(bytes, row.record, `the record of "${key}"`));
-      return { record, body: bodyOf(key, row, record) };
+      const record = objectOf(key, row[0]);
+      return { record, body: bodyOf(record, row) };
     },
     objects(scan) {
+      const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, manyRows) : fewRows;
       // One snapshot for the whole page, and one lock instead of one a seek.
       database.exec("BEGIN");
       try {
-        return collectPage(seek, scan);
+        return collectPage((prefix, after) => seek(prefix, after, batch), scan);
       } finally {
         database.exec("COMMIT");
       }
     },
     upload(key, id) {
       const row = sql.upload.get(keyBytes(key), id) as unknown as UploadRow | undefined;
-      return row === undefined ? undefined : { record: uploadOf(row), revision: row.revision };
+      return row === undefined ? undefined : { record: uploadOf(row), revision: row[1] };
     },
     uploads({ prefix, after, limit }) {
-      const bytes = keyBytes(prefix);
-      const from = after === undefined ? null : keyBytes(after.key);
-      // Behind every id of the key when none is given: ids are shorter than this.
-      const id = after === undefined ? "" : (after.id ?? "\u{10ffff}");
-      const found = sql.uploads.all(
-        bytes,
-        successor(bytes) ?? Buffer.alloc(1, 0xff),
-        from ?? bytes,
-        from === null ? "" : id,
-        from === null ? 1 : 0,
-        limit,
-      );
-      return (found as unknown as UploadRow[]).map(uploadOf);
+      const start = keyBytes(prefix);
+      const end = successor(start) ?? behindEverything;
+      // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
+      const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
+      return (sql.uploads.all(start, end, key, id, limit) as unknown as UploadRow[]).map(uploadOf);
     },
     dueUploads(now, limit) {
       return (sql.dueUploads.all(now, limit) as unknown as UploadRow[]).map(uploadOf);
     },
     parts(uploadId) {
-      const found = sql.parts.all(uploadId) as unknown as {
-        number: number;
-        blob: string;
-        record: Uint8Array;
-      }[];
-      return found.map(({ number, blob, record }) =>
-        decodePart(
-          number,
-          blob,
-          verified(keyBytes(uploadId), record, `part ${number} of upload "${uploadId}"`),
-        ),
+      const rows = sql.parts.all(uploadId) as unknown as PartRow[];
+      return rows.map(([number, blob, record]) =>
+        decodePart(number, blob, verifiedText(record, `part ${number} of upload "${uploadId}"`)),
       );
     },
     buried(after, limit) {
-      const found = sql.buried.all(after, limit) as unknown as {
-        entry: number;
-        blob: string | null;
-        parts: Uint8Array | null;
-      }[];
-      return found.map(({ entry, blob, parts }) => ({
+      const rows = sql.buried.all(after, limit) as unknown as BuriedRow[];
+      return rows.map(([entry, blob, manifest]) => ({
         entry,
-        blobs: blob === null ? manifestBlobs(parts) : [blob],
+        blobs: blob === null ? manifestBlobs(manifest) : [blob],
       }));
     },
     knowsBlob: (id) => sql.blob.get(id) !== undefined,
   };
 }
 
-function bodyOf(key: string, row: BodyRow, record: ObjectRecord): Body {
-  if (row.blob !== null) return { home: "blob", blob: { id: row.blob, size: row.stored! } };
-  if (row.parts !== null) {
-    return {
-      home: "parts",
-      parts: decodeManifest(verified(row.version, row.parts, `the parts of "${key}"`)),
-    };
+function objectOf(key: string, checked: string): ObjectRecord {
+  const record = decodeObject(verifiedText(checked, `the record of "${key}"`));
+  if (record.key !== key) throw damaged(`the record of "${key}", which is that of "${record.key}",`);
+  return record;
+}
+
+function bodyOf({ key, version }: ObjectRecord, [, blob, stored, inline, bytes, manifest]: BodyRow): Body {
+  if (blob !== null) return { home: "blob", blob: { id: blob, size: stored! } };
+  if (manifest !== null) {
+    return { home: "parts", parts: decodeManifest(verifiedText(manifest, `the list of parts of "${key}"`)) };
   }
-  if (row.bytes !== null)
-    return { home: "inline", bytes: verified(row.version, row.bytes, `the body of "${key}"`) };
-  invariant(record.size === 0, `"${key}" of ${record.size} bytes has a body`);
-  return { home: "inline", bytes: new Uint8Array() };
+  if (inline === emptyBody) return { home: "inline", bytes: new Uint8Array() };
+  invariant(bytes !== null, `the body of "${key}" is there`);
+  return { home: "inline", bytes: verified(version, bytes, `the body of "${key}"`) };
 }
 
-/** The manifest of a buried body: its object's version is gone with the object, so only its form is checked. */
-function manifestBlobs(parts: Uint8Array | null): string[] {
-  invariant(parts !== null, "a buried body names its blobs");
-  return decodeManifest(parts).map(({ blob }) => blob.id);
+function manifestBlobs(manifest: string | null): string[] {
+  invariant(manifest !== null, "a buried body names its blobs");
+  return decodeManifest(verifiedText(manifest, "the list of parts of a buried body")).map(
+    ({ blob }) => blob.id,
+  );
 }
 
-function uploadOf({ key, id, record }: UploadRow): UploadRecord {
-  const text = textOf(key);
-  return decodeUpload(text, id, verified(key, record, `upload "${id}" of "${text}"`));
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+function uploadOf([record]: UploadRow): UploadRecord {
+  return decodeUpload(verifiedText(record, "the record of an upload"));
 }
 
 /** The first possible key behind a position. */
@@ -185,23 +156,29 @@ function successor(prefix: Uint8Array): Uint8Array | null {
   return end;
 }
 
+/** Keys are UTF-8, which has no such byte. */
+const behindEverything = Uint8Array.of(0xff);
+
 function prepare(database: Database) {
-  const sql = (text: string) => database.prepare(text);
+  const sql = (text: string) => {
+    const statement = database.prepare(text);
+    // Rows as arrays: naming the columns of each row costs more than reading them.
+    statement.setReturnArrays(true);
+    return statement;
+  };
   return {
     bucket: sql("SELECT deleted FROM bucket"),
     object: sql("SELECT record FROM objects WHERE key = ?"),
     objectWithBody: sql(
-      "SELECT record, version, blob, stored, bytes, parts FROM objects " +
+      "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
-    scan: sql("SELECT key, record FROM objects WHERE key >= ? ORDER BY key"),
-    scanUntil: sql("SELECT key, record FROM objects WHERE key >= ? AND key < ? ORDER BY key"),
-    upload: sql("SELECT key, id, revision, record FROM uploads WHERE key = ? AND id = ?"),
+    scan: sql("SELECT record FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"),
+    upload: sql("SELECT record, revision FROM uploads WHERE key = ? AND id = ?"),
     uploads: sql(
-      "SELECT key, id, revision, record FROM uploads WHERE key >= ?1 AND key < ?2 " +
-        "AND key >= ?3 AND (?5 OR (key, id) > (?3, ?4)) ORDER BY key, id LIMIT ?6",
+      "SELECT record, revision FROM uploads WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?",
     ),
-    dueUploads: sql("SELECT key, id, revision, record FROM uploads WHERE due <= ? ORDER BY due LIMIT ?"),
+    dueUploads: sql("SELECT record, revision FROM uploads WHERE due <= ? ORDER BY due LIMIT ?"),
     parts: sql("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
     buried: sql(
       "SELECT entry, blob, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest " +

@@ -85,8 +85,9 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
     },
 
     async close() {
-      await writer.close();
+      // Readers first: the last to close a database folds its log into it.
       buckets.close();
+      await writer.close();
     },
   };
 }

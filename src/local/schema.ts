@@ -15,7 +15,10 @@ export const registrySchema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-// objects: one of inline, blob and manifest says where the body is; none of them means an empty body.
+/** Stands for the inline body that has no bytes and so no row. */
+export const emptyBody = 0;
+
+// objects: one of inline, blob and manifest says where the body is.
 // blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan.
 // buried: bodies no record names any more, whose bytes are still to be removed.
 export const bucketSchema = `
@@ -28,23 +31,23 @@ export const bucketSchema = `
   INSERT INTO bucket (only_row) VALUES (1);
   CREATE TABLE objects (
     key BLOB PRIMARY KEY,
-    version BLOB NOT NULL,
+    version TEXT NOT NULL,
     size INTEGER NOT NULL,
     inline INTEGER,
     blob TEXT,
     stored INTEGER,
     manifest INTEGER,
-    record BLOB NOT NULL
+    record TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE TABLE bodies (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-  CREATE TABLE manifests (id INTEGER PRIMARY KEY, parts BLOB NOT NULL);
+  CREATE TABLE manifests (id INTEGER PRIMARY KEY, parts TEXT NOT NULL);
   CREATE TABLE uploads (
     key BLOB NOT NULL,
     id TEXT NOT NULL UNIQUE,
     active INTEGER NOT NULL,
     due REAL NOT NULL,
     revision INTEGER NOT NULL,
-    record BLOB NOT NULL,
+    record TEXT NOT NULL,
     PRIMARY KEY (key, id)
   ) WITHOUT ROWID;
   CREATE INDEX uploads_due ON uploads (due);
@@ -52,7 +55,7 @@ export const bucketSchema = `
     upload TEXT NOT NULL,
     number INTEGER NOT NULL,
     blob TEXT NOT NULL,
-    record BLOB NOT NULL,
+    record TEXT NOT NULL,
     PRIMARY KEY (upload, number)
   ) WITHOUT ROWID;
   CREATE TABLE blobs (id TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -17,7 +17,7 @@ export function createMemoryBlobs(): Blobs {
   return {
     async stage(bucket, chunks) {
       const pieces: Uint8Array[] = [];
-      for await (const chunk of chunks) pieces.push(chunk.slice());
+      for await (const chunk of chunks) pieces.push(new Uint8Array(chunk));
       const id = `m${next++}`;
       const bytes = Buffer.concat(pieces);
       blobsOf(bucket).set(id, bytes);
@@ -40,9 +40,14 @@ export function createMemoryBlobs(): Blobs {
         if (left > 0) held.set(first, left);
         else held.delete(first);
       });
-      if ([...opened.values()].every((bytes) => bytes !== undefined) && (await stillNamed())) return reader;
-      await reader.close();
-      return undefined;
+      let isNamed = false;
+      try {
+        isNamed = await stillNamed();
+        if (isNamed && [...opened.values()].includes(undefined)) throw new StoreError("InternalError");
+      } finally {
+        if (!isNamed) await reader.close();
+      }
+      return isNamed ? reader : undefined;
     },
 
     async remove(bucket, blobs) {
@@ -67,7 +72,7 @@ function readerOf(opened: Map<string, Uint8Array | undefined>, release: () => vo
     async *read({ id }, { offset, length }) {
       const bytes = opened.get(id);
       if (bytes === undefined) throw new StoreError("InternalError");
-      yield bytes.slice(offset, offset + length);
+      yield new Uint8Array(bytes.subarray(offset, offset + length));
     },
     async close() {
       if (!closed) release();

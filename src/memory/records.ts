@@ -11,8 +11,7 @@ import type {
 import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { compareKeys } from "../model/key.ts";
-import { collectPage, type Position, type ScanRow } from "../model/listing.ts";
-import { metadataBytes } from "../model/metadata.ts";
+import { collectPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { SortedMap } from "./sorted-map.ts";
@@ -128,14 +127,14 @@ function* objectRows(
   objects: SortedMap<ObjectWithBody>,
   prefix: string,
   after: Position,
-): Iterable<ScanRow<ObjectRecord>> {
+): Iterable<ObjectRecord> {
   const start = compareKeys(after.value, prefix) > 0 ? after.value : prefix;
   const passed = (key: string) =>
     (after.behind === "key" && key === after.value) ||
     (after.behind === "prefix" && key.startsWith(after.value));
   for (const [key, { record }] of objects.from(start, passed)) {
     if (!key.startsWith(prefix)) return;
-    yield { key, metadataBytes: metadataBytes(record), record: () => record };
+    yield record;
   }
 }
 
@@ -180,19 +179,16 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       putUpload(bucket, mutation.record);
       return;
     case "delete upload":
+      endParts(bucket, mutation.id, []);
       bucket.uploads.get(mutation.key)?.delete(mutation.id);
       if (bucket.uploads.get(mutation.key)?.size === 0) bucket.uploads.delete(mutation.key);
       return;
     case "put part":
       putPart(bucket, mutation.uploadId, mutation.part);
       return;
-    case "end parts": {
-      const parts = bucket.parts.get(mutation.uploadId)?.values() ?? [];
-      const taken = new Set(mutation.taken);
-      for (const part of parts) if (!taken.has(part.number)) bury(bucket, [part.blob]);
-      bucket.parts.delete(mutation.uploadId);
+    case "end parts":
+      endParts(bucket, mutation.uploadId, mutation.taken);
       return;
-    }
   }
 }
 
@@ -208,6 +204,12 @@ function putPart(bucket: Bucket, uploadId: string, part: PartRecord): void {
   if (replaced !== undefined) bury(bucket, [replaced.blob]);
   bucket.parts.set(uploadId, parts.set(part.number, part));
   for (const { record } of everyUpload(bucket)) if (record.id === uploadId) putUpload(bucket, record);
+}
+
+function endParts(bucket: Bucket, uploadId: string, taken: readonly number[]): void {
+  const parts = bucket.parts.get(uploadId)?.values() ?? [];
+  for (const part of parts) if (!taken.includes(part.number)) bury(bucket, [part.blob]);
+  bucket.parts.delete(uploadId);
 }
 
 function blobsOf(body: Body | undefined): string[] {

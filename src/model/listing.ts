@@ -3,6 +3,8 @@
 import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";
+import { metadataBytes } from "./metadata.ts";
+import type { ObjectRecord } from "./object.ts";
 
 /** Where a listing goes on: at the start, behind one key, or behind every key that begins with a prefix. */
 export interface Position {
@@ -17,16 +19,11 @@ export interface Scan {
   readonly after?: Position | undefined;
   /** Objects and prefixes together. */
   readonly limit: number;
-  /** The page ends early once its records carry this much metadata. */
+  /** The page ends early once its records carry this much metadata; infinite when none is shown. */
   readonly metadataBytes: number;
 }
 
-/** A row of the index as a scan meets it: the record is only made when the page takes it. */
-export interface ScanRow<T> {
-  readonly key: Key;
-  readonly metadataBytes: number;
-  record(): T;
-}
+type ListedRecord = Pick<ObjectRecord, "key" | "httpMetadata" | "customMetadata">;
 
 export type PageEntry<T> = { readonly record: T } | { readonly prefix: string };
 
@@ -36,25 +33,23 @@ export interface Page<T> {
   readonly next: Position | undefined;
 }
 
-/** Rows in key order that begin with the prefix and lie behind the position. */
-export type Seek<T> = (prefix: string, after: Position) => Iterable<ScanRow<T>>;
+/** Records in key order whose keys begin with the prefix and lie behind the position. */
+export type Seek<T> = (prefix: string, after: Position) => Iterable<T>;
 
 /** Walks the index once, in order, jumping over every group it has named. */
-export function collectPage<T>(seek: Seek<T>, scan: Scan): Page<T> {
+export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): Page<T> {
   const entries: PageEntry<T>[] = [];
-  let position = scan.after ?? { behind: "start", value: "" };
-  let metadataBytes = 0;
+  let position: Position = scan.after ?? { behind: "start", value: "" };
+  let weight = 0;
   for (;;) {
     let jumped = false;
-    for (const row of seek(scan.prefix, position)) {
-      if (entries.length >= scan.limit || metadataBytes >= scan.metadataBytes) {
-        return { entries, next: position };
-      }
-      const group = groupOf(row.key, scan.prefix, scan.delimiter);
+    for (const record of seek(scan.prefix, position)) {
+      if (entries.length >= scan.limit || weight >= scan.metadataBytes) return { entries, next: position };
+      const group = groupOf(record.key, scan.prefix, scan.delimiter);
       if (group === undefined) {
-        entries.push({ record: row.record() });
-        metadataBytes += row.metadataBytes;
-        position = { behind: "key", value: row.key };
+        entries.push({ record });
+        if (scan.metadataBytes !== Number.POSITIVE_INFINITY) weight += metadataBytes(record);
+        position = { behind: "key", value: record.key };
       } else {
         entries.push({ prefix: group });
         position = { behind: "prefix", value: group };

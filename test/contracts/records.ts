@@ -1,5 +1,5 @@
 // The contract of the Records port: every sentence of it, for any implementation.
-import { describe } from "node:test";
+import { describe, test } from "node:test";
 import { bucketRecords } from "./records/buckets.ts";
 import { burials } from "./records/burials.ts";
 import { commits } from "./records/commits.ts";
@@ -8,13 +8,19 @@ import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
 
+const chapters = {
+  objects: objectRecords,
+  "scans of objects": objectScans,
+  "uploads and parts": uploadRecords,
+  commits,
+  "buried blobs": burials,
+};
+
 export function recordsContract(name: string, open: OpenRecords): void {
   describe(`records in ${name}`, () => {
     bucketRecords(open);
-    objectRecords(open);
-    objectScans(open);
-    uploadRecords(open);
-    commits(open);
-    burials(open);
+    for (const [title, chapter] of Object.entries(chapters)) {
+      test(title, async (t) => chapter(t, await open(t)));
+    }
   });
 }

@@ -122,7 +122,9 @@ export const anyPart: fc.Arbitrary<PartRecord> = fc.record({
 const storedBlob = fc.record({ id: hexId, size });
 
 export const anyBody: fc.Arbitrary<Body> = fc.oneof(
-  fc.uint8Array({ maxLength: 300 }).map((content): Body => ({ home: "inline", bytes: content })),
+  fc
+    .uint8Array({ minLength: 1, maxLength: 300 })
+    .map((content): Body => ({ home: "inline", bytes: content })),
   storedBlob.map((blob): Body => ({ home: "blob", blob })),
   fc
     .uniqueArray(fc.record({ number: fc.integer({ min: 1, max: 10_000 }), size, blob: storedBlob }), {

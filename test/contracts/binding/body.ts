@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import type { StoreObjectBody } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { MiB, openBucket, patterned, rejection, textOf } from "./scene.ts";
+import { ownStore, sweptStore } from "./shared-stores.ts";
 
 const readers = ["arrayBuffer", "bytes", "text", "json", "blob"] as const;
 
@@ -163,7 +164,7 @@ export function bodyContract(implementation: Implementation): void {
 
   describe("an unread body", () => {
     test("holds no lock", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, name, bucket } = await openBucket(t, implementation, sweptStore);
       const bodies: unknown[] = [];
       for (const [key, size] of [
         ["small", 10],
@@ -178,12 +179,12 @@ export function bodyContract(implementation: Implementation): void {
         assert.equal(await bucket.head(key), null);
       }
       await store.sweep();
-      await store.deleteBucket("bucket");
+      await store.deleteBucket(name);
       assert.equal(bodies.length, 40);
     });
 
     test("holds no file descriptor for ever, and can still be read", async (t) => {
-      const { bucket } = await openBucket(t, implementation);
+      const { bucket } = await openBucket(t, implementation, ownStore());
       const bytes = patterned(MiB);
       await bucket.put("key", bytes);
       await (await bucket.get("key"))?.bytes();

@@ -1,22 +1,10 @@
 // binding.md, the error table: one test for every row that a call of the binding can bring about, each
-// with the proof that nothing changed. Rows of uploads and parts stand in error-table-uploads.ts.
+// with the proof that nothing changed. Rows of writing and of uploads have files of their own.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { FixedLengthStream, type StoreStorageClass } from "../../../src/index.ts";
-import { limits } from "../../../src/model/limits.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { messageOf } from "./reason-table.ts";
-import {
-  digest,
-  furnish,
-  openBucket,
-  otherSecret,
-  rejection,
-  type Scene,
-  secret,
-  textOf,
-  watchedStream,
-} from "./scene.ts";
+import { digest, furnish, otherSecret, rejection, type Scene, secret } from "./scene.ts";
 
 /** A test of one row, on a furnished bucket whose upload in flight must live on. */
 export function row(implementation: Implementation, name: string, body: (scene: Scene) => Promise<void>) {
@@ -60,8 +48,8 @@ export function errorTableContract(implementation: Implementation): void {
         const valid = ["abc", "a".repeat(63), "0-1", "a.b-c.d", "1.2.3", "192.168.0.1.5"];
         for (const name of valid) assert.equal((await store.createBucket(name)).name, name);
         assert.deepEqual(
-          (await store.listBuckets()).map(({ name }) => name),
-          [...valid, "bucket"].sort(),
+          (await store.listBuckets()).map(({ name }) => name).filter((name) => valid.includes(name)),
+          [...valid].sort(),
         );
       },
     );
@@ -112,17 +100,17 @@ export function errorTableContract(implementation: Implementation): void {
     row(
       implementation,
       "10008 BucketNotEmpty: a bucket that holds an object is not deleted",
-      async ({ store, refuses }) => {
+      async ({ store, name, refuses }) => {
         await refuses({ code: 10008, action: "deleteBucket", message: messageOf(10008) }, () =>
-          store.deleteBucket("bucket"),
+          store.deleteBucket(name),
         );
       },
     );
 
-    row(implementation, "10073 BucketConflict: bucket name taken", async ({ store, refuses }) => {
-      await refuses({ code: 10073, action: "createBucket" }, () => store.createBucket("bucket"));
+    row(implementation, "10073 BucketConflict: bucket name taken", async ({ store, name, refuses }) => {
+      await refuses({ code: 10073, action: "createBucket" }, () => store.createBucket(name));
       await refuses({ code: 10073, action: "createBucket" }, () =>
-        store.createBucket("bucket", { storageClass: "InfrequentAccess" }),
+        store.createBucket(name, { storageClass: "InfrequentAccess" }),
       );
     });
   });
@@ -193,173 +181,5 @@ export function errorTableContract(implementation: Implementation): void {
         await refuses(expected, () => bucket.get("sealed", { range: { offset: 16 }, ssecKey: secret }));
       },
     );
-  });
-
-  describe("error table: writing", () => {
-    row(
-      implementation,
-      "10012 MetadataTooLarge: custom metadata over 8,192 UTF-8 bytes, names + values",
-      async ({ bucket, refuses }) => {
-        const tooLarge = [
-          { a: "b".repeat(8192) },
-          { ["n".repeat(8192)]: "v" },
-          { a: "é".repeat(4096) },
-          { one: "1".repeat(4096), two: "2".repeat(4091) },
-        ];
-        for (const customMetadata of tooLarge) {
-          await refuses({ code: 10012, action: "put", message: messageOf(10012) }, () =>
-            bucket.put("kept", "value", { customMetadata }),
-          );
-          await refuses({ code: 10012, action: "createMultipartUpload", message: messageOf(10012) }, () =>
-            bucket.createMultipartUpload("kept", { customMetadata }),
-          );
-        }
-        const fitting = [
-          { a: "b".repeat(8191) },
-          { é: "é".repeat(4095) },
-          { one: "1".repeat(4096), two: "2".repeat(4090) },
-        ];
-        for (const customMetadata of fitting) {
-          const stored = await bucket.put("other", "value", { customMetadata });
-          assert.deepEqual({ ...stored.customMetadata }, customMetadata);
-        }
-      },
-    );
-
-    row(
-      implementation,
-      "10013 IncompleteBody: body ended before its declared length",
-      async ({ bucket, upload, refuses }) => {
-        for (const size of [0, 5, 9, 9000]) {
-          const declared = size < 10 ? 10 : 10_000;
-          for (const [action, act] of [
-            ["put", (body: ReadableStream) => bucket.put("kept", body)],
-            ["uploadPart", (body: ReadableStream) => upload.uploadPart(1, body)],
-          ] as const) {
-            const { readable, writable } = new FixedLengthStream(declared);
-            const writer = writable.getWriter();
-            const sent = Promise.allSettled([writer.write(new Uint8Array(size)), writer.close()]);
-            await refuses({ code: 10013, action }, () => act(readable));
-            await sent;
-          }
-        }
-      },
-    );
-
-    row(
-      implementation,
-      "10020 InvalidObjectName: key over 1,024 UTF-8 bytes, or with a lone surrogate",
-      async ({ bucket, refuses }) => {
-        const message = messageOf(10020);
-        const wrong = [
-          "k".repeat(1025),
-          "é".repeat(513),
-          "😀".repeat(257),
-          "\ud800",
-          "a\udc00b",
-          "\ude00\ud83d",
-        ];
-        for (const key of wrong) {
-          await refuses({ code: 10020, action: "head", message }, () => bucket.head(key));
-          await refuses({ code: 10020, action: "get", message }, () => bucket.get(key));
-          await refuses({ code: 10020, action: "put", message }, () => bucket.put(key, "value"));
-          await refuses({ code: 10020, action: "delete", message }, () => bucket.delete(key));
-          await refuses({ code: 10020, action: "delete", message }, () => bucket.delete(["kept", key]));
-          await refuses({ code: 10020, action: "createMultipartUpload", message }, () =>
-            bucket.createMultipartUpload(key),
-          );
-        }
-      },
-    );
-
-    row(
-      implementation,
-      "10027 (delete batch): delete of more than 1000 keys",
-      async ({ bucket, refuses }) => {
-        const expected = { code: 10027, action: "delete", message: messageOf(10027) };
-        const keys = ["kept", "sealed", ...Array.from({ length: 999 }, (_, i) => `missing-${i}`)];
-        assert.equal(keys.length, 1001);
-        await refuses(expected, () => bucket.delete(keys));
-        await refuses(expected, () => bucket.delete(new Array<string>(1001).fill("kept")));
-      },
-    );
-
-    row(implementation, "10037 BadDigest: checksum mismatch", async ({ bucket, refuses }) => {
-      for (const [algorithm, name] of [
-        ["md5", "MD5"],
-        ["sha1", "SHA-1"],
-        ["sha256", "SHA-256"],
-        ["sha384", "SHA-384"],
-        ["sha512", "SHA-512"],
-      ] as const) {
-        const given = digest(algorithm, "something else");
-        const bodies = ["value", watchedStream(["val", "ue"]).stream];
-        for (const body of bodies) {
-          const error = await refuses({ code: 10037, action: "put" }, () =>
-            bucket.put("kept", body, { [algorithm]: given }),
-          );
-          const lines = error.message.split("\n");
-          assert.equal(lines.length, 3);
-          assert.match(lines[0] ?? "", new RegExp(`^put: The ${name} checksum you specified did not match`));
-          assert.match(lines[0] ?? "", /checksum you specified did not match what we received\.$/);
-          assert.ok(lines[1]?.endsWith(given), lines[1]);
-          assert.ok(lines[2]?.endsWith(`${digest(algorithm, "value")} (10037)`), lines[2]);
-        }
-      }
-    });
-
-    row(
-      implementation,
-      "10062 InvalidStorageClass: neither Standard nor InfrequentAccess",
-      async ({ store, bucket, refuses }) => {
-        for (const wrong of ["", "standard", "STANDARD", "Glacier", "__proto__"]) {
-          const storageClass = wrong as StoreStorageClass;
-          const message = messageOf(10062);
-          await refuses({ code: 10062, action: "put", message }, () =>
-            bucket.put("kept", "value", { storageClass }),
-          );
-          await refuses({ code: 10062, action: "createMultipartUpload", message }, () =>
-            bucket.createMultipartUpload("kept", { storageClass }),
-          );
-          await refuses({ code: 10062, action: "createBucket", message }, () =>
-            store.createBucket("other", { storageClass }),
-          );
-        }
-      },
-    );
-
-    row(
-      implementation,
-      "100100 EntityTooLarge: single put or part over 5,363,466,240 B",
-      async ({ bucket, upload, refuses }) => {
-        assert.equal(limits.singleWriteBytes, 5_363_466_240);
-        const message = messageOf(100100);
-        for (const [action, act] of [
-          ["put", (body: ReadableStream) => bucket.put("kept", body)],
-          ["uploadPart", (body: ReadableStream) => upload.uploadPart(1, body)],
-        ] as const) {
-          for (const declared of [limits.singleWriteBytes + 1, Number.MAX_SAFE_INTEGER]) {
-            const { readable, writable } = new FixedLengthStream(declared);
-            // Its write is only ever taken by somebody who reads the other side.
-            const taken = Promise.allSettled([writable.getWriter().write(new Uint8Array(1024))]);
-            await refuses({ code: 100100, action, message }, () => act(readable));
-            assert.equal((await taken)[0].status, "rejected", "the stream was read, not cancelled");
-          }
-        }
-      },
-    );
-  });
-
-  test("a body declared at the limit itself is not refused for its size", async (t) => {
-    const { bucket } = await openBucket(t, implementation);
-    await bucket.put("kept", "before");
-    const { readable, writable } = new FixedLengthStream(limits.singleWriteBytes);
-    const writer = writable.getWriter();
-    const put = rejection(() => bucket.put("kept", readable));
-    await writer.write(new Uint8Array(1024));
-    const fault = new Error("enough");
-    await writer.abort(fault);
-    assert.equal(await put, fault);
-    assert.equal(await textOf(bucket, "kept"), "before");
   });
 }

@@ -1,7 +1,7 @@
 // binding.md, list: grouping at a delimiter, and pages across groups.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { collectPage, type Position, type ScanRow } from "../../../src/model/listing.ts";
+import { collectPage, type Position } from "../../../src/model/listing.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { keysOf, pagesOf, putAll } from "./list.ts";
 import { openBucket } from "./scene.ts";
@@ -30,10 +30,10 @@ export function delimiterContract(implementation: Implementation): void {
     });
 
     test("store_delimited_prefixes_keep_delimiter returns them with it", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, name, bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a/b/c", "a/e", "f", "/g"]);
       const compatibilityFlags = ["store_delimited_prefixes_keep_delimiter"];
-      const keeping = store.bucket("bucket", { compatibilityFlags });
+      const keeping = store.bucket(name, { compatibilityFlags });
       assert.deepEqual((await keeping.list({ delimiter: "/" })).delimitedPrefixes, ["/", "a/"]);
       assert.deepEqual((await keeping.list({ delimiter: "/", prefix: "a/" })).delimitedPrefixes, ["a/b/"]);
       assert.deepEqual((await bucket.list({ delimiter: "/" })).delimitedPrefixes, ["", "a"]);
@@ -177,7 +177,7 @@ export function seekingContract(): void {
 function rowsTaken(keysPerFolder: number): number[] {
   const folders = ["a", "b", "c"];
   let taken = 0;
-  function* seek(prefix: string, after: Position): Iterable<ScanRow<string>> {
+  function* seek(prefix: string, after: Position) {
     for (const folder of folders) {
       if (after.behind === "prefix" && `${folder}/` <= after.value) continue;
       for (let i = 0; i < keysPerFolder; i++) {
@@ -185,7 +185,7 @@ function rowsTaken(keysPerFolder: number): number[] {
         if (!key.startsWith(prefix)) break;
         if (after.behind === "key" && key <= after.value) continue;
         taken++;
-        yield { key, metadataBytes: 0, record: () => key };
+        yield { key, httpMetadata: {}, customMetadata: new Map<string, string>() };
       }
     }
   }

@@ -183,7 +183,7 @@ export function listContract(implementation: Implementation): void {
     });
 
     test("is honoured from compatibility date 2022-08-04 on, or by its flag", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, name, bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value", metadata);
       const flag = "store_list_honor_include";
       for (const [options, honoured] of [
@@ -195,7 +195,7 @@ export function listContract(implementation: Implementation): void {
         [{ compatibilityDate: "2021-12-31", compatibilityFlags: [flag] }, true],
       ] as const) {
         for (const include of [undefined, [], ["customMetadata" as const]]) {
-          const [object] = (await store.bucket("bucket", options).list({ include })).objects;
+          const [object] = (await store.bucket(name, options).list({ include })).objects;
           const expected = honoured ? undefined : metadata.httpMetadata;
           assert.deepEqual(object?.httpMetadata && { ...object.httpMetadata }, expected);
           const carried = !honoured || include?.length === 1;

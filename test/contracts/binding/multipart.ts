@@ -1,6 +1,7 @@
 // binding.md, multipart: parts, and what they are completed into.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { StoreUploadedPart } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import {
@@ -241,6 +242,7 @@ export function multipartContract(implementation: Implementation): void {
         const length = (await object!.bytes()).length;
         assert.equal(length, object!.version === old?.version ? 10_000 : MiB + 10);
         seen.add(object!.version);
+        await setImmediate();
       }
       const { version, size } = await completing;
       assert.equal(size, MiB + 10);

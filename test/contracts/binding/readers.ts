@@ -1,9 +1,11 @@
 // binding.md, get: a reader that has begun finishes the version it began, whatever is put or deleted meanwhile.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { StoreBucket } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import { MiB, openBucket, patterned, secret } from "./scene.ts";
+import { sweptStore } from "./shared-stores.ts";
 
 interface Kind {
   readonly name: string;
@@ -40,7 +42,7 @@ export function readersContract(implementation: Implementation): void {
   describe("a reader that has begun finishes the version it began", () => {
     for (const kind of kinds) {
       test(`while the key is overwritten and deleted and the store is swept: ${kind.name}`, async (t) => {
-        const { store, bucket } = await openBucket(t, implementation);
+        const { store, bucket } = await openBucket(t, implementation, sweptStore);
         const bytes = patterned(kind.size);
         await write(bucket, kind, bytes);
         const { ssecKey } = kind;
@@ -73,7 +75,7 @@ export function readersContract(implementation: Implementation): void {
     }
 
     test("also when the get has answered and nothing was read yet", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, bucket } = await openBucket(t, implementation, sweptStore);
       for (const kind of kinds) {
         const bytes = patterned(kind.size);
         await write(bucket, kind, bytes);
@@ -86,7 +88,7 @@ export function readersContract(implementation: Implementation): void {
     });
 
     test("and under constant overwriting every read is one whole version", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const size = 256 * 1024;
       const versions = [1, 2, 3].map((fill) => Buffer.alloc(size, fill));
       await bucket.put("key", versions[0]!);
@@ -104,6 +106,7 @@ export function readersContract(implementation: Implementation): void {
         const bytes = Buffer.from(await object.arrayBuffer());
         assert.ok(versions.some((version) => version.equals(bytes)));
         reads++;
+        await setImmediate();
       }
       await writer;
       assert.ok(reads > 0);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
 import { day, furnish, MiB, openBucket, patterned, rejectsWith, textOf } from "./scene.ts";
+import { sweptStore } from "./shared-stores.ts";
 
 const gone = { code: 10024, message: "The specified multipart upload does not exist." };
 
@@ -33,10 +34,10 @@ export function uploadsContract(implementation: Implementation): void {
     });
 
     test("a resumed handle does all that the first one does", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, name, bucket } = await openBucket(t, implementation);
       const created = await bucket.createMultipartUpload("key", { customMetadata: { a: "b" } });
       const first = await created.uploadPart(1, "hello");
-      const resumed = store.bucket("bucket").resumeMultipartUpload("key", created.uploadId);
+      const resumed = store.bucket(name).resumeMultipartUpload("key", created.uploadId);
       const second = await resumed.uploadPart(2, "world");
       const object = await resumed.complete([first, second]);
       assert.deepEqual({ ...object.customMetadata }, { a: "b" });
@@ -127,12 +128,12 @@ export function uploadsContract(implementation: Implementation): void {
     });
 
     test("a bucket with nothing but uploads in flight can be deleted, and they are gone with it", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, name, bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, "hello");
-      await store.deleteBucket("bucket");
+      await store.deleteBucket(name);
       await rejectsWith({ code: 10006, action: "uploadPart" }, () => upload.uploadPart(2, "world"));
-      await store.createBucket("bucket");
+      await store.createBucket(name);
       await rejectsWith({ ...gone, action: "uploadPart" }, () => upload.uploadPart(2, "world"));
     });
   });
@@ -199,7 +200,7 @@ export function uploadsContract(implementation: Implementation): void {
     });
 
     test("the bytes of parts that complete did not take are freed, and the object's stay", async (t) => {
-      const { store, bucket } = await openBucket(t, implementation);
+      const { store, bucket } = await openBucket(t, implementation, sweptStore);
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, patterned(MiB, 1));
       const replaced = await upload.uploadPart(1, patterned(MiB, 2));

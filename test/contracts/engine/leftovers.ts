@@ -1,18 +1,16 @@
 // Engine contract: after a sweep there are exactly the blobs that something names.
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { sampleBytes } from "../../support/bytes.ts";
-import { blobsLeft, bucket, failsWith, type OpenEngine, openBucket, probe, uploadParts } from "./setup.ts";
+import { blobsLeft, bucket, type Chapter, emptied, failsWith, probe, uploadParts } from "./setup.ts";
 
 const large = () => sampleBytes(9000);
 
-export function leftovers(open: OpenEngine): void {
-  function leaves(what: string, count: number, act: (engine: Engine, t: TestContext) => Promise<void>): void {
-    test(what, async (t) => {
-      const opened = await openBucket(open, t);
-      await act(opened.engine, t);
-      assert.equal(await blobsLeft(opened), count);
+export const leftovers: Chapter = async (t, shared) => {
+  async function leaves(what: string, count: number, act: (engine: Engine) => Promise<void>): Promise<void> {
+    await t.test(what, async () => {
+      await act((await emptied(shared)).engine);
+      assert.equal(await blobsLeft(shared), count);
     });
   }
 
@@ -22,27 +20,27 @@ export function leftovers(open: OpenEngine): void {
     await engine.completeUpload(bucket, upload, await uploadParts(engine, upload, bodies));
   }
 
-  leaves("an overwritten object leaves one body", 1, async (engine) => {
+  await leaves("an overwritten object leaves one body", 1, async (engine) => {
     for (let i = 0; i < 5; i++) await engine.put(bucket, "a", large());
   });
 
-  leaves("a large object overwritten by a small one leaves no blob", 0, async (engine) => {
+  await leaves("a large object overwritten by a small one leaves no blob", 0, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "a", sampleBytes(1));
   });
 
-  leaves("an object of parts overwritten by a put leaves the put's body alone", 1, async (engine) => {
+  await leaves("an object of parts overwritten by a put leaves the put's body alone", 1, async (engine) => {
     await multipart(engine, "a", 1, 2, 3);
     await engine.put(bucket, "a", large());
   });
 
-  leaves("an object overwritten by a completed upload leaves its parts alone", 2, async (engine) => {
+  await leaves("an object overwritten by a completed upload leaves its parts alone", 2, async (engine) => {
     await engine.put(bucket, "a", large());
     await multipart(engine, "a", 1, 2, 3);
     await multipart(engine, "a", 1, 2);
   });
 
-  leaves("deleted objects leave nothing", 0, async (engine) => {
+  await leaves("deleted objects leave nothing", 0, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "b", large());
     await multipart(engine, "c", 1, 2, 3);
@@ -50,14 +48,14 @@ export function leftovers(open: OpenEngine): void {
     await engine.delete(bucket, ["b"]);
   });
 
-  leaves("deleting one object leaves all others", 3, async (engine) => {
+  await leaves("deleting one object leaves all others", 3, async (engine) => {
     await engine.put(bucket, "a", large());
     await engine.put(bucket, "b", large());
     await multipart(engine, "c", 1, 2);
     await engine.delete(bucket, ["a", "missing"]);
   });
 
-  leaves("puts that fail leave nothing", 0, async (engine) => {
+  await leaves("puts that fail leave nothing", 0, async (engine) => {
     const checksum = { algorithm: "sha256", value: new Uint8Array(32) } as const;
     await assert.rejects(engine.put(bucket, "a", large(), { checksum }), failsWith("BadDigest"));
     await assert.rejects(engine.put(bucket, "a", probe(large(), { failure: new Error("broke off") })));
@@ -65,7 +63,7 @@ export function leftovers(open: OpenEngine): void {
     await assert.rejects(engine.put(bucket, "a", probe(large(), { length: 8999 })));
   });
 
-  leaves("sealed puts that fail leave nothing", 0, async (engine) => {
+  await leaves("sealed puts that fail leave nothing", 0, async (engine) => {
     const customerKey = sampleBytes(32);
     const failing = probe(sampleBytes(200_000), { failure: new Error("broke off") });
     await assert.rejects(engine.put(bucket, "a", failing, { customerKey }));
@@ -73,7 +71,7 @@ export function leftovers(open: OpenEngine): void {
     await assert.rejects(engine.put(bucket, "a", short, { customerKey }));
   });
 
-  leaves("a put refused at once leaves what was there", 1, async (engine) => {
+  await leaves("a put refused at once leaves what was there", 1, async (engine) => {
     await engine.put(bucket, "a", large());
     const condition = { etagDoesNotMatch: "*" } as const;
     for (const source of [large(), probe(large())]) {
@@ -81,7 +79,7 @@ export function leftovers(open: OpenEngine): void {
     }
   });
 
-  leaves("a put refused when its body has come leaves what came before it", 1, async (engine) => {
+  await leaves("a put refused when its body has come leaves what came before it", 1, async (engine) => {
     const condition = { etagDoesNotMatch: "*" } as const;
     let interfered = false;
     const overtaken = probe(large(), {
@@ -95,36 +93,36 @@ export function leftovers(open: OpenEngine): void {
     assert.deepEqual(outcome, { outcome: "refused", clause: "etagDoesNotMatch" });
   });
 
-  leaves("an aborted upload leaves nothing", 0, async (engine) => {
+  await leaves("an aborted upload leaves nothing", 0, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     await uploadParts(engine, upload, { 1: large(), 2: sampleBytes(1), 3: sampleBytes(0) });
     await engine.abortUpload(bucket, upload);
     await engine.abortUpload(bucket, upload);
   });
 
-  leaves("a replaced part leaves its replacement alone", 1, async (engine) => {
+  await leaves("a replaced part leaves its replacement alone", 1, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     for (let i = 0; i < 4; i++) await uploadParts(engine, upload, { 1: large() });
   });
 
-  leaves("an upload completed with some of its parts leaves those alone", 2, async (engine) => {
+  await leaves("an upload completed with some of its parts leaves those alone", 2, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     const bodies = { 1: large(), 2: large(), 3: large(), 4: large() };
     const parts = await uploadParts(engine, upload, bodies);
     await engine.completeUpload(bucket, upload, [parts[3]!, parts[1]!]);
   });
 
-  leaves("a part whose upload is aborted meanwhile leaves nothing", 0, async (engine) => {
+  await leaves("a part whose upload is aborted meanwhile leaves nothing", 0, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     await uploadParts(engine, upload, { 1: large() });
     const overtaken = probe(large(), { gate: () => engine.abortUpload(bucket, upload) });
     await assert.rejects(engine.uploadPart(bucket, upload, 1, overtaken), failsWith("NoSuchUpload"));
   });
 
-  leaves("an upload that goes on keeps its parts", 2, async (engine) => {
+  await leaves("an upload that goes on keeps its parts", 2, async (engine) => {
     const upload = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, upload, { 1: large(), 2: sampleBytes(9) });
     const wrong = [...parts, { number: 3, etag: "" }];
     await assert.rejects(engine.completeUpload(bucket, upload, wrong), failsWith("InvalidPart"));
   });
-}
+};

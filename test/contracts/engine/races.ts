@@ -1,24 +1,23 @@
 // Engine contract: many callers at once.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { test } from "node:test";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
 import {
   blobsLeft,
   bucket,
+  type Chapter,
   contentOf,
+  emptied,
   failsWith,
-  type OpenEngine,
-  openBucket,
   probe,
   uploadParts,
 } from "./setup.ts";
 
 const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
-export function races(open: OpenEngine): void {
-  test("of many create-only puts at once exactly one is stored", async (t) => {
-    const opened = await openBucket(open, t);
+export const races: Chapter = async (t, shared) => {
+  await t.test("of many create-only puts at once exactly one is stored", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     const condition = { etagDoesNotMatch: "*" } as const;
     const outcomes = await Promise.all(
@@ -35,8 +34,8 @@ export function races(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 1);
   });
 
-  test("of many puts onto one etag at once exactly one is stored", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("of many puts onto one etag at once exactly one is stored", async () => {
+    const { engine } = await emptied(shared);
     const first = await engine.put(bucket, "a", Buffer.from("first"));
     assert(first.outcome === "stored");
     const condition = { etagMatches: [{ value: first.record.etag, weak: false }] };
@@ -48,8 +47,8 @@ export function races(open: OpenEngine): void {
     assert.equal((await contentOf(engine, "a")).toString(), `${winners[0]}`);
   });
 
-  test("puts at once without a condition are all stored, and one of them stays", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("puts at once without a condition are all stored, and one of them stays", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     const outcomes = await Promise.all(
       Array.from({ length: 30 }, (_, i) => engine.put(bucket, "a", Buffer.alloc(9000, i))),
@@ -61,8 +60,8 @@ export function races(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 1);
   });
 
-  test("a reader finishes the version it began, whatever is put and swept meanwhile", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a reader finishes the version it began, whatever is put and swept meanwhile", async () => {
+    const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100_000));
     let writing = true;
     const write = async () => {
@@ -95,8 +94,8 @@ export function races(open: OpenEngine): void {
     await Promise.all([write(), read(), read(), read()]);
   });
 
-  test("of complete and abort at once one wins", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("of complete and abort at once one wins", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     let expected = 0;
     for (let round = 0; round < 6; round++) {
@@ -120,8 +119,8 @@ export function races(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), expected);
   });
 
-  test("an upload is completed once, however many ask for it at once", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("an upload is completed once, however many ask for it at once", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(9000) });
@@ -137,29 +136,32 @@ export function races(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 2);
   });
 
-  test("a part replaced while its upload completes is in the object whole or not at all", async (t) => {
-    const opened = await openBucket(open, t);
-    const { engine } = opened;
-    for (let round = 0; round < 6; round++) {
-      const upload = await engine.createUpload(bucket, "a");
-      const [before, after] = [Buffer.alloc(9000, 1), Buffer.alloc(9000, 2)];
-      const parts = await uploadParts(engine, upload, { 1: before });
-      const [completed] = await Promise.allSettled([
-        engine.completeUpload(bucket, upload, parts),
-        engine.uploadPart(bucket, upload, 1, after).catch((error) => {
-          assert.equal(error.reason, "NoSuchUpload");
-        }),
-      ]);
-      if (completed.status === "fulfilled") assertBytes(await contentOf(engine, "a"), before);
-      else assert.equal(completed.reason.reason, "InvalidPart");
-      await engine.abortUpload(bucket, upload);
-      await engine.delete(bucket, ["a"]);
-    }
-    assert.equal(await blobsLeft(opened), 0);
-  });
+  await t.test(
+    "a part replaced while its upload completes is in the object whole or not at all",
+    async () => {
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      for (let round = 0; round < 6; round++) {
+        const upload = await engine.createUpload(bucket, "a");
+        const [before, after] = [Buffer.alloc(9000, 1), Buffer.alloc(9000, 2)];
+        const parts = await uploadParts(engine, upload, { 1: before });
+        const [completed] = await Promise.allSettled([
+          engine.completeUpload(bucket, upload, parts),
+          engine.uploadPart(bucket, upload, 1, after).catch((error) => {
+            assert.equal(error.reason, "NoSuchUpload");
+          }),
+        ]);
+        if (completed.status === "fulfilled") assertBytes(await contentOf(engine, "a"), before);
+        else assert.equal(completed.reason.reason, "InvalidPart");
+        await engine.abortUpload(bucket, upload);
+        await engine.delete(bucket, ["a"]);
+      }
+      assert.equal(await blobsLeft(opened), 0);
+    },
+  );
 
-  test("parts uploaded at once under one number leave one of them", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("parts uploaded at once under one number leave one of them", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
     const bodies = Array.from({ length: 10 }, (_, i) => Buffer.alloc(9000, i));
@@ -173,4 +175,4 @@ export function races(open: OpenEngine): void {
     const again = engine.completeUpload(bucket, upload, [parts[0]!]);
     await assert.rejects(again, failsWith("NoSuchUpload"));
   });
-}
+};

@@ -1,26 +1,23 @@
 // Engine contract: what a get answers, what its bytes promise, and pages of a listing.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Condition } from "../../../src/model/condition.ts";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
 import {
   blobsLeft,
   bucket,
-  clock,
+  type Chapter,
   contentOf,
+  emptied,
   failsWith,
   found,
-  type OpenEngine,
-  openBucket,
   uploadParts,
 } from "./setup.ts";
 
 const tag = (value: string) => [{ value, weak: false }];
 
-export function reads(open: OpenEngine): void {
-  test("a get answers found with the record, the range and the bytes", async (t) => {
-    const time = clock();
-    const { engine } = await openBucket(open, t, time);
+export const reads: Chapter = async (t, shared) => {
+  await t.test("a get answers found with the record, the range and the bytes", async () => {
+    const { engine, time } = await emptied(shared);
     for (const size of [0, 5, 4096, 4097, 200_000]) {
       const put = await engine.put(bucket, "a", sampleBytes(size));
       assert(put.outcome === "stored");
@@ -35,8 +32,8 @@ export function reads(open: OpenEngine): void {
     }
   });
 
-  test("a get of nothing is missing, whatever is asked of it", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a get of nothing is missing, whatever is asked of it", async () => {
+    const { engine } = await emptied(shared);
     const missing = { outcome: "missing" };
     assert.deepEqual(await engine.get(bucket, "a"), missing);
     assert.deepEqual(await engine.get(bucket, "a", { range: { offset: 9 } }), missing);
@@ -45,42 +42,44 @@ export function reads(open: OpenEngine): void {
     assert.equal(await engine.head(bucket, "a"), undefined);
   });
 
-  test("a get that is refused names the clause that refused it, before any range or key", async (t) => {
-    const time = clock();
-    const { engine } = await openBucket(open, t, time);
-    const put = await engine.put(bucket, "a", sampleBytes(5000));
-    assert(put.outcome === "stored");
-    const { etag, uploaded } = put.record;
-    const refusals: [Condition, string][] = [
-      [{ etagMatches: tag("other") }, "etagMatches"],
-      [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
-      [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
-      [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
-      [{ uploadedBefore: uploaded }, "uploadedBefore"],
-      [{ uploadedAfter: uploaded }, "uploadedAfter"],
-      [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
-      [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
-    ];
-    for (const [condition, clause] of refusals) {
-      for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
-        const got = await engine.get(bucket, "a", { condition, ...rest });
-        assert(got.outcome === "refused", clause);
-        assert.equal(got.clause, clause);
-        assert.equal(got.record.version, put.record.version);
+  await t.test(
+    "a get that is refused names the clause that refused it, before any range or key",
+    async () => {
+      const { engine } = await emptied(shared);
+      const put = await engine.put(bucket, "a", sampleBytes(5000));
+      assert(put.outcome === "stored");
+      const { etag, uploaded } = put.record;
+      const refusals: [Condition, string][] = [
+        [{ etagMatches: tag("other") }, "etagMatches"],
+        [{ etagMatches: [{ value: etag, weak: true }] }, "etagMatches"],
+        [{ etagDoesNotMatch: tag(etag) }, "etagDoesNotMatch"],
+        [{ etagDoesNotMatch: "*" }, "etagDoesNotMatch"],
+        [{ uploadedBefore: uploaded }, "uploadedBefore"],
+        [{ uploadedAfter: uploaded }, "uploadedAfter"],
+        [{ etagMatches: tag(etag), uploadedAfter: uploaded }, "uploadedAfter"],
+        [{ etagMatches: tag("other"), etagDoesNotMatch: tag(etag) }, "etagMatches"],
+      ];
+      for (const [condition, clause] of refusals) {
+        for (const rest of [{}, { range: { offset: 9999 } }, { customerKey: new Uint8Array(32) }]) {
+          const got = await engine.get(bucket, "a", { condition, ...rest });
+          assert(got.outcome === "refused", clause);
+          assert.equal(got.clause, clause);
+          assert.equal(got.record.version, put.record.version);
+        }
       }
-    }
-    const holding: Condition[] = [
-      { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
-      { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
-      { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
-    ];
-    for (const condition of holding) {
-      assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
-    }
-  });
+      const holding: Condition[] = [
+        { etagMatches: tag(etag), uploadedBefore: uploaded - 1 },
+        { etagDoesNotMatch: tag("other"), uploadedAfter: uploaded + 1 },
+        { uploadedBefore: uploaded + 1, uploadedAfter: uploaded - 1 },
+      ];
+      for (const condition of holding) {
+        assertBytes(await contentOf(engine, "a", { condition }), sampleBytes(5000));
+      }
+    },
+  );
 
-  test("a range that cannot be satisfied fails with InvalidRange", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a range that cannot be satisfied fails with InvalidRange", async () => {
+    const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(5));
     await engine.put(bucket, "empty", new Uint8Array(0));
     for (const range of [{ offset: 5 }, { offset: 42, length: 1 }, { length: 0 }, { suffix: 0 }]) {
@@ -92,54 +91,57 @@ export function reads(open: OpenEngine): void {
     await assert.rejects(engine.get(bucket, "empty", { range: { suffix: 1 } }), failsWith("InvalidRange"));
   });
 
-  test("a range gives exactly its bytes across the edges of blocks and parts, sealed or not", async (t) => {
-    const { engine } = await openBucket(open, t);
-    const partSize = 65_536 + 100;
-    const whole = sampleBytes(2 * partSize + 70_000 - 65_536);
-    const sealing = { customerKey: sampleBytes(32) };
-    const keys = ["whole", "whole sealed", "parts", "parts sealed"];
-    for (const key of keys) {
-      const options = key.endsWith("sealed") ? sealing : {};
-      if (key.startsWith("whole")) {
-        await engine.put(bucket, key, whole, options);
-        continue;
-      }
-      const upload = await engine.createUpload(bucket, key, options);
-      const parts = [];
-      for (let number = 1; number <= 3; number++) {
-        const body = whole.subarray((number - 1) * partSize, number * partSize);
-        parts.push(await engine.uploadPart(bucket, upload, number, body, options));
-      }
-      await engine.completeUpload(bucket, upload, parts);
-    }
-    const marks = [
-      0,
-      1,
-      65_535,
-      65_536,
-      65_537,
-      partSize - 1,
-      partSize,
-      partSize + 1,
-      2 * partSize,
-      whole.length,
-    ];
-    for (const key of keys) {
-      const options = key.endsWith("sealed") ? sealing : {};
-      for (const offset of marks) {
-        for (const end of marks.filter((mark) => mark > offset)) {
-          const range = { offset, length: end - offset };
-          const content = await contentOf(engine, key, { ...options, range });
-          assertBytes(content, whole.subarray(offset, end), `${key} ${offset}-${end}`);
+  await t.test(
+    "a range gives exactly its bytes across the edges of blocks and parts, sealed or not",
+    async () => {
+      const { engine } = await emptied(shared);
+      const partSize = 65_536 + 100;
+      const whole = sampleBytes(2 * partSize + 70_000 - 65_536);
+      const sealing = { customerKey: sampleBytes(32) };
+      const keys = ["whole", "whole sealed", "parts", "parts sealed"];
+      for (const key of keys) {
+        const options = key.endsWith("sealed") ? sealing : {};
+        if (key.startsWith("whole")) {
+          await engine.put(bucket, key, whole, options);
+          continue;
         }
+        const upload = await engine.createUpload(bucket, key, options);
+        const parts = [];
+        for (let number = 1; number <= 3; number++) {
+          const body = whole.subarray((number - 1) * partSize, number * partSize);
+          parts.push(await engine.uploadPart(bucket, upload, number, body, options));
+        }
+        await engine.completeUpload(bucket, upload, parts);
       }
-      const last = await contentOf(engine, key, { ...options, range: { suffix: 70 } });
-      assertBytes(last, whole.subarray(-70), key);
-    }
-  });
+      const marks = [
+        0,
+        1,
+        65_535,
+        65_536,
+        65_537,
+        partSize - 1,
+        partSize,
+        partSize + 1,
+        2 * partSize,
+        whole.length,
+      ];
+      for (const key of keys) {
+        const options = key.endsWith("sealed") ? sealing : {};
+        for (const offset of marks) {
+          for (const end of marks.filter((mark) => mark > offset)) {
+            const range = { offset, length: end - offset };
+            const content = await contentOf(engine, key, { ...options, range });
+            assertBytes(content, whole.subarray(offset, end), `${key} ${offset}-${end}`);
+          }
+        }
+        const last = await contentOf(engine, key, { ...options, range: { suffix: 70 } });
+        assertBytes(last, whole.subarray(-70), key);
+      }
+    },
+  );
 
-  test("small bodies are at hand all at once, and a range of them too", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("small bodies are at hand all at once, and a range of them too", async () => {
+    const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(100));
     const { bytes } = await found(engine, "a", { range: { offset: 10, length: 20 } });
     assert(bytes.inline !== undefined);
@@ -147,26 +149,33 @@ export function reads(open: OpenEngine): void {
     assertBytes(await collect(bytes.chunks()), sampleBytes(100).subarray(10, 30));
   });
 
-  test("bytes are those of the version that was found, though it goes before they are read", async (t) => {
-    const { engine } = await openBucket(open, t);
-    const upload = await engine.createUpload(bucket, "parts");
-    const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(9000) });
-    await engine.completeUpload(bucket, upload, parts);
-    await engine.put(bucket, "blob", sampleBytes(200_000));
-    await engine.put(bucket, "inline", sampleBytes(10));
-    const before = [await found(engine, "parts"), await found(engine, "blob"), await found(engine, "inline")];
-    await engine.delete(bucket, ["parts"]);
-    await engine.put(bucket, "blob", sampleBytes(3));
-    await engine.put(bucket, "inline", new Uint8Array(10));
-    await engine.sweep();
-    const contents = await Promise.all(before.map(({ bytes }) => collect(bytes.chunks())));
-    assertBytes(contents[0]!, Buffer.concat([sampleBytes(9000), sampleBytes(9000)]));
-    assertBytes(contents[1]!, sampleBytes(200_000));
-    assertBytes(contents[2]!, sampleBytes(10));
-  });
+  await t.test(
+    "bytes are those of the version that was found, though it goes before they are read",
+    async () => {
+      const { engine } = await emptied(shared);
+      const upload = await engine.createUpload(bucket, "parts");
+      const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(9000) });
+      await engine.completeUpload(bucket, upload, parts);
+      await engine.put(bucket, "blob", sampleBytes(200_000));
+      await engine.put(bucket, "inline", sampleBytes(10));
+      const before = [
+        await found(engine, "parts"),
+        await found(engine, "blob"),
+        await found(engine, "inline"),
+      ];
+      await engine.delete(bucket, ["parts"]);
+      await engine.put(bucket, "blob", sampleBytes(3));
+      await engine.put(bucket, "inline", new Uint8Array(10));
+      await engine.sweep();
+      const contents = await Promise.all(before.map(({ bytes }) => collect(bytes.chunks())));
+      assertBytes(contents[0]!, Buffer.concat([sampleBytes(9000), sampleBytes(9000)]));
+      assertBytes(contents[1]!, sampleBytes(200_000));
+      assertBytes(contents[2]!, sampleBytes(10));
+    },
+  );
 
-  test("bytes that are cancelled, left early or read to their end hold nothing back", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("bytes that are cancelled, left early or read to their end hold nothing back", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     const upload = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, upload, { 1: sampleBytes(200_000), 2: sampleBytes(200_000) });
@@ -183,14 +192,13 @@ export function reads(open: OpenEngine): void {
       assert(chunk.length > 0);
       break;
     }
-    await begun.bytes.cancel();
     assert.equal((await collect(read.bytes.chunks())).length, 400_000);
-    await read.bytes.cancel();
     assert.equal(await blobsLeft(opened), 0);
+    await Promise.all([begun.bytes.cancel(), read.bytes.cancel()]);
   });
 
-  test("a listing counts, clamps and ends its pages", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a listing counts, clamps and ends its pages", async () => {
+    const { engine } = await emptied(shared);
     const keys = Array.from({ length: 12 }, (_, i) => `k/${String(i).padStart(2, "0")}`);
     await Promise.all([...keys, "a/b/c", "z"].map((key) => engine.put(bucket, key, sampleBytes(1))));
     const grouped = await engine.list(bucket, { delimiter: "/" });
@@ -218,8 +226,8 @@ export function reads(open: OpenEngine): void {
     }
   });
 
-  test("a page that will show metadata ends early on much of it", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a page that will show metadata ends early on much of it", async () => {
+    const { engine } = await emptied(shared);
     const customMetadata = new Map([["note", "x".repeat(8000)]]);
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
     await Promise.all(keys.map((key) => engine.put(bucket, key, sampleBytes(0), { customMetadata })));
@@ -231,4 +239,4 @@ export function reads(open: OpenEngine): void {
     assert.equal(first.objects.length + rest.objects.length, 50);
     assert.equal(rest.cursor, undefined);
   });
-}
+};

@@ -15,9 +15,18 @@ export interface OpenedEngine {
 
 export type OpenEngine = (t: TestContext, options?: { now?: () => number }) => Promise<OpenedEngine>;
 
+/** An engine that tests share, with the clock it goes by. */
+export interface SharedEngine extends OpenedEngine {
+  readonly time: ReturnType<typeof clock>;
+}
+
+/** Tests that share one engine, each beginning with an empty bucket. */
+export type Chapter = (t: TestContext, shared: SharedEngine) => Promise<void>;
+
 export const bucket = "bucket";
 export const day = 24 * 3600 * 1000;
 
+/** An engine with an empty bucket of its own. */
 export async function openBucket(
   open: OpenEngine,
   t: TestContext,
@@ -26,6 +35,19 @@ export async function openBucket(
   const opened = await open(t, options);
   await opened.engine.createBucket(bucket);
   return opened;
+}
+
+/** The engine with its bucket empty, whatever it was before. */
+export async function emptied(shared: SharedEngine): Promise<SharedEngine> {
+  const { engine } = shared;
+  if ((await engine.bucket(bucket)) !== undefined) {
+    const { objects } = await engine.list(bucket);
+    const keys = objects.map(({ key }) => key);
+    await engine.delete(bucket, keys);
+    await engine.deleteBucket(bucket);
+  }
+  await engine.createBucket(bucket);
+  return shared;
 }
 
 /** A clock that stands until it is moved. */

@@ -1,24 +1,23 @@
 // Engine contract: who gives the engine a stream sees it read to its end, or cancelled.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Engine, PutOptions } from "../../../src/engine/engine.ts";
 import type { Reason } from "../../../src/model/errors.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import {
   blobsLeft,
   bucket,
+  type Chapter,
   contentOf,
+  emptied,
   exists,
   failsWith,
-  type OpenEngine,
-  openBucket,
   type Probe,
   probe,
 } from "./setup.ts";
 
 const wrongMd5 = { algorithm: "md5", value: new Uint8Array(16) } as const;
 
-export function sources(open: OpenEngine): void {
+export const sources: Chapter = async (t, shared) => {
   /** A put that fails as told, with an object of that key stored before and after. */
   async function failingPut(
     engine: Engine,
@@ -32,8 +31,8 @@ export function sources(open: OpenEngine): void {
     assert(source.seen.ended || source.seen.cancelled, "the source is not left hanging");
   }
 
-  test("a source that is stored is read to its end and not cancelled", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a source that is stored is read to its end and not cancelled", async () => {
+    const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     for (const size of [0, 10, 100_000]) {
       const [whole, part] = [probe(sampleBytes(size)), probe(sampleBytes(size), { length: size })];
@@ -43,8 +42,8 @@ export function sources(open: OpenEngine): void {
     }
   });
 
-  test("the source of a refused put is cancelled unread", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("the source of a refused put is cancelled unread", async () => {
+    const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(1));
     const source = probe(sampleBytes(100_000));
     const put = await engine.put(bucket, "a", source, { condition: { etagDoesNotMatch: "*" } });
@@ -52,8 +51,8 @@ export function sources(open: OpenEngine): void {
     assert.deepEqual([source.seen.cancelled, source.seen.pulled], [true, 0]);
   });
 
-  test("the source of a put that fails early is cancelled unread, with the reason", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("the source of a put that fails early is cancelled unread, with the reason", async () => {
+    const { engine } = await emptied(shared);
     const tooLong = 5_363_466_241;
     const heavy = { customMetadata: new Map([["n", "x".repeat(8192)]]) };
     const failures: [Reason, (source: Probe) => Promise<unknown>, number?][] = [
@@ -73,8 +72,8 @@ export function sources(open: OpenEngine): void {
     assert.equal(await exists(engine, "a"), false);
   });
 
-  test("the source of a part that has no upload is cancelled unread, with the reason", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("the source of a part that has no upload is cancelled unread, with the reason", async () => {
+    const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     const sealed = await engine.createUpload(bucket, "u", { customerKey: sampleBytes(32) });
     const aborted = await engine.createUpload(bucket, "u");
@@ -98,8 +97,8 @@ export function sources(open: OpenEngine): void {
     }
   });
 
-  test("a body that ends before its declared length fails with IncompleteBody", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("a body that ends before its declared length fails with IncompleteBody", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
     for (const size of [0, 10, 5000, 200_000]) {
@@ -111,21 +110,24 @@ export function sources(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  test("a body that goes on behind its declared length fails, and is not read to wherever it ends", async (t) => {
-    const opened = await openBucket(open, t);
-    const { engine } = opened;
-    await engine.put(bucket, "a", sampleBytes(3));
-    for (const length of [0, 10, 5000]) {
-      const source = probe(sampleBytes(1_000_000), { length });
-      await failingPut(engine, "IncompleteBody", source);
-      assert(source.seen.cancelled);
-      assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
-    }
-    assert.equal(await blobsLeft(opened), 0);
-  });
+  await t.test(
+    "a body that goes on behind its declared length fails, and is not read to wherever it ends",
+    async () => {
+      const opened = await emptied(shared);
+      const { engine } = opened;
+      await engine.put(bucket, "a", sampleBytes(3));
+      for (const length of [0, 10, 5000]) {
+        const source = probe(sampleBytes(1_000_000), { length });
+        await failingPut(engine, "IncompleteBody", source);
+        assert(source.seen.cancelled);
+        assert(source.seen.pulled <= length / 1000 + 2, `${source.seen.pulled} chunks pulled`);
+      }
+      assert.equal(await blobsLeft(opened), 0);
+    },
+  );
 
-  test("a stream that fails fails the put with its own error and leaves what was there", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("a stream that fails fails the put with its own error and leaves what was there", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
     const upload = await engine.createUpload(bucket, "u");
@@ -144,8 +146,8 @@ export function sources(open: OpenEngine): void {
     assert.equal(await blobsLeft(opened), 0);
   });
 
-  test("a stream whose checksum is wrong leaves what was there", async (t) => {
-    const opened = await openBucket(open, t);
+  await t.test("a stream whose checksum is wrong leaves what was there", async () => {
+    const opened = await emptied(shared);
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
     for (const size of [0, 10, 5000, 300_000]) {
@@ -153,4 +155,4 @@ export function sources(open: OpenEngine): void {
     }
     assert.equal(await blobsLeft(opened), 0);
   });
-}
+};

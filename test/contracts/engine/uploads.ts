@@ -1,26 +1,14 @@
 // Engine contract: multipart uploads, and the two rules for the sizes of parts.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { multipartEtag } from "../../../src/model/upload.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
-import {
-  bucket,
-  clock,
-  contentOf,
-  day,
-  exists,
-  failsWith,
-  type OpenEngine,
-  openBucket,
-  uploadParts,
-} from "./setup.ts";
+import { bucket, type Chapter, contentOf, day, emptied, exists, failsWith, uploadParts } from "./setup.ts";
 
 const s3PartBytes = 5 * 1024 * 1024;
 
-export function uploads(open: OpenEngine): void {
-  test("an upload is recorded as it was created and lives for seven days", async (t) => {
-    const time = clock();
-    const { engine } = await openBucket(open, t, time);
+export const uploads: Chapter = async (t, shared) => {
+  await t.test("an upload is recorded as it was created and lives for seven days", async () => {
+    const { engine, time } = await emptied(shared);
     const customMetadata = new Map([["__proto__", "x"]]);
     const upload = await engine.createUpload(bucket, "film", {
       httpMetadata: { contentType: "video/mp4" },
@@ -40,8 +28,8 @@ export function uploads(open: OpenEngine): void {
     assert.deepEqual(structuredClone(await engine.head(bucket, "film")), structuredClone(object));
   });
 
-  test("parts are stored by number in whatever order they are named, gaps and all", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("parts are stored by number in whatever order they are named, gaps and all", async () => {
+    const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "a");
     const bodies = { 10000: Buffer.from("!"), 2: Buffer.from("one"), 9: Buffer.from("two") };
     const parts = await uploadParts(engine, upload, bodies);
@@ -51,8 +39,8 @@ export function uploads(open: OpenEngine): void {
     assert.equal(object.etag, multipartEtag(byNumber.map(({ etag }) => etag)));
   });
 
-  test("uniform parts are all alike but for a smaller last", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("uniform parts are all alike but for a smaller last", async () => {
+    const { engine } = await emptied(shared);
     const complete = async (...sizes: number[]) => {
       const upload = await engine.createUpload(bucket, "a");
       const bodies = Object.fromEntries(sizes.map((size, i) => [i + 1, sampleBytes(size)]));
@@ -73,8 +61,8 @@ export function uploads(open: OpenEngine): void {
     assert.equal(await complete(2, 3, 3), "UnevenParts");
   });
 
-  test("parts by the rule of S3 have any size from 5 MiB but for the last", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("parts by the rule of S3 have any size from 5 MiB but for the last", async () => {
+    const { engine } = await emptied(shared);
     const bodies = { 1: sampleBytes(s3PartBytes + 1), 2: sampleBytes(s3PartBytes), 3: sampleBytes(7) };
     const upload = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, upload, bodies);
@@ -91,8 +79,8 @@ export function uploads(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "b"), sampleBytes(1));
   });
 
-  test("parts that were not uploaded as named are refused, and the upload goes on", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("parts that were not uploaded as named are refused, and the upload goes on", async () => {
+    const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "a");
     const [part] = await uploadParts(engine, upload, { 1: sampleBytes(5) });
     const other = await engine.uploadPart(bucket, upload, 2, sampleBytes(4));
@@ -111,8 +99,8 @@ export function uploads(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "a"), sampleBytes(5));
   });
 
-  test("an ended upload takes nothing more, and is aborted again without effect", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("an ended upload takes nothing more, and is aborted again without effect", async () => {
+    const { engine } = await emptied(shared);
     const completed = await engine.createUpload(bucket, "a");
     const parts = await uploadParts(engine, completed, { 1: sampleBytes(5) });
     await engine.completeUpload(bucket, completed, parts);
@@ -136,8 +124,8 @@ export function uploads(open: OpenEngine): void {
     }
   });
 
-  test("a sealed upload is read with the key of its parts", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a sealed upload is read with the key of its parts", async () => {
+    const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     const upload = await engine.createUpload(bucket, "a", { customerKey });
     const parts = [];
@@ -154,4 +142,4 @@ export function uploads(open: OpenEngine): void {
     const stranger = { customerKey: new Uint8Array(32) };
     await assert.rejects(engine.get(bucket, "a", stranger), failsWith("AccessDenied"));
   });
-}
+};

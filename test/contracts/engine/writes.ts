@@ -1,26 +1,14 @@
 // Engine contract: what a put and a delete answer, and what they keep.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { test } from "node:test";
 import { checksumAlgorithms } from "../../../src/model/checksum.ts";
 import type { Condition } from "../../../src/model/condition.ts";
 import { assertBytes, inChunks, sampleBytes } from "../../support/bytes.ts";
-import {
-  bucket,
-  clock,
-  contentOf,
-  exists,
-  failsWith,
-  found,
-  type OpenEngine,
-  openBucket,
-  probe,
-} from "./setup.ts";
+import { bucket, type Chapter, contentOf, emptied, exists, failsWith, found, probe } from "./setup.ts";
 
-export function writes(open: OpenEngine): void {
-  test("a put that is refused names the clause and stores nothing", async (t) => {
-    const time = clock();
-    const { engine } = await openBucket(open, t, time);
+export const writes: Chapter = async (t, shared) => {
+  await t.test("a put that is refused names the clause and stores nothing", async () => {
+    const { engine } = await emptied(shared);
     const put = await engine.put(bucket, "a", sampleBytes(10));
     assert(put.outcome === "stored");
     const { etag, uploaded } = put.record;
@@ -50,8 +38,8 @@ export function writes(open: OpenEngine): void {
     }
   });
 
-  test("a body is stored the same, whole or in chunks of any size", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a body is stored the same, whole or in chunks of any size", async () => {
+    const { engine } = await emptied(shared);
     for (const size of [0, 1, 4095, 4096, 4097, 16_384, 65_536, 300_001]) {
       const bytes = sampleBytes(size);
       const etag = createHash("md5").update(bytes).digest("hex");
@@ -64,27 +52,30 @@ export function writes(open: OpenEngine): void {
     }
   });
 
-  test("each checksum is kept beside the md5 when it matches, and refuses the body when it does not", async (t) => {
-    const { engine } = await openBucket(open, t);
-    for (const size of [10, 10_000]) {
-      const bytes = sampleBytes(size);
-      for (const algorithm of checksumAlgorithms) {
-        const value = createHash(algorithm).update(bytes).digest();
-        const put = await engine.put(bucket, "a", bytes, { checksum: { algorithm, value } });
-        assert(put.outcome === "stored");
-        const kept = Object.keys(put.record.checksums).sort();
-        assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
-        assertBytes(put.record.checksums[algorithm]!, value);
-        const wrong = createHash(algorithm).update("other").digest();
-        const failing = engine.put(bucket, "a", bytes, { checksum: { algorithm, value: wrong } });
-        await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
-        assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+  await t.test(
+    "each checksum is kept beside the md5 when it matches, and refuses the body when it does not",
+    async () => {
+      const { engine } = await emptied(shared);
+      for (const size of [10, 10_000]) {
+        const bytes = sampleBytes(size);
+        for (const algorithm of checksumAlgorithms) {
+          const value = createHash(algorithm).update(bytes).digest();
+          const put = await engine.put(bucket, "a", bytes, { checksum: { algorithm, value } });
+          assert(put.outcome === "stored");
+          const kept = Object.keys(put.record.checksums).sort();
+          assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
+          assertBytes(put.record.checksums[algorithm]!, value);
+          const wrong = createHash(algorithm).update("other").digest();
+          const failing = engine.put(bucket, "a", bytes, { checksum: { algorithm, value: wrong } });
+          await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
+          assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
+        }
       }
-    }
-  });
+    },
+  );
 
-  test("what was put does not change with the buffer it was given in", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("what was put does not change with the buffer it was given in", async () => {
+    const { engine } = await emptied(shared);
     const upload = await engine.createUpload(bucket, "u");
     for (const size of [10, 5000, 70_000]) {
       const bytes = sampleBytes(size);
@@ -96,8 +87,8 @@ export function writes(open: OpenEngine): void {
     }
   });
 
-  test("a stream may write into its chunk again once the next is asked for", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a stream may write into its chunk again once the next is asked for", async () => {
+    const { engine } = await emptied(shared);
     const bytes = sampleBytes(100_000);
     async function* reusing() {
       const buffer = new Uint8Array(1000);
@@ -110,9 +101,8 @@ export function writes(open: OpenEngine): void {
     assertBytes(await contentOf(engine, "a"), bytes);
   });
 
-  test("versions are told apart though the clock stands or goes back", async (t) => {
-    const time = clock();
-    const { engine } = await openBucket(open, t, time);
+  await t.test("versions are told apart though the clock stands or goes back", async () => {
+    const { engine, time } = await emptied(shared);
     const versions = new Set<string>();
     for (const step of [0, 0, -1000, 500]) {
       time.time += step;
@@ -126,8 +116,8 @@ export function writes(open: OpenEngine): void {
     assert.equal(versions.size, 4);
   });
 
-  test("metadata is kept as given", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("metadata is kept as given", async () => {
+    const { engine } = await emptied(shared);
     const httpMetadata = { contentType: "text/plain; charset=utf-8", cacheExpiry: 8.64e15 };
     const customMetadata = new Map([
       ["__proto__", "polluted"],
@@ -141,8 +131,8 @@ export function writes(open: OpenEngine): void {
     assert.deepEqual(structuredClone(record.checksums.md5!.length), 16);
   });
 
-  test("a delete is one change: one wrong key and nothing is deleted", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("a delete is one change: one wrong key and nothing is deleted", async () => {
+    const { engine } = await emptied(shared);
     await engine.put(bucket, "a", sampleBytes(1));
     await engine.put(bucket, "b", sampleBytes(5000));
     await assert.rejects(engine.delete(bucket, ["a", "x".repeat(1025)]), failsWith("InvalidObjectName"));
@@ -155,8 +145,8 @@ export function writes(open: OpenEngine): void {
     assert.deepEqual((await engine.list(bucket)).objects, []);
   });
 
-  test("sealed bytes open with their own key and with no other", async (t) => {
-    const { engine } = await openBucket(open, t);
+  await t.test("sealed bytes open with their own key and with no other", async () => {
+    const { engine } = await emptied(shared);
     const customerKey = sampleBytes(32);
     for (const size of [0, 10, 70_000]) {
       await engine.put(bucket, "a", sampleBytes(size), { customerKey });
@@ -168,4 +158,4 @@ export function writes(open: OpenEngine): void {
     await engine.put(bucket, "plain", sampleBytes(10));
     await assert.rejects(engine.get(bucket, "plain", { customerKey }), failsWith("InvalidArgument"));
   });
-}
+};

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
 import { inBlob, partRecord, plain, putObject, uploadRecord } from "../../support/samples.ts";
-import { bucketRecord, type OpenRecords, openBucket } from "./setup.ts";
+import { bucketRecord, emptyBucket, type OpenRecords } from "./setup.ts";
 
 const noSuchBucket = { name: "StoreError", reason: "NoSuchBucket" };
 
 export function bucketRecords(open: OpenRecords): void {
   test("a bucket is read as it was created", async (t) => {
-    const records = await open(t);
+    const { records } = await open(t);
     const record = bucketRecord("logs", { created: 8.64e15, storageClass: "InfrequentAccess" });
     assert.equal(await records.createBucket(record), true);
     assert.deepEqual(plain(await records.bucket("logs")), record);
@@ -17,7 +17,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("a taken bucket name is refused and the bucket stays as it was", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("kept")] });
     const other = bucketRecord("bucket", { storageClass: "InfrequentAccess", created: 1 });
     assert.equal(await records.createBucket(other), false);
@@ -26,7 +26,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("of many who create one bucket at once exactly one does", async (t) => {
-    const records = await open(t);
+    const { records } = await open(t);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, created) => records.createBucket(bucketRecord("wanted", { created }))),
     );
@@ -35,7 +35,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("buckets are listed by name", async (t) => {
-    const records = await open(t);
+    const { records } = await open(t);
     assert.deepEqual(await records.buckets(), []);
     for (const name of ["ba", "b0", "b.a", "b-a", "zzz", "abc", "b-b"]) {
       await records.createBucket(bucketRecord(name));
@@ -46,7 +46,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("a bucket with objects stays, an emptied one goes", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     await records.commit("bucket", { mutations: [putObject("a"), putObject("b")] });
     assert.equal(await records.deleteBucket("bucket"), "not empty");
     await records.commit("bucket", { mutations: [{ kind: "delete object", key: "a" }] });
@@ -58,20 +58,21 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("a missing bucket cannot be deleted", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     assert.equal(await records.deleteBucket("absent"), "missing");
     assert.equal(await records.deleteBucket("bucket"), "deleted");
     assert.equal(await records.deleteBucket("bucket"), "missing");
   });
 
   test("uploads in flight go with their bucket and a new one of that name begins empty", async (t) => {
-    const records = await openBucket(open, t);
+    const { records, stage } = await emptyBucket(await open(t));
+    const blob = await stage("part", "dead");
     const upload = uploadRecord("film", { id: "u1" });
     await records.commit("bucket", {
       mutations: [
         { kind: "put upload", record: upload },
-        { kind: "put part", uploadId: "u1", part: partRecord(1, "p1") },
-        putObject("a", inBlob("dead")),
+        { kind: "put part", uploadId: "u1", part: partRecord(1, blob.part) },
+        putObject("a", inBlob(blob.dead)),
         { kind: "delete object", key: "a" },
       ],
     });
@@ -85,7 +86,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("a put and the bucket's deletion at once never both succeed", async (t) => {
-    const records = await open(t);
+    const { records } = await open(t);
     for (let round = 0; round < 10; round++) {
       const name = `round-${round}`;
       await records.createBucket(bucketRecord(name));
@@ -105,7 +106,7 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("buckets do not see each other's records", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     await records.createBucket(bucketRecord("other"));
     await records.commit("bucket", {
       mutations: [putObject("a"), { kind: "put upload", record: uploadRecord("a", { id: "u1" }) }],
@@ -117,14 +118,14 @@ export function bucketRecords(open: OpenRecords): void {
   });
 
   test("every method but the first four rejects with NoSuchBucket without the bucket", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     await rejectsEverywhere(records, "never-made");
     await records.deleteBucket("bucket");
     await rejectsEverywhere(records, "bucket");
   });
 
   test("a name that could be a path or a property is no bucket", async (t) => {
-    const records = await openBucket(open, t);
+    const { records } = await emptyBucket(await open(t));
     for (const name of [
       "",
       ".",
@@ -155,7 +156,7 @@ async function rejectsEverywhere(records: Records, name: string): Promise<void> 
     commit: () => records.commit(name, { mutations: [putObject("a")] }),
     "empty commit": () => records.commit(name, { mutations: [] }),
     buried: () => records.buried(name, 0, 1),
-    forget: () => records.forget(name, [{ entry: 1, blobs: ["b"] }]),
+    forget: () => records.forget(name, []),
   };
   for (const [method, call] of Object.entries(calls)) {
     await assert.rejects(call, noSuchBucket, method);

@@ -1,32 +1,46 @@
 // Records contract: checks and changes, applied all or not at all.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import type { Check, Mutation } from "../../../src/engine/records.ts";
-import { inBlob, inline, objectRecord, partRecord, putObject, uploadRecord } from "../../support/samples.ts";
-import { apply, bucket, buriedBlobs, conflicts, type OpenRecords, openBucket } from "./setup.ts";
+import {
+  inBlob,
+  inline,
+  objectRecord,
+  partRecord,
+  putObject,
+  randomHex,
+  uploadRecord,
+} from "../../support/samples.ts";
+import { apply, bucket, buriedBlobs, type Chapter, conflicts, emptyBucket } from "./setup.ts";
+
+const [v0, v1, v2, v3] = ["0", "1", "2", "3"].map((digit) => digit.repeat(32)) as [
+  string,
+  string,
+  string,
+  string,
+];
 
 const missing = (key: string): Check => ({ kind: "object", key, version: undefined });
 const has = (key: string, version: string): Check => ({ kind: "object", key, version });
 
-export function commits(open: OpenRecords): void {
-  test("a check of an object holds while it has the version that was seen", async (t) => {
-    const records = await openBucket(open, t);
+export const commits: Chapter = async (t, ports) => {
+  await t.test("a check of an object holds while it has the version that was seen", async () => {
+    const { records } = await emptyBucket(ports);
     const put = (version: string, check: Check) =>
       records.commit(bucket, { checks: [check], mutations: [putObject("a", inline(version), version)] });
-    assert.equal(await put("v1", has("a", "v1")), "conflict");
-    assert.equal(await put("v1", missing("a")), "committed");
-    assert.equal(await put("v2", missing("a")), "conflict");
-    assert.equal(await put("v2", has("a", "v0")), "conflict");
-    assert.equal(await put("v2", has("a", "v1")), "committed");
-    assert.equal(await put("v3", has("a", "v1")), "conflict");
-    assert.equal((await records.object(bucket, "a"))?.version, "v2");
+    assert.equal(await put(v1, has("a", v1)), "conflict");
+    assert.equal(await put(v1, missing("a")), "committed");
+    assert.equal(await put(v2, missing("a")), "conflict");
+    assert.equal(await put(v2, has("a", v0)), "conflict");
+    assert.equal(await put(v2, has("a", v1)), "committed");
+    assert.equal(await put(v3, has("a", v1)), "conflict");
+    assert.equal((await records.object(bucket, "a"))?.version, v2);
     await apply(records, { kind: "delete object", key: "a" });
-    assert.equal(await put("v3", has("a", "v2")), "conflict");
-    assert.equal(await put("v3", missing("a")), "committed");
+    assert.equal(await put(v3, has("a", v2)), "conflict");
+    assert.equal(await put(v3, missing("a")), "committed");
   });
 
-  test("a check of an upload holds while it is active", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a check of an upload holds while it is active", async () => {
+    const { records } = await emptyBucket(ports);
     const check: Check = { kind: "upload", key: "a", id: "u1" };
     await conflicts(records, { checks: [check], mutations: [] });
     const upload = uploadRecord("a", { id: "u1" });
@@ -41,12 +55,17 @@ export function commits(open: OpenRecords): void {
     await conflicts(records, { checks: [check], mutations: [] });
   });
 
-  test("a check of an upload's revision holds until the upload or a part of it changes", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a check of an upload's revision holds until the upload or a part of it changes", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("first", "second");
     const upload = uploadRecord("a", { id: "u1" });
     await apply(records, { kind: "put upload", record: upload });
-    const part: Mutation = { kind: "put part", uploadId: "u1", part: partRecord(1, "p1") };
-    for (const change of [part, part, { kind: "put upload", record: upload } as const]) {
+    const changes: Mutation[] = [
+      { kind: "put part", uploadId: "u1", part: partRecord(1, blob.first) },
+      { kind: "put part", uploadId: "u1", part: partRecord(1, blob.second) },
+      { kind: "put upload", record: upload },
+    ];
+    for (const change of changes) {
       const { revision } = (await records.upload(bucket, "a", "u1"))!;
       const checks: Check[] = [{ kind: "upload", key: "a", id: "u1", revision }];
       assert.equal(await records.commit(bucket, { checks, mutations: [] }), "committed");
@@ -55,63 +74,65 @@ export function commits(open: OpenRecords): void {
     }
   });
 
-  test("nothing is applied when one of several checks does not hold", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("nothing is applied when one of several checks does not hold", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("a1", "a2", "b1", "c1", "p1", "again");
     const upload = uploadRecord("u", { id: "u1" });
     await apply(
       records,
-      putObject("a", inBlob("a1"), "v1"),
-      putObject("b", inBlob("b1"), "v1"),
+      putObject("a", inBlob(blob.a1), v1),
+      putObject("b", inBlob(blob.b1), v1),
       { kind: "put upload", record: upload },
-      { kind: "put part", uploadId: "u1", part: partRecord(1, "p1") },
+      { kind: "put part", uploadId: "u1", part: partRecord(1, blob.p1) },
     );
     const before = await records.upload(bucket, "u", "u1");
     const failing: Check[] = [
       missing("a"),
-      has("b", "v2"),
-      has("c", "v1"),
+      has("b", v2),
+      has("c", v1),
       { kind: "upload", key: "u", id: "x" },
     ];
     for (const check of failing) {
       await conflicts(records, {
-        checks: [has("a", "v1"), check, missing("c")],
+        checks: [has("a", v1), check, missing("c")],
         mutations: [
-          putObject("a", inBlob("a2"), "v2"),
+          putObject("a", inBlob(blob.a2), v2),
           { kind: "delete object", key: "b" },
-          putObject("c", inBlob("c1")),
+          putObject("c", inBlob(blob.c1)),
           { kind: "put upload", record: uploadRecord("u", { id: "u2" }) },
-          { kind: "put part", uploadId: "u1", part: partRecord(1, "p1-again") },
+          { kind: "put part", uploadId: "u1", part: partRecord(1, blob.again) },
           { kind: "end parts", uploadId: "u1", taken: [] },
           { kind: "delete upload", key: "u", id: "u1" },
         ],
       });
     }
-    assert.equal((await records.object(bucket, "a"))?.version, "v1");
-    assert.equal((await records.object(bucket, "b"))?.version, "v1");
+    assert.equal((await records.object(bucket, "a"))?.version, v1);
+    assert.equal((await records.object(bucket, "b"))?.version, v1);
     assert.equal(await records.object(bucket, "c"), undefined);
     assert.deepEqual(await records.upload(bucket, "u", "u1"), before);
     assert.equal(await records.upload(bucket, "u", "u2"), undefined);
-    assert.equal((await records.parts(bucket, "u1"))[0]?.blob, "p1");
+    assert.equal((await records.parts(bucket, "u1"))[0]?.blob, blob.p1);
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  test("a change of many mutations is applied whole", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a change of many mutations is applied whole", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("p1");
     await apply(records, putObject("a"), putObject("b"), putObject("d"));
     const upload = uploadRecord("u", { id: "u1" });
     const change = {
       checks: [missing("c")],
       mutations: [
-        { kind: "put object", record: objectRecord("a", { version: "v2" }), body: inline("") },
+        { kind: "put object", record: objectRecord("a", { version: v2 }), body: inline("") },
         { kind: "delete object", key: "b" },
         { kind: "delete object", key: "never there" },
         putObject("c"),
         { kind: "put upload", record: upload },
-        { kind: "put part", uploadId: "u1", part: partRecord(1, "p1") },
+        { kind: "put part", uploadId: "u1", part: partRecord(1, blob.p1) },
       ] satisfies Mutation[],
     };
     assert.equal(await records.commit(bucket, change), "committed");
-    assert.equal((await records.object(bucket, "a"))?.version, "v2");
+    assert.equal((await records.object(bucket, "a"))?.version, v2);
     assert.equal(await records.object(bucket, "b"), undefined);
     assert.notEqual(await records.object(bucket, "c"), undefined);
     assert.notEqual(await records.object(bucket, "d"), undefined);
@@ -119,25 +140,26 @@ export function commits(open: OpenRecords): void {
     assert.equal((await records.parts(bucket, "u1")).length, 1);
   });
 
-  test("mutations of one change are applied in order", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("mutations of one change are applied in order", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("a1", "a2", "b1", "c1");
     await apply(
       records,
-      putObject("a", inBlob("a1"), "v1"),
-      putObject("a", inBlob("a2"), "v2"),
-      putObject("b", inBlob("b1"), "v1"),
+      putObject("a", inBlob(blob.a1), v1),
+      putObject("a", inBlob(blob.a2), v2),
+      putObject("b", inBlob(blob.b1), v1),
       { kind: "delete object", key: "b" },
       { kind: "delete object", key: "c" },
-      putObject("c", inBlob("c1"), "v1"),
+      putObject("c", inBlob(blob.c1), v1),
     );
-    assert.equal((await records.object(bucket, "a"))?.version, "v2");
+    assert.equal((await records.object(bucket, "a"))?.version, v2);
     assert.equal(await records.object(bucket, "b"), undefined);
-    assert.equal((await records.object(bucket, "c"))?.version, "v1");
-    assert.deepEqual(await buriedBlobs(records), [["a1"], ["b1"]]);
+    assert.equal((await records.object(bucket, "c"))?.version, v1);
+    assert.deepEqual(await buriedBlobs(records), [[blob.a1], [blob.b1]]);
   });
 
-  test("a thousand deletions are one change", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a thousand deletions are one change", async () => {
+    const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 1000 }, (_, i) => `k${i}`);
     await apply(records, ...keys.map((key) => putObject(key)));
     await apply(records, ...keys.map((key) => ({ kind: "delete object" as const, key })));
@@ -145,32 +167,32 @@ export function commits(open: OpenRecords): void {
     assert.deepEqual((await records.objects(bucket, scan)).entries, []);
   });
 
-  test("an empty change commits", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("an empty change commits", async () => {
+    const { records } = await emptyBucket(ports);
     assert.equal(await records.commit(bucket, { mutations: [] }), "committed");
     assert.equal(await records.commit(bucket, { checks: [missing("a")], mutations: [] }), "committed");
   });
 
-  test("of a hundred creations of one key at once exactly one is committed", async (t) => {
-    const records = await openBucket(open, t);
-    const versions = Array.from({ length: 100 }, (_, i) => `v${i}`);
+  await t.test("of a hundred creations of one key at once exactly one is committed", async () => {
+    const { records, stageMany } = await emptyBucket(ports);
+    const puts = (await stageMany(100)).map((blob) => ({ blob, version: randomHex() }));
     const outcomes = await Promise.all(
-      versions.map((version) =>
+      puts.map(({ blob, version }) =>
         records.commit(bucket, {
           checks: [missing("a")],
-          mutations: [putObject("a", inBlob(`blob-${version}`), version)],
+          mutations: [putObject("a", inBlob(blob), version)],
         }),
       ),
     );
     assert.equal(outcomes.filter((outcome) => outcome === "committed").length, 1);
     assert.equal(outcomes.filter((outcome) => outcome === "conflict").length, 99);
-    const winner = versions[outcomes.indexOf("committed")];
-    assert.equal((await records.object(bucket, "a"))?.version, winner);
+    const winner = puts[outcomes.indexOf("committed")];
+    assert.equal((await records.object(bucket, "a"))?.version, winner?.version);
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  test("writers who check what they saw lose no update to each other", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("writers who check what they saw lose no update to each other", async () => {
+    const { records } = await emptyBucket(ports);
     await apply(records, putObject("count"));
     const increment = async (): Promise<void> => {
       const seen = (await records.object(bucket, "count"))!;
@@ -183,8 +205,8 @@ export function commits(open: OpenRecords): void {
     assert.equal((await records.object(bucket, "count"))?.size, 12);
   });
 
-  test("changes at once to different keys are all committed", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("changes at once to different keys are all committed", async () => {
+    const { records } = await emptyBucket(ports);
     const keys = Array.from({ length: 200 }, (_, i) => `k${i}`);
     await Promise.all(
       keys.map(async (key) => {
@@ -196,4 +218,4 @@ export function commits(open: OpenRecords): void {
       }),
     );
   });
-}
+};

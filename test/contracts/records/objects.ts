@@ -1,21 +1,32 @@
 // Records contract: point reads of objects.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
+import type { Body } from "../../../src/engine/records.ts";
 import { anyBody, anyObject } from "../../support/arbitraries.ts";
-import { bodyPart, inline, objectRecord, plain, putObject, randomHex } from "../../support/samples.ts";
-import { apply, bucket, type OpenRecords, openBucket } from "./setup.ts";
+import {
+  bodyPart,
+  inBlob,
+  inline,
+  inParts,
+  objectRecord,
+  plain,
+  putObject,
+  randomHex,
+} from "../../support/samples.ts";
+import { apply, bucket, type Chapter, emptyBucket } from "./setup.ts";
 
-export function objectRecords(open: OpenRecords): void {
-  test("an object is read with every field as it was put", async (t) => {
-    const records = await openBucket(open, t);
+export const objectRecords: Chapter = async (t, ports) => {
+  await t.test("an object is read with every field as it was put", async () => {
+    const { records, stageMany } = await emptyBucket(ports);
     const objects = fc.uniqueArray(fc.record({ record: anyObject, body: anyBody }), {
       minLength: 1,
       maxLength: 12,
       selector: ({ record }) => record.key,
     });
     await fc.assert(
-      fc.asyncProperty(objects, async (given) => {
+      fc.asyncProperty(objects, async (drawn) => {
+        const ids = await stageMany(drawn.length);
+        const given = drawn.map(({ record, body }, i) => ({ record, body: withBlob(body, ids[i]!) }));
         await apply(records, ...given.map((object) => ({ kind: "put object" as const, ...object })));
         for (const { record, body } of given) {
           const key = record.key;
@@ -30,8 +41,8 @@ export function objectRecords(open: OpenRecords): void {
     );
   });
 
-  test("a missing object is undefined", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a missing object is undefined", async () => {
+    const { records } = await emptyBucket(ports);
     await apply(records, putObject("here"));
     for (const key of ["", "her", "here ", "here/", "HERE", "__proto__"]) {
       assert.equal(await records.object(bucket, key), undefined);
@@ -39,8 +50,8 @@ export function objectRecords(open: OpenRecords): void {
     }
   });
 
-  test("keys that look alike are different keys", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("keys that look alike are different keys", async () => {
+    const { records } = await emptyBucket(ports);
     const keys = ["", "\0", "\0\0", "a", "A", "a\0", "a/", "/a", "a//", "é", "e\u0301", "%61", "a/../b", "b"];
     await apply(records, ...keys.map((key) => putObject(key, inline(JSON.stringify(key)))));
     for (const key of keys) {
@@ -50,13 +61,14 @@ export function objectRecords(open: OpenRecords): void {
     }
   });
 
-  test("bytes in each home are found where they were put", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("bytes in each home are found where they were put", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
     const bodies = {
       empty: { home: "inline", bytes: new Uint8Array(0) },
       inline: { home: "inline", bytes: everyByte },
-      blob: { home: "blob", blob: { id: "b1", size: 5_363_466_240 } },
+      blob: { home: "blob", blob: { id: blob.large, size: 5_363_466_240 } },
       parts: { home: "parts", parts: Array.from({ length: 10_000 }, (_, i) => bodyPart(i + 1, `p${i}`)) },
       gaps: { home: "parts", parts: [bodyPart(2, "p2"), bodyPart(9999, "p9999")] },
     } as const;
@@ -66,25 +78,31 @@ export function objectRecords(open: OpenRecords): void {
     }
   });
 
-  test("a body that moves to another home is read from there alone", async (t) => {
-    const records = await openBucket(open, t);
-    const homes = [inline("small"), { home: "blob", blob: { id: "b", size: 9 } }, inline("")] as const;
+  await t.test("a body that moves to another home is read from there alone", async () => {
+    const { records, stage } = await emptyBucket(ports);
+    const blob = await stage("large");
+    const homes = [inline("small"), inBlob(blob.large), inline(""), inParts("p1", "p2"), inline("again")];
     for (const body of homes) {
       await apply(records, putObject("a", body));
       assert.deepEqual(plain((await records.objectWithBody(bucket, "a"))?.body), body);
     }
   });
 
-  test("the record and its bytes are read at one instant", async (t) => {
-    const records = await openBucket(open, t);
-    await apply(records, putObject("a", inline("first"), "first"));
+  await t.test("the record and its bytes are read at one instant", async () => {
+    const { records, stageMany } = await emptyBucket(ports);
+    const puts = (await stageMany(30)).map((blob) => ({ blob, version: randomHex() }));
+    const expected = new Map<string, string>();
+    const put = async (version: string, body: Body, content: string) => {
+      expected.set(version, content);
+      await apply(records, putObject("a", body, version));
+    };
+    await put(randomHex(), inline("first"), "first");
     let writing = true;
     const writes = (async () => {
-      for (let i = 0; i < 100; i++) {
-        const version = randomHex();
-        const body =
-          i % 2 === 0 ? inline(version) : { home: "blob" as const, blob: { id: version, size: 32 } };
-        await apply(records, putObject("a", body, version));
+      for (const { blob, version } of puts) {
+        await put(version, inBlob(blob), blob);
+        const next = randomHex();
+        await put(next, inline(next), next);
       }
       writing = false;
     })();
@@ -93,15 +111,15 @@ export function objectRecords(open: OpenRecords): void {
       const { record, body } = (await records.objectWithBody(bucket, "a"))!;
       assert(body.home !== "parts");
       const stored = body.home === "blob" ? body.blob.id : Buffer.from(body.bytes).toString();
-      assert.equal(stored, record.version);
+      assert.equal(stored, expected.get(record.version));
       if (reads++ % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     await writes;
     assert(reads > 0);
   });
 
-  test("once a commit has resolved every read sees it", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("once a commit has resolved every read sees it", async () => {
+    const { records } = await emptyBucket(ports);
     for (let round = 0; round < 20; round++) {
       const record = objectRecord("a", { size: round });
       await apply(records, { kind: "put object", record, body: inline(`${round}`) });
@@ -110,4 +128,9 @@ export function objectRecords(open: OpenRecords): void {
       assert.equal(await records.object(bucket, "a"), undefined);
     }
   });
+};
+
+/** The same body in a blob that was staged. */
+function withBlob(body: Body, id: string): Body {
+  return body.home === "blob" ? { home: "blob", blob: { id, size: body.blob.size } } : body;
 }

@@ -1,12 +1,11 @@
 // Records contract: scans of objects, page by page.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
 import type { Records } from "../../../src/engine/records.ts";
 import type { Position, Scan } from "../../../src/model/listing.ts";
 import { wellFormed } from "../../support/arbitraries.ts";
 import { inline, objectRecord, plain, putObject } from "../../support/samples.ts";
-import { apply, bucket, bucketRecord, type OpenRecords, openBucket } from "./setup.ts";
+import { apply, bucket, bucketRecord, type Chapter, emptyBucket } from "./setup.ts";
 
 const everything: Scan = {
   prefix: "",
@@ -15,15 +14,15 @@ const everything: Scan = {
   metadataBytes: Number.POSITIVE_INFINITY,
 };
 
-export function objectScans(open: OpenRecords): void {
-  async function filled(t: Parameters<OpenRecords>[0], keys: readonly string[]): Promise<Records> {
-    const records = await openBucket(open, t);
+export const objectScans: Chapter = async (t, ports) => {
+  async function filled(keys: readonly string[]): Promise<Records> {
+    const { records } = await emptyBucket(ports);
     await apply(records, ...keys.map((key) => putObject(key)));
     return records;
   }
 
-  test("a scan gives the records themselves, in order", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a scan gives the records themselves, in order", async () => {
+    const { records } = await emptyBucket(ports);
     const given = ["b", "a", "c"].map((key) => objectRecord(key, { customMetadata: new Map([["k", key]]) }));
     await apply(
       records,
@@ -34,8 +33,8 @@ export function objectScans(open: OpenRecords): void {
     assert.equal(page.next, undefined);
   });
 
-  test("an empty bucket has one empty page, whatever the limit", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("an empty bucket has one empty page, whatever the limit", async () => {
+    const { records } = await emptyBucket(ports);
     for (const limit of [0, 1, 1000]) {
       assert.deepEqual(await records.objects(bucket, { ...everything, limit }), {
         entries: [],
@@ -44,10 +43,10 @@ export function objectScans(open: OpenRecords): void {
     }
   });
 
-  test("keys come in the order of their UTF-8 bytes, also above U+FFFF", async (t) => {
+  await t.test("keys come in the order of their UTF-8 bytes, also above U+FFFF", async () => {
     const ordered = ["", "\0", "\0a", "A", "Z", "a", "a\0", "a/", "aa", "é", "\ud7ff", "\ue000", "\uffff"];
     ordered.push("\u{10000}", "\u{10000}a", "\u{1f600}", "\u{10ffff}");
-    const records = await filled(t, ordered.toReversed());
+    const records = await filled(ordered.toReversed());
     assert.deepEqual(await walk(records, { ...everything, limit: 3 }), ordered);
     assert.deepEqual(await walk(records, { ...everything, prefix: "\u{10000}" }), [
       "\u{10000}",
@@ -58,8 +57,8 @@ export function objectScans(open: OpenRecords): void {
     assert.deepEqual(await walk(records, behind("prefix", "\u{10ffff}")), []);
   });
 
-  test("a prefix is compared as it stands", async (t) => {
-    const records = await filled(t, ["a", "a%", "a%b", "a_b", "aXb", "A%b", "a*", "a?b", "a[b"]);
+  await t.test("a prefix is compared as it stands", async () => {
+    const records = await filled(["a", "a%", "a%b", "a_b", "aXb", "A%b", "a*", "a?b", "a[b"]);
     for (const prefix of ["a%", "a_", "a*", "a?", "a["]) {
       const found = await walk(records, { ...everything, prefix });
       assert.deepEqual(new Set(found.map((key) => key.slice(0, 2))), new Set([prefix]), prefix);
@@ -67,17 +66,20 @@ export function objectScans(open: OpenRecords): void {
     assert.deepEqual(await walk(records, { ...everything, prefix: "b" }), []);
   });
 
-  test("a delimiter groups keys behind the prefix, and a key equal to the prefix is an object", async (t) => {
-    const records = await filled(t, ["a", "a/", "a/b", "a/b/c", "a/b/d", "a/e", "b", "c/d"]);
-    const by = (prefix: string) => walk(records, { ...everything, prefix, delimiter: "/" });
-    assert.deepEqual(await by(""), ["a", "a/…", "b", "c/…"]);
-    assert.deepEqual(await by("a"), ["a", "a/…"]);
-    assert.deepEqual(await by("a/"), ["a/", "a/b", "a/b/…", "a/e"]);
-    assert.deepEqual(await by("a/b/c"), ["a/b/c"]);
-  });
+  await t.test(
+    "a delimiter groups keys behind the prefix, and a key equal to the prefix is an object",
+    async () => {
+      const records = await filled(["a", "a/", "a/b", "a/b/c", "a/b/d", "a/e", "b", "c/d"]);
+      const by = (prefix: string) => walk(records, { ...everything, prefix, delimiter: "/" });
+      assert.deepEqual(await by(""), ["a", "a/…", "b", "c/…"]);
+      assert.deepEqual(await by("a"), ["a", "a/…"]);
+      assert.deepEqual(await by("a/"), ["a/", "a/b", "a/b/…", "a/e"]);
+      assert.deepEqual(await by("a/b/c"), ["a/b/c"]);
+    },
+  );
 
-  test("a delimiter of several characters groups at its first occurrence", async (t) => {
-    const records = await filled(t, ["--", "a-b", "a--b", "a---b", "a--b--c", "x\u{1f600}\u{1f601}y", "z-"]);
+  await t.test("a delimiter of several characters groups at its first occurrence", async () => {
+    const records = await filled(["--", "a-b", "a--b", "a---b", "a--b--c", "x\u{1f600}\u{1f601}y", "z-"]);
     const by = (delimiter: string) => walk(records, { ...everything, delimiter });
     assert.deepEqual(await by("--"), ["--…", "a--…", "a-b", "x\u{1f600}\u{1f601}y", "z-"]);
     assert.deepEqual(await by("\u{1f600}\u{1f601}"), [
@@ -91,8 +93,8 @@ export function objectScans(open: OpenRecords): void {
     ]);
   });
 
-  test("a scan goes on behind a key, or behind all keys of a prefix", async (t) => {
-    const records = await filled(t, ["", "a", "a/1", "a/2", "a0", "b"]);
+  await t.test("a scan goes on behind a key, or behind all keys of a prefix", async () => {
+    const records = await filled(["", "a", "a/1", "a/2", "a0", "b"]);
     assert.deepEqual(await walk(records, behind("start", "")), ["", "a", "a/1", "a/2", "a0", "b"]);
     assert.deepEqual(await walk(records, behind("key", "")), ["a", "a/1", "a/2", "a0", "b"]);
     assert.deepEqual(await walk(records, behind("key", "a")), ["a/1", "a/2", "a0", "b"]);
@@ -106,27 +108,30 @@ export function objectScans(open: OpenRecords): void {
     assert.deepEqual(await walk(records, { ...behind("key", "b"), prefix: "a/" }), []);
   });
 
-  test("objects and prefixes together count toward the limit, and the last page says that it is", async (t) => {
-    const records = await filled(t, ["a", "b/1", "b/2", "c"]);
-    const page = (limit: number) => records.objects(bucket, { ...everything, delimiter: "/", limit });
-    const [none, two, exact, more] = [await page(0), await page(2), await page(3), await page(4)];
-    assert.deepEqual([none.entries.length, none.next === undefined], [0, false]);
-    assert.deepEqual([two.entries.length, two.next === undefined], [2, false]);
-    assert.deepEqual([exact.entries.length, exact.next === undefined], [3, true]);
-    assert.deepEqual([more.entries.length, more.next === undefined], [3, true]);
-    const after = none.next!;
-    assert.deepEqual(await walk(records, { ...everything, after }), ["a", "b/1", "b/2", "c"]);
-  });
+  await t.test(
+    "objects and prefixes together count toward the limit, and the last page says that it is",
+    async () => {
+      const records = await filled(["a", "b/1", "b/2", "c"]);
+      const page = (limit: number) => records.objects(bucket, { ...everything, delimiter: "/", limit });
+      const [none, two, exact, more] = [await page(0), await page(2), await page(3), await page(4)];
+      assert.deepEqual([none.entries.length, none.next === undefined], [0, false]);
+      assert.deepEqual([two.entries.length, two.next === undefined], [2, false]);
+      assert.deepEqual([exact.entries.length, exact.next === undefined], [3, true]);
+      assert.deepEqual([more.entries.length, more.next === undefined], [3, true]);
+      const after = none.next!;
+      assert.deepEqual(await walk(records, { ...everything, after }), ["a", "b/1", "b/2", "c"]);
+    },
+  );
 
-  test("a group is named once though the page ends inside it", async (t) => {
+  await t.test("a group is named once though the page ends inside it", async () => {
     const keys = Array.from({ length: 50 }, (_, i) => `folder/${i}`);
-    const records = await filled(t, ["a", ...keys, "z"]);
+    const records = await filled(["a", ...keys, "z"]);
     const scan = { ...everything, delimiter: "/", limit: 1 };
     assert.deepEqual(await walk(records, scan), ["a", "folder/…", "z"]);
   });
 
-  test("a page ends early once its records carry the budget of metadata", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("a page ends early once its records carry the budget of metadata", async () => {
+    const { records } = await emptyBucket(ports);
     const heavy = { customMetadata: new Map([["name", "x".repeat(996)]]) };
     const keys = Array.from({ length: 8 }, (_, i) => `heavy/${i}`);
     const put = (key: string, fields: object) =>
@@ -148,44 +153,51 @@ export function objectScans(open: OpenRecords): void {
     assert.equal(grouped.entries.length, 2);
   });
 
-  test("paging agrees with a naive listing, whatever the keys, prefix, delimiter, start and limit", async (t) => {
-    const records = await open(t);
-    const small = fc.string({
-      unit: fc.constantFrom("a", "b", "/", "é", "\uffff", "\u{1f600}"),
-      maxLength: 6,
-    });
-    const key = fc.oneof({ arbitrary: small, weight: 5 }, { arbitrary: wellFormed(3), weight: 1 });
-    const position: fc.Arbitrary<Position | undefined> = fc.oneof(
-      fc.constant(undefined),
-      fc.constant({ behind: "start" as const, value: "" }),
-      key.map((value) => ({ behind: "key" as const, value })),
-      small.filter((value) => value !== "").map((value) => ({ behind: "prefix" as const, value })),
-    );
-    const scan = fc.record({
-      prefix: fc.oneof(fc.constant(""), small),
-      delimiter: fc.constantFrom("", "/", "/", "a", "ab", "//", "\u{1f600}"),
-      after: position,
-      limit: fc.integer({ min: 1, max: 8 }),
-      metadataBytes: fc.constant(Number.POSITIVE_INFINITY),
-    });
-    let round = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(key, { maxLength: 60, size: "max" }),
-        fc.array(scan, { minLength: 10, maxLength: 30, size: "max" }),
-        async (keys, scans) => {
-          const name = `round-${round++}`;
-          await records.createBucket(bucketRecord(name));
-          await records.commit(name, { mutations: keys.map((each) => putObject(each)) });
-          for (const each of scans) {
-            assert.deepEqual(await pages(records, each, name), naivePages(keys, each), JSON.stringify(each));
-          }
-        },
-      ),
-      { numRuns: 15 },
-    );
-  });
-}
+  await t.test(
+    "paging agrees with a naive listing, whatever the keys, prefix, delimiter, start and limit",
+    async () => {
+      const { records } = ports;
+      const small = fc.string({
+        unit: fc.constantFrom("a", "b", "/", "é", "\uffff", "\u{1f600}"),
+        maxLength: 6,
+      });
+      const key = fc.oneof({ arbitrary: small, weight: 5 }, { arbitrary: wellFormed(3), weight: 1 });
+      const position: fc.Arbitrary<Position | undefined> = fc.oneof(
+        fc.constant(undefined),
+        fc.constant({ behind: "start" as const, value: "" }),
+        key.map((value) => ({ behind: "key" as const, value })),
+        small.filter((value) => value !== "").map((value) => ({ behind: "prefix" as const, value })),
+      );
+      const scan = fc.record({
+        prefix: fc.oneof(fc.constant(""), small),
+        delimiter: fc.constantFrom("", "/", "/", "a", "ab", "//", "\u{1f600}"),
+        after: position,
+        limit: fc.integer({ min: 1, max: 8 }),
+        metadataBytes: fc.constant(Number.POSITIVE_INFINITY),
+      });
+      let round = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.uniqueArray(key, { maxLength: 60, size: "max" }),
+          fc.array(scan, { minLength: 10, maxLength: 30, size: "max" }),
+          async (keys, scans) => {
+            const name = `round-${round++}`;
+            await records.createBucket(bucketRecord(name));
+            await records.commit(name, { mutations: keys.map((each) => putObject(each)) });
+            for (const each of scans) {
+              assert.deepEqual(
+                await pages(records, each, name),
+                naivePages(keys, each),
+                JSON.stringify(each),
+              );
+            }
+          },
+        ),
+        { numRuns: 15 },
+      );
+    },
+  );
+};
 
 function behind(kind: Position["behind"], value: string): Scan {
   return { ...everything, after: { behind: kind, value } };

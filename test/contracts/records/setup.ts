@@ -1,10 +1,28 @@
 // What the chapters of the records contract share.
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
+import type { Blobs } from "../../../src/engine/blobs.ts";
 import type { Change, Mutation, Records } from "../../../src/engine/records.ts";
 import type { BucketRecord } from "../../../src/model/bucket.ts";
 
-export type OpenRecords = (t: TestContext) => Promise<Records>;
+/** Records with the blobs beside them: what a record names is a blob that was staged for its bucket. */
+export interface Ports {
+  readonly records: Records;
+  readonly blobs: Blobs;
+}
+
+export type OpenRecords = (t: TestContext) => Promise<Ports>;
+
+/** Tests that share one pair of ports, each beginning with an empty bucket. */
+export type Chapter = (t: TestContext, ports: Ports) => Promise<void>;
+
+export interface OpenedBucket {
+  readonly records: Records;
+  /** Ids of new blobs, staged for the bucket and named by no record yet, under these labels. */
+  stage<Label extends string>(...labels: Label[]): Promise<Record<Label, string>>;
+  /** Ids of that many. */
+  stageMany(count: number): Promise<string[]>;
+}
 
 export const bucket = "bucket";
 
@@ -12,12 +30,39 @@ export function bucketRecord(name: string, fields: Partial<BucketRecord> = {}): 
   return { name, created: 1_700_000_000_000, storageClass: "Standard", ...fields };
 }
 
-/** Records with one empty bucket. */
-export async function openBucket(open: OpenRecords, t: TestContext): Promise<Records> {
-  const records = await open(t);
+/** The bucket, empty, whatever it was before. */
+export async function emptyBucket({ records, blobs }: Ports): Promise<OpenedBucket> {
+  if ((await records.bucket(bucket)) !== undefined) await removeBucket(records);
   assert.equal(await records.createBucket(bucketRecord(bucket)), true);
-  return records;
+  async function newBlob(): Promise<string> {
+    const staged = await blobs.stage(bucket, nothing());
+    staged.keep();
+    return staged.id;
+  }
+  const stageMany = (count: number) => Promise.all(Array.from({ length: count }, newBlob));
+  return {
+    records,
+    async stage<Label extends string>(...labels: Label[]) {
+      const ids = await stageMany(labels.length);
+      return Object.fromEntries(labels.map((label, i) => [label, ids[i]])) as Record<Label, string>;
+    },
+    stageMany,
+  };
 }
+
+async function removeBucket(records: Records): Promise<void> {
+  const scan = { prefix: "", delimiter: "", limit: 1000, metadataBytes: Number.POSITIVE_INFINITY };
+  const { entries } = await records.objects(bucket, scan);
+  const keys = entries.map((entry) => ("record" in entry ? entry.record.key : entry.prefix));
+  if (keys.length > 0) {
+    await apply(records, ...keys.map((key) => ({ kind: "delete object" as const, key })));
+    await removeBucket(records);
+  } else {
+    assert.equal(await records.deleteBucket(bucket), "deleted");
+  }
+}
+
+async function* nothing(): AsyncIterable<Uint8Array> {}
 
 export async function apply(records: Records, ...mutations: Mutation[]): Promise<void> {
   assert.equal(await records.commit(bucket, { mutations }), "committed");

@@ -1,25 +1,26 @@
 // Records contract: uploads, their order, their time, and their parts.
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import fc from "fast-check";
-import type { Records, UploadScan } from "../../../src/engine/records.ts";
+import type { UploadScan } from "../../../src/engine/records.ts";
 import { anyPart, anyUpload } from "../../support/arbitraries.ts";
 import { partRecord, plain, uploadRecord } from "../../support/samples.ts";
-import { apply, bucket, type OpenRecords, openBucket } from "./setup.ts";
+import { apply, bucket, type Chapter, emptyBucket, type OpenedBucket } from "./setup.ts";
 
-export function uploadRecords(open: OpenRecords): void {
-  async function withUploads(t: Parameters<OpenRecords>[0], ...names: [string, string][]): Promise<Records> {
-    const records = await openBucket(open, t);
+export const uploadRecords: Chapter = async (t, ports) => {
+  async function withUploads(...names: [string, string][]): Promise<OpenedBucket> {
+    const opened = await emptyBucket(ports);
     const uploads = names.map(([key, id]) => uploadRecord(key, { id }));
-    await apply(records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
-    return records;
+    await apply(opened.records, ...uploads.map((record) => ({ kind: "put upload" as const, record })));
+    return opened;
   }
 
-  test("an upload and its parts are read with every field as they were put", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("an upload and its parts are read with every field as they were put", async () => {
+    const { records, stageMany } = await emptyBucket(ports);
     const parts = fc.uniqueArray(anyPart, { maxLength: 5, selector: ({ number }) => number });
     await fc.assert(
-      fc.asyncProperty(anyUpload, parts, async (record, given) => {
+      fc.asyncProperty(anyUpload, parts, async (record, drawn) => {
+        const ids = await stageMany(drawn.length);
+        const given = drawn.map((part, i) => ({ ...part, blob: ids[i]! }));
         await apply(
           records,
           { kind: "put upload", record },
@@ -36,8 +37,8 @@ export function uploadRecords(open: OpenRecords): void {
     );
   });
 
-  test("an upload is found by its key and its id together", async (t) => {
-    const records = await withUploads(t, ["a", "u1"], ["a", "u2"], ["b", "u3"]);
+  await t.test("an upload is found by its key and its id together", async () => {
+    const { records } = await withUploads(["a", "u1"], ["a", "u2"], ["b", "u3"]);
     assert.equal((await records.upload(bucket, "a", "u2"))?.record.id, "u2");
     for (const [key, id] of [
       ["b", "u1"],
@@ -54,23 +55,22 @@ export function uploadRecords(open: OpenRecords): void {
     assert.deepEqual(await records.parts(bucket, "unknown"), []);
   });
 
-  test("uploads come by key, then by id, from where the scan begins", async (t) => {
-    const names: [string, string][] = [
-      ["\u{1f600}", "u1"],
-      ["\uffff", "u1"],
-      ["b", "u9"],
-      ["a/2", "u1"],
-      ["a/1", "u3"],
+  await t.test("uploads come by key, then by id, from where the scan begins", async () => {
+    // Ids are not in the order of the keys, and within a key not in the order they were made.
+    const ordered: [string, string][] = [
+      ["", "u9"],
       ["a/1", "u1"],
-      ["a/1", "u2"],
-      ["", "u0"],
+      ["a/1", "u5"],
+      ["a/1", "u7"],
+      ["a/2", "u3"],
+      ["b", "u2"],
+      ["\uffff", "u6"],
+      ["\u{1f600}", "u0"],
     ];
-    const records = await withUploads(t, ...names);
-    const ordered = names.toReversed().map(([key, id]) => `${key}#${id}`);
-    ordered.splice(1, 3, "a/1#u1", "a/1#u2", "a/1#u3");
+    const { records } = await withUploads(...ordered.toReversed());
     const found = async (scan: Partial<UploadScan>) => {
       const uploads = await records.uploads(bucket, { prefix: "", after: undefined, limit: 100, ...scan });
-      return uploads.map(({ key, id }) => `${key}#${id}`);
+      return uploads.map(({ key, id }) => [key, id]);
     };
     assert.deepEqual(await found({}), ordered);
     assert.deepEqual(await found({ limit: 3 }), ordered.slice(0, 3));
@@ -80,15 +80,15 @@ export function uploadRecords(open: OpenRecords): void {
     assert.deepEqual(await found({ after: { key: "" } }), ordered.slice(1));
     assert.deepEqual(await found({ after: { key: "a/1" } }), ordered.slice(4));
     assert.deepEqual(await found({ after: { key: "a/1", id: "u1" } }), ordered.slice(2));
-    assert.deepEqual(await found({ after: { key: "a/1", id: "u11" }, limit: 1 }), ["a/1#u2"]);
-    assert.deepEqual(await found({ after: { key: "a/1", id: "u3" }, prefix: "a/" }), ["a/2#u1"]);
+    assert.deepEqual(await found({ after: { key: "a/1", id: "u11" }, limit: 1 }), ordered.slice(2, 3));
+    assert.deepEqual(await found({ after: { key: "a/1", id: "u7" }, prefix: "a/" }), ordered.slice(4, 5));
     assert.deepEqual(await found({ after: { key: "a/11" } }), ordered.slice(4));
-    assert.deepEqual(await found({ after: { key: "\uffff" } }), ["\u{1f600}#u1"]);
-    assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u1" } }), []);
+    assert.deepEqual(await found({ after: { key: "\uffff" } }), ordered.slice(7));
+    assert.deepEqual(await found({ after: { key: "\u{1f600}", id: "u0" } }), []);
   });
 
-  test("uploads whose time is up are found, active and ended alike", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("uploads whose time is up are found, active and ended alike", async () => {
+    const { records } = await emptyBucket(ports);
     const states = ["active", "completed", "aborted"] as const;
     const uploads = states.flatMap((state) =>
       [1000, 2000, 3000].map((due) => uploadRecord("k", { id: `${state}-${due}`, state, due })),
@@ -111,8 +111,8 @@ export function uploadRecords(open: OpenRecords): void {
     );
   });
 
-  test("an upload put again with another due time is up then and only then", async (t) => {
-    const records = await openBucket(open, t);
+  await t.test("an upload put again with another due time is up then and only then", async () => {
+    const { records } = await emptyBucket(ports);
     const upload = uploadRecord("k", { id: "u1", due: 1000 });
     await apply(records, { kind: "put upload", record: upload });
     await apply(records, { kind: "put upload", record: { ...upload, state: "aborted", due: 2000 } });
@@ -124,30 +124,28 @@ export function uploadRecords(open: OpenRecords): void {
     assert.equal(await records.upload(bucket, "k", "u1"), undefined);
   });
 
-  test("parts come by number and one number holds one part", async (t) => {
-    const records = await withUploads(t, ["a", "u1"], ["a", "u2"]);
-    const put = (uploadId: string, number: number, blob: string) =>
-      apply(records, { kind: "put part", uploadId, part: partRecord(number, blob) });
-    for (const number of [10, 9, 10_000, 1, 2, 100]) await put("u1", number, `p${number}`);
-    await put("u1", 9, "p9-again");
-    await put("u2", 9, "other");
-    const parts = await records.parts(bucket, "u1");
-    assert.deepEqual(
-      parts.map(({ number, blob }) => [number, blob]),
-      [
-        [1, "p1"],
-        [2, "p2"],
-        [9, "p9-again"],
-        [10, "p10"],
-        [100, "p100"],
-        [10_000, "p10000"],
-      ],
-    );
+  await t.test("parts come by number and one number holds one part", async () => {
+    const { records, stage } = await withUploads(["a", "u1"], ["a", "u2"]);
+    const blob = await stage("1", "2", "9", "10", "100", "10000", "again", "other");
+    const put = (uploadId: string, number: number, id: string) =>
+      apply(records, { kind: "put part", uploadId, part: partRecord(number, id) });
+    for (const number of [10, 9, 10_000, 1, 2, 100] as const) await put("u1", number, blob[`${number}`]);
+    await put("u1", 9, blob.again);
+    await put("u2", 9, blob.other);
+    const parts = (await records.parts(bucket, "u1")).map((part) => [part.number, part.blob]);
+    assert.deepEqual(parts, [
+      [1, blob["1"]],
+      [2, blob["2"]],
+      [9, blob.again],
+      [10, blob["10"]],
+      [100, blob["100"]],
+      [10_000, blob["10000"]],
+    ]);
     assert.equal((await records.parts(bucket, "u2")).length, 1);
   });
 
-  test("the revision counts every change to the upload and its parts", async (t) => {
-    const records = await withUploads(t, ["a", "u1"], ["a", "u2"]);
+  await t.test("the revision counts every change to the upload and its parts", async () => {
+    const { records, stageMany } = await withUploads(["a", "u1"], ["a", "u2"]);
     const revision = async (id: string) => (await records.upload(bucket, "a", id))!.revision;
     const untouched = await revision("u2");
     let last = await revision("u1");
@@ -156,8 +154,8 @@ export function uploadRecords(open: OpenRecords): void {
       assert(now > last, `${now} follows ${last}`);
       last = now;
     };
-    for (const number of [1, 2, 2, 1]) {
-      await apply(records, { kind: "put part", uploadId: "u1", part: partRecord(number, `p${last}`) });
+    for (const [i, blob] of (await stageMany(4)).entries()) {
+      await apply(records, { kind: "put part", uploadId: "u1", part: partRecord(1 + (i % 2), blob) });
       await increased();
     }
     await apply(records, { kind: "put upload", record: uploadRecord("a", { id: "u1", due: 5 }) });
@@ -166,20 +164,20 @@ export function uploadRecords(open: OpenRecords): void {
     assert.equal(await revision("u2"), untouched);
   });
 
-  test("parts put at once are all kept", async (t) => {
-    const records = await withUploads(t, ["a", "u1"]);
+  await t.test("parts put at once are all kept", async () => {
+    const { records, stageMany } = await withUploads(["a", "u1"]);
     const before = (await records.upload(bucket, "a", "u1"))!.revision;
-    const numbers = Array.from({ length: 100 }, (_, i) => i + 1);
+    const blobs = await stageMany(100);
     await Promise.all(
-      numbers.map((number) =>
-        apply(records, { kind: "put part", uploadId: "u1", part: partRecord(number, `p${number}`) }),
+      blobs.map((blob, i) =>
+        apply(records, { kind: "put part", uploadId: "u1", part: partRecord(i + 1, blob) }),
       ),
     );
     const parts = await records.parts(bucket, "u1");
     assert.deepEqual(
-      parts.map(({ number }) => number),
-      numbers,
+      parts.map(({ blob }) => blob),
+      blobs,
     );
     assert((await records.upload(bucket, "a", "u1"))!.revision >= before + 100);
   });
-}
+};

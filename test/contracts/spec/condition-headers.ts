@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
-import { isRefused, proceeds, storedObject } from "./conditions.ts";
-import { day, mustHead, openBucket, textOf, wrongArgument } from "./support.ts";
+import { isRefused, proceeds, sharedSubject } from "./conditions.ts";
+import { day, mustHead, textOf, wrongArgument } from "./support.ts";
 
 function httpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
@@ -11,69 +11,71 @@ function httpDate(milliseconds: number): string {
 
 export function conditionHeaderSentences(implementation: Implementation): void {
   describe("conditional headers", () => {
-    test("spec 2.7: If-Match is supported: the operation proceeds if one of the etags is the object's", async (t) => {
+    const storedObject = sharedSubject(implementation);
+
+    test("spec 2.7: If-Match is supported: the operation proceeds if one of the etags is the object's", async () => {
       for (const write of [
         (etag: string) => `"${etag}"`,
         (etag: string) => `"other", "${etag}"`,
         (etag: string) => `"a,b" , W/"weak","${etag}"`,
         () => "*",
       ]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         await proceeds(subject, new Headers({ "If-Match": write(subject.stored.etag) }));
       }
     });
 
-    test("spec 2.7: If-Match is supported: the operation does not proceed if none of the etags is the object's", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: If-Match is supported: the operation does not proceed if none of the etags is the object's", async () => {
+      const subject = await storedObject();
       for (const value of ['"other"', '"a", "b"', `W/${subject.stored.httpEtag}`, '""']) {
         await isRefused(subject, new Headers({ "If-Match": value }));
       }
     });
 
-    test("spec 2.7: If-None-Match is supported: the operation proceeds if none of the etags is the object's", async (t) => {
+    test("spec 2.7: If-None-Match is supported: the operation proceeds if none of the etags is the object's", async () => {
       for (const value of ['"other"', '"a", W/"b"', '""']) {
-        await proceeds(await storedObject(implementation, t), new Headers({ "If-None-Match": value }));
+        await proceeds(await storedObject(), new Headers({ "If-None-Match": value }));
       }
     });
 
-    test("spec 2.7: If-None-Match is supported: the operation does not proceed if one of the etags is the object's", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: If-None-Match is supported: the operation does not proceed if one of the etags is the object's", async () => {
+      const subject = await storedObject();
       const { httpEtag } = subject.stored;
       for (const value of [httpEtag, `"other", ${httpEtag}`, `W/${httpEtag}`, "*"]) {
         await isRefused(subject, new Headers({ "If-None-Match": value }));
       }
     });
 
-    test("spec 2.7: If-Modified-Since is supported: the operation proceeds if the object is newer", async (t) => {
+    test("spec 2.7: If-Modified-Since is supported: the operation proceeds if the object is newer", async () => {
       for (const earlier of [1000, day]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         await proceeds(subject, new Headers({ "If-Modified-Since": httpDate(subject.time - earlier) }));
       }
     });
 
-    test("spec 2.7: If-Modified-Since is supported: the operation does not proceed if the object is not newer, by the second", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: If-Modified-Since is supported: the operation does not proceed if the object is not newer, by the second", async () => {
+      const subject = await storedObject();
       for (const later of [0, 1000, day]) {
         await isRefused(subject, new Headers({ "If-Modified-Since": httpDate(subject.time + later) }));
       }
     });
 
-    test("spec 2.7: If-Unmodified-Since is supported: the operation proceeds if the object is not newer, by the second", async (t) => {
+    test("spec 2.7: If-Unmodified-Since is supported: the operation proceeds if the object is not newer, by the second", async () => {
       for (const later of [0, 1000, day]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         await proceeds(subject, new Headers({ "If-Unmodified-Since": httpDate(subject.time + later) }));
       }
     });
 
-    test("spec 2.7: If-Unmodified-Since is supported: the operation does not proceed if the object is newer", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: If-Unmodified-Since is supported: the operation does not proceed if the object is newer", async () => {
+      const subject = await storedObject();
       for (const earlier of [1000, day]) {
         await isRefused(subject, new Headers({ "If-Unmodified-Since": httpDate(subject.time - earlier) }));
       }
     });
 
-    test("spec 2.7: conditional headers are combined as in RFC 7232", async (t) => {
-      const first = await storedObject(implementation, t);
+    test("spec 2.7: conditional headers are combined as in RFC 7232", async () => {
+      const first = await storedObject();
       const { httpEtag } = first.stored;
       const old = httpDate(first.time - day);
       const later = httpDate(first.time + day);
@@ -82,13 +84,13 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       await isRefused(first, new Headers({ "If-None-Match": httpEtag, "If-Modified-Since": old }));
       await isRefused(first, new Headers({ "If-Match": httpEtag, "If-Modified-Since": later }));
       await proceeds(first, new Headers({ "If-Match": httpEtag, "If-Unmodified-Since": old }));
-      const second = await storedObject(implementation, t);
+      const second = await storedObject();
       await proceeds(second, new Headers({ "If-None-Match": '"other"', "If-Modified-Since": later }));
     });
 
-    test("spec 2.7: If-Range is not supported, and changes nothing", async (t) => {
+    test("spec 2.7: If-Range is not supported, and changes nothing", async () => {
       for (const value of ['"other"', httpDate(0)]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         const { bucket, stored } = subject;
         const onlyIf = new Headers({ "If-Range": value });
         const object = await bucket.get("key", { onlyIf, range: { offset: 1, length: 2 } });
@@ -99,24 +101,24 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: headers that are no conditions, as a request carries them, change nothing", async (t) => {
+    test("spec 2.7: headers that are no conditions, as a request carries them, change nothing", async () => {
       const headers = {
         accept: "*/*",
         "user-agent": "test",
         "cache-control": "no-cache",
         range: "bytes=0-0",
       };
-      await proceeds(await storedObject(implementation, t), new Headers(headers));
+      await proceeds(await storedObject(), new Headers(headers));
     });
 
-    test("spec 2.7: a date no one can read is ignored, as in RFC 7232", async (t) => {
+    test("spec 2.7: a date no one can read is ignored, as in RFC 7232", async () => {
       for (const name of ["If-Modified-Since", "If-Unmodified-Since"]) {
-        await proceeds(await storedObject(implementation, t), new Headers({ [name]: "not a date" }));
+        await proceeds(await storedObject(), new Headers({ [name]: "not a date" }));
       }
     });
 
-    test("spec 2.7: an etag list no one can read is a wrong argument", async (t) => {
-      const { bucket, stored } = await storedObject(implementation, t);
+    test("spec 2.7: an etag list no one can read is a wrong argument", async () => {
+      const { bucket, stored } = await storedObject();
       for (const name of ["If-Match", "If-None-Match"]) {
         const message = new RegExp(`^Invalid ETag in ${name.toLowerCase()} header`);
         const onlyIf = new Headers({ [name]: stored.etag });
@@ -126,8 +128,9 @@ export function conditionHeaderSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 2.7: If-None-Match: * on put creates and never replaces", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.7: If-None-Match: * on put creates and never replaces", async () => {
+      const { bucket } = await storedObject();
+      await bucket.delete("key");
       const onlyIf = new Headers({ "If-None-Match": "*" });
       const created = await bucket.put("key", "value", { onlyIf });
       assert.ok(created !== null);

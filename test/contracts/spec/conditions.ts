@@ -1,12 +1,12 @@
 // Spec 2.7: the four clauses of onlyIf as an object, for get and for put.
 import assert from "node:assert/strict";
-import { describe, type TestContext, test } from "node:test";
+import { describe, test } from "node:test";
 import type { StoreBucket, StoreConditional, StoreObject } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import {
   day,
   mustHead,
-  openBucket,
+  sharedBucket,
   stoppedClock,
   textOf,
   unknownLength,
@@ -23,13 +23,16 @@ interface Subject {
   readonly time: number;
 }
 
-/** One stored object, uploaded a day before the present of its store. */
-export async function storedObject(implementation: Implementation, t: TestContext): Promise<Subject> {
+/** One stored object, anew for every call, uploaded a day before the present of its store. */
+export function sharedSubject(implementation: Implementation): () => Promise<Subject> {
   const clock = stoppedClock();
-  const { bucket } = await openBucket(implementation, t, { now: clock.now });
-  const stored = await bucket.put("key", "value");
-  clock.advance(day);
-  return { bucket, stored, time: stored.uploaded.getTime() };
+  const open = sharedBucket(implementation, { now: clock.now });
+  return async () => {
+    const { bucket } = await open();
+    const stored = await bucket.put("key", "value");
+    clock.advance(day);
+    return { bucket, stored, time: stored.uploaded.getTime() };
+  };
 }
 
 /** Get and put both go ahead. */
@@ -58,8 +61,10 @@ export async function isRefused(subject: Subject, onlyIf: OnlyIf): Promise<void>
 
 export function conditionSentences(implementation: Implementation): void {
   describe("conditions", () => {
-    test("spec 2.12: onlyIf of get returns the object only if conditions hold", async (t) => {
-      const { bucket, stored } = await storedObject(implementation, t);
+    const storedObject = sharedSubject(implementation);
+
+    test("spec 2.12: onlyIf of get returns the object only if conditions hold", async () => {
+      const { bucket, stored } = await storedObject();
       const held = await bucket.get("key", { onlyIf: { etagMatches: stored.etag } });
       assert.ok(held !== null && "body" in held);
       assert.equal(await held.text(), "value");
@@ -67,70 +72,70 @@ export function conditionSentences(implementation: Implementation): void {
       assert.ok(refusal !== null && !("body" in refusal));
     });
 
-    test("spec 2.12: onlyIf of put stores only if conditions hold", async (t) => {
-      const { bucket, stored } = await storedObject(implementation, t);
+    test("spec 2.12: onlyIf of put stores only if conditions hold", async () => {
+      const { bucket, stored } = await storedObject();
       assert.equal(await bucket.put("key", "refused", { onlyIf: { etagMatches: "other" } }), null);
       assert.equal(await textOf(bucket, "key"), "value");
       assert.notEqual(await bucket.put("key", "stored", { onlyIf: { etagMatches: stored.etag } }), null);
       assert.equal(await textOf(bucket, "key"), "stored");
     });
 
-    test("spec 2.7: with etagMatches the operation proceeds if the object's etag equals the string", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: with etagMatches the operation proceeds if the object's etag equals the string", async () => {
+      const subject = await storedObject();
       await proceeds(subject, { etagMatches: subject.stored.etag });
     });
 
-    test("spec 2.7: with etagMatches the operation does not proceed if the object's etag differs from the string", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: with etagMatches the operation does not proceed if the object's etag differs from the string", async () => {
+      const subject = await storedObject();
       const { etag } = subject.stored;
       for (const other of ["", "other", etag.slice(1), etag.toUpperCase(), `${etag}-1`]) {
         await isRefused(subject, { etagMatches: other });
       }
     });
 
-    test("spec 2.7: with etagDoesNotMatch the operation proceeds if the object's etag differs from the string", async (t) => {
+    test("spec 2.7: with etagDoesNotMatch the operation proceeds if the object's etag differs from the string", async () => {
       for (const other of ["", "other", "0".repeat(32)]) {
-        await proceeds(await storedObject(implementation, t), { etagDoesNotMatch: other });
+        await proceeds(await storedObject(), { etagDoesNotMatch: other });
       }
     });
 
-    test("spec 2.7: with etagDoesNotMatch the operation does not proceed if the object's etag equals the string", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: with etagDoesNotMatch the operation does not proceed if the object's etag equals the string", async () => {
+      const subject = await storedObject();
       await isRefused(subject, { etagDoesNotMatch: subject.stored.etag });
     });
 
-    test("spec 2.7: with uploadedBefore the operation proceeds if the object was uploaded before the date", async (t) => {
+    test("spec 2.7: with uploadedBefore the operation proceeds if the object was uploaded before the date", async () => {
       for (const later of [1, 1000, day]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         await proceeds(subject, { uploadedBefore: new Date(subject.time + later) });
       }
     });
 
-    test("spec 2.7: with uploadedBefore the operation does not proceed if the object was uploaded at the date or after it", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: with uploadedBefore the operation does not proceed if the object was uploaded at the date or after it", async () => {
+      const subject = await storedObject();
       for (const earlier of [0, 1, day]) {
         await isRefused(subject, { uploadedBefore: new Date(subject.time - earlier) });
       }
     });
 
-    test("spec 2.7: with uploadedAfter the operation proceeds if the object was uploaded after the date", async (t) => {
+    test("spec 2.7: with uploadedAfter the operation proceeds if the object was uploaded after the date", async () => {
       for (const earlier of [1, 1000, day]) {
-        const subject = await storedObject(implementation, t);
+        const subject = await storedObject();
         await proceeds(subject, { uploadedAfter: new Date(subject.time - earlier) });
       }
     });
 
-    test("spec 2.7: with uploadedAfter the operation does not proceed if the object was uploaded at the date or before it", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: with uploadedAfter the operation does not proceed if the object was uploaded at the date or before it", async () => {
+      const subject = await storedObject();
       for (const later of [0, 1, day]) {
         await isRefused(subject, { uploadedAfter: new Date(subject.time + later) });
       }
     });
 
-    test("spec 2.7: all fields are optional: no condition at all lets the operation proceed", async (t) => {
-      await proceeds(await storedObject(implementation, t), {});
-      await proceeds(await storedObject(implementation, t), new Headers());
-      const { bucket } = await storedObject(implementation, t);
+    test("spec 2.7: all fields are optional: no condition at all lets the operation proceed", async () => {
+      await proceeds(await storedObject(), {});
+      await proceeds(await storedObject(), new Headers());
+      const { bucket } = await storedObject();
       for (const onlyIf of [null, undefined]) {
         const object = await bucket.get("key", { onlyIf });
         assert.equal(await object?.text(), "value");
@@ -138,8 +143,8 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: several conditions proceed only if each of them holds", async (t) => {
-      const subject = await storedObject(implementation, t);
+    test("spec 2.7: several conditions proceed only if each of them holds", async () => {
+      const subject = await storedObject();
       const { etag } = subject.stored;
       const [before, after] = [new Date(subject.time - 1), new Date(subject.time + 1)];
       const refusals: StoreConditional[] = [
@@ -152,7 +157,7 @@ export function conditionSentences(implementation: Implementation): void {
       ];
       for (const onlyIf of refusals) await isRefused(subject, onlyIf);
       await proceeds(subject, { uploadedAfter: before, uploadedBefore: after });
-      const again = await storedObject(implementation, t);
+      const again = await storedObject();
       const all = {
         etagMatches: etag,
         etagDoesNotMatch: "other",
@@ -162,18 +167,18 @@ export function conditionSentences(implementation: Implementation): void {
       await proceeds(again, all);
     });
 
-    test("spec 2.7: an etag condition outranks the date beside it, as in the RFC", async (t) => {
-      const matching = await storedObject(implementation, t);
+    test("spec 2.7: an etag condition outranks the date beside it, as in the RFC", async () => {
+      const matching = await storedObject();
       await proceeds(matching, {
         etagMatches: matching.stored.etag,
         uploadedBefore: new Date(matching.time),
       });
-      const differing = await storedObject(implementation, t);
+      const differing = await storedObject();
       await proceeds(differing, { etagDoesNotMatch: "other", uploadedAfter: new Date(differing.time) });
     });
 
-    test("spec 2.7: the etag of a condition is a bare string: one in quotes is a wrong argument", async (t) => {
-      const { bucket, stored } = await storedObject(implementation, t);
+    test("spec 2.7: the etag of a condition is a bare string: one in quotes is a wrong argument", async () => {
+      const { bucket, stored } = await storedObject();
       for (const onlyIf of [{ etagMatches: stored.httpEtag }, { etagDoesNotMatch: stored.httpEtag }]) {
         await wrongArgument(bucket.get("key", { onlyIf }), TypeError);
         await wrongArgument(bucket.put("key", "other", { onlyIf }), TypeError);
@@ -181,8 +186,8 @@ export function conditionSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 2.7: a put of a key that does not exist proceeds unless a condition needs an object", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.7: a put of a key that does not exist proceeds unless a condition needs an object", async () => {
+      const { bucket } = await storedObject();
       const [past, future] = [new Date(0), new Date(Date.now() + day)];
       const needing: StoreConditional[] = [
         { etagMatches: "x" },
@@ -200,8 +205,8 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of puts that only create, run side by side, exactly one proceeds", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.7: of puts that only create, run side by side, exactly one proceeds", async () => {
+      const { bucket } = await storedObject();
       for (let round = 0; round < 5; round++) {
         const results = await Promise.all(
           Array.from({ length: 12 }, (_, i) =>
@@ -219,8 +224,8 @@ export function conditionSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.7: of puts that replace the same version, run side by side, exactly one proceeds", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.7: of puts that replace the same version, run side by side, exactly one proceeds", async () => {
+      const { bucket } = await storedObject();
       let { etag } = await bucket.put("key", "first");
       for (let round = 0; round < 5; round++) {
         const results = await Promise.all(

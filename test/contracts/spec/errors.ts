@@ -6,33 +6,35 @@ import {
   fieldsOf,
   keysIn,
   mustHead,
-  openBucket,
   pattern,
   refused,
+  sharedBucket,
   textOf,
   unknownLength,
 } from "./support.ts";
 
 export function errorSentences(implementation: Implementation): void {
   describe("errors", () => {
-    test("spec 7: head on a missing key: null returned", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 7: head on a missing key: null returned", async () => {
+      const { bucket } = await open();
       assert.equal(await bucket.head("missing"), null);
       await bucket.put("missing", "value");
       await bucket.delete("missing");
       assert.equal(await bucket.head("missing"), null);
     });
 
-    test("spec 7: get on a missing key: null returned", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: get on a missing key: null returned", async () => {
+      const { bucket } = await open();
       assert.equal(await bucket.get("missing"), null);
       await bucket.put("missing", "value");
       await bucket.delete("missing");
       assert.equal(await bucket.get("missing"), null);
     });
 
-    test("spec 7: get precondition fails: StoreObject with body undefined", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: get precondition fails: StoreObject with body undefined", async () => {
+      const { bucket } = await open();
       const put = await bucket.put("key", "value");
       for (const onlyIf of [{ etagMatches: "other" }, new Headers({ "If-None-Match": put.httpEtag })]) {
         const object = await bucket.get("key", { onlyIf });
@@ -42,8 +44,8 @@ export function errorSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 7: put precondition fails: null returned, nothing stored", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: put precondition fails: null returned, nothing stored", async () => {
+      const { bucket } = await open();
       const before = await bucket.put("key", "before");
       const onlyIf = { etagDoesNotMatch: before.etag };
       assert.equal(await bucket.put("key", "after", { onlyIf }), null);
@@ -53,8 +55,8 @@ export function errorSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 7: put precondition fails: the stream that was given is cancelled, not waited for", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: put precondition fails: the stream that was given is cancelled, not waited for", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "before");
       const onlyIf = { etagMatches: "other" };
       await new Promise<void>((cancelled, failed) => {
@@ -69,15 +71,15 @@ export function errorSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "before");
     });
 
-    test("spec 7: resumeMultipartUpload with an invalid uploadId: no error at this call", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: resumeMultipartUpload with an invalid uploadId: no error at this call", async () => {
+      const { bucket } = await open();
       for (const uploadId of ["", "invalid", "x".repeat(100_000)]) {
         assert.doesNotThrow(() => bucket.resumeMultipartUpload("key", uploadId));
       }
     });
 
-    test("spec 7: what fails rejects with a StoreError that names the action and the code", async (t) => {
-      const { store } = await openBucket(implementation, t);
+    test("spec 7: what fails rejects with a StoreError that names the action and the code", async () => {
+      const { store } = await open();
       const missing = store.bucket("no-such-bucket");
       const upload = missing.resumeMultipartUpload("key", "id");
       const parts = [{ partNumber: 1, etag: "x" }];
@@ -93,8 +95,8 @@ export function errorSentences(implementation: Implementation): void {
       await refused(upload.abort(), "abortMultipartUpload", 10006);
     });
 
-    test("spec 7: a key that cannot be one is refused by every method", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 7: a key that cannot be one is refused by every method", async () => {
+      const { bucket } = await open();
       for (const key of ["k".repeat(1025), "€".repeat(342), "\ud800"]) {
         await refused(bucket.head(key), "head", 10020);
         await refused(bucket.get(key), "get", 10020);

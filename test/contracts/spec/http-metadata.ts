@@ -8,9 +8,9 @@ import {
   mustGet,
   mustHead,
   mustList,
-  openBucket,
   pattern,
   putInParts,
+  sharedBucket,
   textOf,
   utf8,
 } from "./support.ts";
@@ -38,9 +38,11 @@ function written(object: { writeHttpMetadata(headers: Headers): void }): Record<
 
 export function httpMetadataSentences(implementation: Implementation): void {
   describe("http metadata", () => {
+    const open = sharedBucket(implementation);
+
     for (const [field, given, header, value] of fields) {
-      test(`spec 2.4: ${field} matches what was given when the object was created, and needs no other field`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.4: ${field} matches what was given when the object was created, and needs no other field`, async () => {
+        const { bucket } = await open();
         const put = await bucket.put("key", "value", { httpMetadata: given });
         const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: given });
         const found = [
@@ -53,8 +55,8 @@ export function httpMetadataSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: httpMetadata as Headers: ${header} becomes ${field}`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.12: httpMetadata as Headers: ${header} becomes ${field}`, async () => {
+        const { bucket } = await open();
         const httpMetadata = new Headers([
           [header, value],
           ["x-other", "ignored"],
@@ -66,15 +68,15 @@ export function httpMetadataSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.2: writeHttpMetadata copies ${field} as the header ${header}, and nothing else`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.2: writeHttpMetadata copies ${field} as the header ${header}, and nothing else`, async () => {
+        const { bucket } = await open();
         await bucket.put("key", "value", { httpMetadata: given });
         assert.deepEqual(written(await mustHead(bucket, "key")), { [header]: value });
       });
     }
 
-    test("spec 2.4: all fields are optional: an object may have none, or all", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.4: all fields are optional: an object may have none, or all", async () => {
+      const { bucket } = await open();
       for (const httpMetadata of [undefined, {}, new Headers()]) {
         const put = await bucket.put("key", "value", { httpMetadata });
         assert.deepEqual({ ...put.httpMetadata }, {});
@@ -87,24 +89,24 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, everything);
     });
 
-    test("spec 2.4: cacheExpiry is a Date", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.4: cacheExpiry is a Date", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: { cacheExpiry: expiry } });
       const cacheExpiry = (await mustHead(bucket, "key")).httpMetadata?.cacheExpiry;
       assert.ok(cacheExpiry instanceof Date);
       assert.equal(cacheExpiry.getTime(), expiry.getTime());
     });
 
-    test("spec 2.4: a new upload of the key brings its own HTTP metadata and keeps none of the old", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.4: a new upload of the key brings its own HTTP metadata and keeps none of the old", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       await bucket.put("key", "value", { httpMetadata: { contentType: "text/new" } });
       assert.deepEqual({ ...(await mustHead(bucket, "key")).httpMetadata }, { contentType: "text/new" });
     });
 
     for (const [field, override] of fields) {
-      test(`spec 2.4: ${field} can be overridden on get, and the given value is echoed in the response`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.4: ${field} can be overridden on get, and the given value is echoed in the response`, async () => {
+        const { bucket } = await open();
         const stored = { contentType: "stored/type", cacheControl: "stored", cacheExpiry: new Date(0) };
         await bucket.put("key", "value", { httpMetadata: stored });
         const object = await mustGet(bucket, "key", { httpMetadata: override });
@@ -114,8 +116,8 @@ export function httpMetadataSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.4: HTTP metadata overridden on get by Headers is echoed, by writeHttpMetadata too", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.4: HTTP metadata overridden on get by Headers is echoed, by writeHttpMetadata too", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value", {
         httpMetadata: { contentType: "stored/type", cacheControl: "stored" },
       });
@@ -126,8 +128,8 @@ export function httpMetadataSentences(implementation: Implementation): void {
       assert.equal(await object.text(), "value");
     });
 
-    test("spec 2.2: writeHttpMetadata copies the object's httpMetadata into the given Headers object", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.2: writeHttpMetadata copies the object's httpMetadata into the given Headers object", async () => {
+      const { bucket } = await open();
       const put = await bucket.put("key", "value", { httpMetadata: everything });
       const completed = await putInParts(bucket, "in parts", ["value"], { httpMetadata: everything });
       const found = [
@@ -145,16 +147,16 @@ export function httpMetadataSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: writeHttpMetadata of a get that was refused copies the object's httpMetadata too", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.2: writeHttpMetadata of a get that was refused copies the object's httpMetadata too", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value", { httpMetadata: everything });
       const refusal = await bucket.get("key", { onlyIf: { etagMatches: "other" } });
       assert.ok(refusal !== null && !("body" in refusal));
       assert.deepEqual(written(refusal), Object.fromEntries(everyHeader));
     });
 
-    test("spec 2.4: the metadata says nothing of the bytes: a contentEncoding neither packs nor unpacks them", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.4: the metadata says nothing of the bytes: a contentEncoding neither packs nor unpacks them", async () => {
+      const { bucket } = await open();
       const value = pattern(5000);
       await bucket.put("key", value, { httpMetadata: { contentEncoding: "gzip" } });
       assert.deepEqual(await contentOf(bucket, "key"), value);

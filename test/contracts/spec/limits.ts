@@ -7,9 +7,9 @@ import {
   assertBytes,
   contentOf,
   keysIn,
-  openBucket,
   pattern,
   refused,
+  sharedBucket,
   textOf,
   uploadParts,
 } from "./support.ts";
@@ -38,8 +38,10 @@ const uneven: readonly (readonly number[])[] = [
 
 export function limitSentences(implementation: Implementation): void {
   describe("limits", () => {
+    const open = sharedBucket(implementation);
+
     test("spec 4, spec 8: delete takes at most 1000 keys per call", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+      const { bucket } = await open();
       const keys = Array.from({ length: 1001 }, (_, i) => `key ${String(i).padStart(4, "0")}`);
       await Promise.all(keys.map((key) => bucket.put(key, "")));
 
@@ -58,8 +60,8 @@ export function limitSentences(implementation: Implementation): void {
     });
 
     for (const sizes of uniform) {
-      test(`spec 4, spec 8: parts uniform in size, except the final part, which may be smaller: ${sizes.join(", ")}`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 4, spec 8: parts uniform in size, except the final part, which may be smaller: ${sizes.join(", ")}`, async () => {
+        const { bucket } = await open();
         const upload = await bucket.createMultipartUpload("key");
         const values = sizes.map((size, i) => pattern(size, i));
         const object = await upload.complete(await uploadParts(upload, values));
@@ -70,8 +72,8 @@ export function limitSentences(implementation: Implementation): void {
     }
 
     for (const sizes of uneven) {
-      test(`spec 4, spec 8: parts that are not uniform in size are refused: ${sizes.join(", ")}`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 4, spec 8: parts that are not uniform in size are refused: ${sizes.join(", ")}`, async () => {
+        const { bucket } = await open();
         const upload = await bucket.createMultipartUpload("key");
         const parts = await uploadParts(
           upload,
@@ -83,8 +85,8 @@ export function limitSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: the final part is the one with the highest number, whatever was uploaded last", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 8: the final part is the one with the highest number, whatever was uploaded last", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const final = await upload.uploadPart(3, "c");
       const parts = [final, await upload.uploadPart(2, "bb"), await upload.uploadPart(1, "aa")];
@@ -92,8 +94,8 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aabbc");
     });
 
-    test("spec 8: only the parts that are given to complete must be uniform", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 8: only the parts that are given to complete must be uniform", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, , three] = await uploadParts(upload, ["aa", "odd one", "b"]);
       assert.ok(one !== undefined && three !== undefined);
@@ -101,8 +103,8 @@ export function limitSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "aab");
     });
 
-    test("spec 8: an upload refused for its part sizes is still active, and completes once the part is replaced", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 8: an upload refused for its part sizes is still active, and completes once the part is replaced", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, two] = await uploadParts(upload, ["a", "bb"]);
       assert.ok(one !== undefined && two !== undefined);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreListOptions } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
-import { openBucket } from "./support.ts";
+import { sharedBucket } from "./support.ts";
 
 interface Grouped {
   readonly keys: string[];
@@ -22,20 +22,22 @@ async function putAll(bucket: StoreBucket, keys: readonly string[]): Promise<voi
 
 export function listGroupingSentences(implementation: Implementation): void {
   describe("delimited prefixes", () => {
-    test("spec 2.8: with no prefix and delimiter '/', a key of the form a/b/c yields the first segment as a delimited prefix", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 2.8: with no prefix and delimiter '/', a key of the form a/b/c yields the first segment as a delimited prefix", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a/b/c"]);
       assert.deepEqual(await list(bucket, { delimiter: "/" }), { keys: [], prefixes: ["a"] });
     });
 
-    test("spec 2.8: with prefix 'a/' and delimiter '/', a key of the form a/b/c yields 'a/b'", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: with prefix 'a/' and delimiter '/', a key of the form a/b/c yields 'a/b'", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a/b/c", "other/b/c"]);
       assert.deepEqual(await list(bucket, { prefix: "a/", delimiter: "/" }), { keys: [], prefixes: ["a/b"] });
     });
 
-    test("spec 2.8: delimitedPrefixes are the prefixes between the given prefix and the next occurrence of the delimiter", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: delimitedPrefixes are the prefixes between the given prefix and the next occurrence of the delimiter", async () => {
+      const { bucket } = await open();
       const keys = ["a", "a/", "a/1", "a/b/1", "a/b/2", "a/c/d/1", "a/c/e/1", "ab/1", "b", "c/1"];
       await putAll(bucket, keys);
       assert.deepEqual(await list(bucket, { delimiter: "/" }), {
@@ -65,8 +67,8 @@ export function listGroupingSentences(implementation: Implementation): void {
       assert.deepEqual(await list(bucket, { prefix: "none/", delimiter: "/" }), { keys: [], prefixes: [] });
     });
 
-    test("spec 2.8: there are delimitedPrefixes only when a delimiter is given", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: there are delimitedPrefixes only when a delimiter is given", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a/b", "c"]);
       for (const options of [{}, { prefix: "a/" }, { delimiter: "" }, { delimiter: undefined }]) {
         assert.deepEqual((await bucket.list(options)).delimitedPrefixes, []);
@@ -74,8 +76,8 @@ export function listGroupingSentences(implementation: Implementation): void {
       assert.deepEqual((await list(bucket, { delimiter: "" })).keys, ["a/b", "c"]);
     });
 
-    test("spec 2.12: delimiter is the character used for grouping keys, whichever it is", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: delimiter is the character used for grouping keys, whichever it is", async () => {
+      const { bucket } = await open();
       for (const delimiter of ["/", "-", "%", "_", ".", " ", "ä", "\u{1f600}", "\0"]) {
         await putAll(bucket, [`one${delimiter}x`, `one${delimiter}y`, `two${delimiter}x`, "one", "plain"]);
         assert.deepEqual(await list(bucket, { delimiter }), {
@@ -86,14 +88,14 @@ export function listGroupingSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: delimiter may be longer than one character", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: delimiter may be longer than one character", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a--b", "a-b", "c--d--e"]);
       assert.deepEqual(await list(bucket, { delimiter: "--" }), { keys: ["a-b"], prefixes: ["a", "c"] });
     });
 
-    test("spec 2.8: a delimiter right at the start or twice in a row makes an empty segment", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: a delimiter right at the start or twice in a row makes an empty segment", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["/a", "b//c", "b/d"]);
       assert.deepEqual(await list(bucket, { delimiter: "/" }), { keys: [], prefixes: ["", "b"] });
       assert.deepEqual(await list(bucket, { prefix: "b/", delimiter: "/" }), {
@@ -102,8 +104,8 @@ export function listGroupingSentences(implementation: Implementation): void {
       });
     });
 
-    test("spec 2.12: prefixes and objects count toward limit together, and no prefix is repeated on a later page", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: prefixes and objects count toward limit together, and no prefix is repeated on a later page", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b/1", "b/2", "b/3", "c", "d/1", "d/2", "e/1", "f"]);
       for (const limit of [1, 2, 3, 4, 5, 6, 7]) {
         const [keys, prefixes]: [string[], string[]] = [[], []];
@@ -120,8 +122,8 @@ export function listGroupingSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.8: with the flag store_delimited_prefixes_keep_delimiter the prefixes end in the delimiter", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 2.8: with the flag store_delimited_prefixes_keep_delimiter the prefixes end in the delimiter", async () => {
+      const { store, bucket } = await open();
       await putAll(bucket, ["a/b/c", "d"]);
       const keeping = store.bucket("bucket", {
         compatibilityFlags: ["store_delimited_prefixes_keep_delimiter"],

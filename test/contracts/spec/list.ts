@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { StoreBucket, StoreListOptions, StoreObjects } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
-import { fieldsOf, keysIn, mustHead, openBucket, refused, wrongArgument } from "./support.ts";
+import { fieldsOf, keysIn, mustHead, refused, sharedBucket, wrongArgument } from "./support.ts";
 
 function keysOf(page: StoreObjects): string[] {
   return page.objects.map((object) => object.key);
@@ -29,8 +29,10 @@ function inByteOrder(keys: readonly string[]): string[] {
 
 export function listSentences(implementation: Implementation): void {
   describe("list", () => {
-    test("spec 2.8: objects are the objects matching the list request, each a StoreObject", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 2.8: objects are the objects matching the list request, each a StoreObject", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b/1", "b/2"]);
       const page = await bucket.list({ prefix: "b/", include: ["httpMetadata", "customMetadata"] });
       assert.ok(Array.isArray(page.objects));
@@ -41,8 +43,8 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.8: a bucket without objects lists none, and nothing remains", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: a bucket without objects lists none, and nothing remains", async () => {
+      const { bucket } = await open();
       const page = await bucket.list();
       assert.deepEqual(page.objects, []);
       assert.deepEqual(page.delimitedPrefixes, []);
@@ -50,16 +52,16 @@ export function listSentences(implementation: Implementation): void {
       assert.ok(!("cursor" in page));
     });
 
-    test("spec 4: list needs no options", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: list needs no options", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["b", "a"]);
       for (const options of [undefined, null, {}]) {
         assert.deepEqual(keysOf(await bucket.list(options)), ["a", "b"]);
       }
     });
 
-    test("spec 4: list returns objects ordered lexicographically", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: list returns objects ordered lexicographically", async () => {
+      const { bucket } = await open();
       const ascii = [
         "",
         "!",
@@ -98,8 +100,8 @@ export function listSentences(implementation: Implementation): void {
       assert.deepEqual(paged, inByteOrder(keys));
     });
 
-    test("spec 2.8: truncated is true if more results remain for this list request, and false if none do", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: truncated is true if more results remain for this list request, and false if none do", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b/1", "b/2", "c"]);
       assert.equal((await bucket.list({ limit: 3 })).truncated, true);
       assert.equal((await bucket.list({ limit: 4 })).truncated, false);
@@ -110,8 +112,8 @@ export function listSentences(implementation: Implementation): void {
       assert.equal((await bucket.list({ limit: 3, delimiter: "/" })).truncated, false);
     });
 
-    test("spec 2.8: cursor is a token to resume listing, present only when truncated is true", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.8: cursor is a token to resume listing, present only when truncated is true", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b", "c"]);
       const first = await bucket.list({ limit: 2 });
       assert.equal(first.truncated, true);
@@ -122,8 +124,8 @@ export function listSentences(implementation: Implementation): void {
       assert.ok(!("cursor" in second));
     });
 
-    test("spec 2.12: limit is the number of results", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: limit is the number of results", async () => {
+      const { bucket } = await open();
       const keys = ["a", "b", "c", "d", "e"];
       await putAll(bucket, keys);
       for (const limit of [1, 2, 3, 4, 5, 6]) {
@@ -132,8 +134,8 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: limit may be 0, and then says whether there is anything", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: limit may be 0, and then says whether there is anything", async () => {
+      const { bucket } = await open();
       assert.equal((await bucket.list({ limit: 0 })).truncated, false);
       await putAll(bucket, ["a", "b"]);
       const page = await bucket.list({ limit: 0 });
@@ -143,13 +145,13 @@ export function listSentences(implementation: Implementation): void {
       assert.equal((await bucket.list({ limit: 0, prefix: "c" })).truncated, false);
     });
 
-    test("spec 2.12: limit is a count: a negative one or none at all is refused", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: limit is a count: a negative one or none at all is refused", async () => {
+      const { bucket } = await open();
       for (const limit of [-1, Number.NaN]) await refused(bucket.list({ limit }), "list", 10022);
     });
 
-    test("spec 2.12: prefix: only keys starting with this prefix are returned", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: prefix: only keys starting with this prefix are returned", async () => {
+      const { bucket } = await open();
       const keys = [
         "a",
         "a%b",
@@ -171,8 +173,8 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: cursor is an opaque token from a previous list, and anything else is refused", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: cursor is an opaque token from a previous list, and anything else is refused", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b", "c"]);
       const { cursor } = await bucket.list({ limit: 1 });
       assert.deepEqual(keysOf(await bucket.list({ cursor })), ["b", "c"]);
@@ -182,8 +184,8 @@ export function listSentences(implementation: Implementation): void {
       await wrongArgument(bucket.list({ cursor: 5 as unknown as string }), TypeError);
     });
 
-    test("spec 4, list rule 1: fewer objects than limit may be returned, particularly when include is given, and truncated tells", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4, list rule 1: fewer objects than limit may be returned, particularly when include is given, and truncated tells", async () => {
+      const { bucket } = await open();
       const keys = Array.from({ length: 60 }, (_, i) => `key ${String(i).padStart(2, "0")}`);
       const customMetadata = { text: "m".repeat(8000) };
       await Promise.all(keys.map((key) => bucket.put(key, "", { customMetadata })));
@@ -198,8 +200,8 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4 list rule 2: repeating list with the cursor while truncated is true gives every key once, in order", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4 list rule 2: repeating list with the cursor while truncated is true gives every key once, in order", async () => {
+      const { bucket } = await open();
       const keys = Array.from({ length: 57 }, (_, i) => `${i % 3}/${i}`);
       await putAll(bucket, keys);
       for (const limit of [1, 2, 19, 56, 57, 58]) {
@@ -209,8 +211,8 @@ export function listSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4 list rule 2: a cursor goes on behind the page before, also when that page's objects are gone", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4 list rule 2: a cursor goes on behind the page before, also when that page's objects are gone", async () => {
+      const { bucket } = await open();
       await putAll(bucket, ["a", "b", "c", "d"]);
       const first = await bucket.list({ limit: 2 });
       await bucket.delete(["a", "b", "c"]);
@@ -219,7 +221,7 @@ export function listSentences(implementation: Implementation): void {
     });
 
     test("spec 4: list returns up to 1000 entries", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+      const { bucket } = await open();
       const keys = Array.from({ length: 1203 }, (_, i) => `folder ${Math.floor(i / 12)}/key ${i}`);
       await putAll(bucket, keys);
       const sorted = inByteOrder(keys);

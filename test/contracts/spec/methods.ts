@@ -5,15 +5,15 @@ import type { Implementation } from "../../support/stores.ts";
 import {
   assertBytes,
   contentOf,
+  fewSizes,
   fieldsOf,
   keysIn,
   mustGet,
   mustHead,
-  openBucket,
   pattern,
   putInParts,
   refused,
-  sizes,
+  sharedBucket,
   textOf,
   unknownLength,
   wrongArgument,
@@ -21,8 +21,10 @@ import {
 
 export function methodSentences(implementation: Implementation): void {
   describe("methods", () => {
-    test("spec 4: each method returns a Promise", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 4: each method returns a Promise", async () => {
+      const { bucket } = await open();
       const results: unknown[] = [
         bucket.head("key"),
         bucket.get("key"),
@@ -35,8 +37,8 @@ export function methodSentences(implementation: Implementation): void {
       await Promise.all(results);
     });
 
-    test("spec 4: a wrong argument rejects the Promise and is never thrown at the call", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: a wrong argument rejects the Promise and is never thrown at the call", async () => {
+      const { bucket } = await open();
       const wrong = Symbol("key") as unknown as string;
       const upload = await bucket.createMultipartUpload("key");
       for (const work of [
@@ -53,8 +55,8 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: head returns metadata only", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: head returns metadata only", async () => {
+      const { bucket } = await open();
       const put = await bucket.put("key", "value");
       const object = await mustHead(bucket, "key");
       assert.deepEqual(fieldsOf(object), fieldsOf(put));
@@ -63,16 +65,16 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: head returns null if the key does not exist", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: head returns null if the key does not exist", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       for (const key of ["other", "ke", "keys", "KEY", "key/", ""])
         assert.equal(await bucket.head(key), null);
     });
 
-    test("spec 4: get returns metadata plus body stream if the key exists", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 4: get returns metadata plus body stream if the key exists", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         const put = await bucket.put("key", pattern(size));
         for (const options of [undefined, null, {}]) {
           const object = await bucket.get("key", options);
@@ -84,8 +86,8 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: get returns null if the key does not exist, whatever the options", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: get returns null if the key does not exist, whatever the options", async () => {
+      const { bucket } = await open();
       assert.equal(await bucket.get("key"), null);
       assert.equal(await bucket.get("key", { range: { offset: 5 } }), null);
       assert.equal(await bucket.get("key", { onlyIf: { etagMatches: "x" } }), null);
@@ -93,9 +95,9 @@ export function methodSentences(implementation: Implementation): void {
       assert.equal(await bucket.get("key", { ssecKey: pattern(32) }), null);
     });
 
-    test("spec 4: if a precondition in options fails, get returns a StoreObject with body undefined", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 4: if a precondition in options fails, get returns a StoreObject with body undefined", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         const put = await bucket.put("key", pattern(size), { customMetadata: { a: "b" } });
         const object = await bucket.get("key", { onlyIf: { etagDoesNotMatch: put.etag } });
         assert.ok(object !== null);
@@ -105,17 +107,17 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: if a precondition fails, the body is not fetched: not even the range is looked at", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: if a precondition fails, the body is not fetched: not even the range is looked at", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       const object = await bucket.get("key", { onlyIf: { etagMatches: "other" }, range: { offset: 42 } });
       assert.ok(object !== null && !("body" in object));
       await refused(bucket.get("key", { onlyIf: { etagMatches: "*" }, range: { offset: 42 } }), "get", 10039);
     });
 
-    test("spec 4: put stores value and metadata under key, and returns StoreObject on success", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 4: put stores value and metadata under key, and returns StoreObject on success", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         const value = pattern(size, 3);
         const metadata = { httpMetadata: { contentType: "a/b" }, customMetadata: { size: `${size}` } };
         const put = await bucket.put("key", value, metadata);
@@ -130,8 +132,8 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: all options of put are optional", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: all options of put are optional", async () => {
+      const { bucket } = await open();
       for (const options of [undefined, null, {}]) {
         const put = await bucket.put("key", "value", options);
         assert.deepEqual({ ...put.httpMetadata }, {});
@@ -139,9 +141,9 @@ export function methodSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 4: if a precondition fails, put returns null and nothing is stored", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 4: if a precondition fails, put returns null and nothing is stored", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         const before = await bucket.put("key", pattern(size), { customMetadata: { old: "yes" } });
         for (const value of [pattern(size + 1), unknownLength(pattern(size + 1))]) {
           const options = { customMetadata: { new: "yes" }, onlyIf: { etagMatches: "other" } };
@@ -154,8 +156,8 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 4: put replaces what was there, with its metadata", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: put replaces what was there, with its metadata", async () => {
+      const { bucket } = await open();
       await putInParts(bucket, "key", [pattern(70_000), pattern(1)], { customMetadata: { old: "yes" } });
       await bucket.put("key", "new value", { customMetadata: { new: "yes" } });
       const object = await mustGet(bucket, "key");
@@ -163,8 +165,8 @@ export function methodSentences(implementation: Implementation): void {
       assert.equal(await object.text(), "new value");
     });
 
-    test("spec 4: delete deletes the key, and returns nothing", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: delete deletes the key, and returns nothing", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       await putInParts(bucket, "in parts", ["value"]);
       await bucket.put("stays", "value");
@@ -174,8 +176,8 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["stays"]);
     });
 
-    test("spec 4: delete deletes the keys, and returns nothing", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: delete deletes the keys, and returns nothing", async () => {
+      const { bucket } = await open();
       await Promise.all(["a", "b", "c", "d"].map((key) => bucket.put(key, "value")));
       assert.equal(await bucket.delete(["a", "c", "a", "never was"]), undefined);
       assert.deepEqual(await keysIn(bucket), ["b", "d"]);
@@ -183,29 +185,29 @@ export function methodSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["b", "d"]);
     });
 
-    test("spec 4: delete of a key that does not exist is no error", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: delete of a key that does not exist is no error", async () => {
+      const { bucket } = await open();
       assert.equal(await bucket.delete("never was"), undefined);
       assert.equal(await bucket.delete("never was"), undefined);
     });
 
-    test("spec 4: delete takes keys and no patterns: a key that begins alike stays", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: delete takes keys and no patterns: a key that begins alike stays", async () => {
+      const { bucket } = await open();
       await Promise.all(["a", "a/b", "ab", "a%", "_"].map((key) => bucket.put(key, key)));
       await bucket.delete(["a", "%", "a/", "_%"]);
       assert.deepEqual(await keysIn(bucket), ["_", "a%", "a/b", "ab"]);
     });
 
-    test("spec 4: createMultipartUpload creates an upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: createMultipartUpload creates an upload", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       assert.equal(upload.key, "key");
       await upload.complete([await upload.uploadPart(1, "value")]);
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 4: resumeMultipartUpload returns its upload synchronously, not a Promise", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: resumeMultipartUpload returns its upload synchronously, not a Promise", async () => {
+      const { bucket } = await open();
       const upload = bucket.resumeMultipartUpload("key", "any id");
       assert.ok(!(upload instanceof Promise));
       assert.ok(!("then" in upload));

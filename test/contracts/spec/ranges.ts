@@ -1,28 +1,25 @@
 // Spec 2.6: ranges of bytes, asked for in three variations and reported on the object.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { StoreBucket, StoreRange } from "../../../src/index.ts";
+import type { StoreBucket, StoreObjectBody, StoreRange } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
 import {
   assertBytes,
   mustGet,
-  openBucket,
   pattern,
   putInParts,
   refused,
-  sizes,
+  sharedBucket,
   textOf,
   wrongArgument,
 } from "./support.ts";
 
 const ssecKey = pattern(32, 5);
 
+type Reader = (range: StoreRange) => Promise<StoreObjectBody>;
+
 /** The same bytes as one put, in parts, and encrypted: a range must be the same in all of them. */
-async function eachMaking(
-  bucket: StoreBucket,
-  value: Uint8Array,
-  check: (read: (range: StoreRange) => ReturnType<typeof mustGet>) => Promise<void>,
-): Promise<void> {
+async function makings(bucket: StoreBucket, value: Uint8Array): Promise<Reader[]> {
   await bucket.put("single", value);
   const third = Math.max(1, Math.ceil(value.byteLength / 3));
   const parts = [0, 1, 2]
@@ -31,10 +28,12 @@ async function eachMaking(
   await putInParts(bucket, "in parts", parts);
   await bucket.put("sealed", value, { ssecKey });
   await putInParts(bucket, "sealed in parts", parts, { ssecKey });
-  for (const key of ["single", "in parts"]) await check((range) => mustGet(bucket, key, { range }));
-  for (const key of ["sealed", "sealed in parts"]) {
-    await check((range) => mustGet(bucket, key, { range, ssecKey }));
-  }
+  const ways = [["single"], ["in parts"], ["sealed", ssecKey], ["sealed in parts", ssecKey]] as const;
+  return ways.map(
+    ([key, ssecKey]): Reader =>
+      (range) =>
+        mustGet(bucket, key, { range, ssecKey }),
+  );
 }
 
 /** Places where blocks, parts and bodies may begin and end. */
@@ -45,79 +44,80 @@ function places(size: number): number[] {
 
 export function rangeSentences(implementation: Implementation): void {
   describe("ranges", () => {
-    for (const size of sizes.slice(1)) {
-      test(`spec 2.6: offset is the first byte returned, inclusive, and length may be left out: ${size} bytes`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
-        const value = pattern(size);
-        await eachMaking(bucket, value, async (read) => {
-          for (const offset of places(size)) {
-            const object = await read({ offset });
-            assert.deepEqual({ ...object.range }, { offset, length: size - offset });
-            assertBytes(await object.arrayBuffer(), value.slice(offset));
-          }
-        });
-      });
+    const open = sharedBucket(implementation);
 
-      test(`spec 2.6: offset with length returns that many bytes from there: ${size} bytes`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+    for (const size of [1, 4097, 65_537, 300_001]) {
+      test(`spec 2.6: ranges of ${size} bytes`, async (t) => {
+        const { bucket } = await open();
         const value = pattern(size);
-        await eachMaking(bucket, value, async (read) => {
-          for (const offset of places(size)) {
-            for (const end of places(size + 1).filter((place) => place > offset)) {
-              const object = await read({ offset, length: end - offset });
-              assert.deepEqual({ ...object.range }, { offset, length: end - offset });
-              assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+        const readers = await makings(bucket, value);
+
+        await t.test(
+          "spec 2.6: offset is the first byte returned, inclusive, and length may be left out",
+          async () => {
+            for (const read of readers) {
+              for (const offset of places(size)) {
+                const object = await read({ offset });
+                assert.deepEqual({ ...object.range }, { offset, length: size - offset });
+                assertBytes(await object.arrayBuffer(), value.slice(offset));
+              }
+            }
+          },
+        );
+
+        await t.test("spec 2.6: offset with length returns that many bytes from there", async () => {
+          for (const read of readers) {
+            for (const offset of places(size)) {
+              for (const end of places(size + 1).filter((place) => place > offset)) {
+                const object = await read({ offset, length: end - offset });
+                assert.deepEqual({ ...object.range }, { offset, length: end - offset });
+                assertBytes(await object.arrayBuffer(), value.slice(offset, end));
+              }
             }
           }
         });
-      });
 
-      test(`spec 2.6: length without offset returns that many bytes from the start: ${size} bytes`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
-        const value = pattern(size);
-        await eachMaking(bucket, value, async (read) => {
-          for (const length of places(size).map((place) => place + 1)) {
-            const object = await read({ length });
-            assert.deepEqual({ ...object.range }, { offset: 0, length });
-            assertBytes(await object.arrayBuffer(), value.slice(0, length));
+        await t.test("spec 2.6: length without offset returns that many bytes from the start", async () => {
+          for (const read of readers) {
+            for (const length of places(size).map((place) => place + 1)) {
+              const object = await read({ length });
+              assert.deepEqual({ ...object.range }, { offset: 0, length });
+              assertBytes(await object.arrayBuffer(), value.slice(0, length));
+            }
           }
         });
-      });
 
-      test(`spec 2.6: suffix is the count of bytes from the end of the object: ${size} bytes`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
-        const value = pattern(size);
-        await eachMaking(bucket, value, async (read) => {
-          for (const suffix of places(size).map((place) => place + 1)) {
-            const object = await read({ suffix });
-            assert.deepEqual({ ...object.range }, { offset: size - suffix, length: suffix });
-            assertBytes(await object.arrayBuffer(), value.slice(size - suffix));
+        await t.test("spec 2.6: suffix is the count of bytes from the end of the object", async () => {
+          for (const read of readers) {
+            for (const suffix of places(size).map((place) => place + 1)) {
+              const object = await read({ suffix });
+              assert.deepEqual({ ...object.range }, { offset: size - suffix, length: suffix });
+              assertBytes(await object.arrayBuffer(), value.slice(size - suffix));
+            }
           }
         });
-      });
 
-      test(`spec 2.6: if more bytes are requested than exist, fewer are returned: ${size} bytes`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
-        const value = pattern(size);
-        await eachMaking(bucket, value, async (read) => {
-          for (const more of [size + 1, size * 3, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
-            for (const [range, offset] of [
-              [{ length: more }, 0],
-              [{ suffix: more }, 0],
-              [{ offset: 0, length: more }, 0],
-              [{ offset: size - 1, length: more }, size - 1],
-            ] as const) {
-              const object = await read(range);
-              assert.deepEqual({ ...object.range }, { offset, length: size - offset });
-              assertBytes(await object.arrayBuffer(), value.slice(offset));
+        await t.test("spec 2.6: if more bytes are requested than exist, fewer are returned", async () => {
+          for (const read of readers) {
+            for (const more of [size + 1, size * 3, 2 ** 40, Number.MAX_SAFE_INTEGER]) {
+              for (const [range, offset] of [
+                [{ length: more }, 0],
+                [{ suffix: more }, 0],
+                [{ offset: 0, length: more }, 0],
+                [{ offset: size - 1, length: more }, size - 1],
+              ] as const) {
+                const object = await read(range);
+                assert.deepEqual({ ...object.range }, { offset, length: size - offset });
+                assertBytes(await object.arrayBuffer(), value.slice(offset));
+              }
             }
           }
         });
       });
     }
 
-    test("spec 2.12: range of the get options returns only the given bytes, by every way to read them", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: range of the get options returns only the given bytes, by every way to read them", async () => {
+      const { bucket } = await open();
       await bucket.put("key", '0123[1,2]"6789"');
       const range = { offset: 4, length: 5 };
       assert.equal(await (await mustGet(bucket, "key", { range })).text(), "[1,2]");
@@ -128,16 +128,16 @@ export function rangeSentences(implementation: Implementation): void {
       assert.equal(await new Response(body).text(), "[1,2]");
     });
 
-    test("spec 2.12: without a range, or with none of its fields, the whole object is returned", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: without a range, or with none of its fields, the whole object is returned", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       for (const range of [undefined, null, {} as StoreRange]) {
         assert.equal(await textOf(bucket, "key", { range }), "value");
       }
     });
 
-    test("spec 2.6: a range that holds no byte of the object cannot be satisfied", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.6: a range that holds no byte of the object cannot be satisfied", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       await bucket.put("empty", "");
       const ranges = [{ offset: 5 }, { offset: 42 }, { offset: 5, length: 1 }, { length: 0 }, { suffix: 0 }];
@@ -147,8 +147,8 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: offset, length and suffix are counts of bytes: a negative or fractional one is refused by its name", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.6: offset, length and suffix are counts of bytes: a negative or fractional one is refused by its name", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       for (const wrong of [-1, 0.5, Number.NaN]) {
         await wrongArgument(bucket.get("key", { range: { offset: wrong } }), RangeError, /offset/);
@@ -157,8 +157,8 @@ export function rangeSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.6: suffix is a variation of its own, and goes with neither offset nor length", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.6: suffix is a variation of its own, and goes with neither offset nor length", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value");
       for (const beside of [{ offset: 1 }, { length: 1 }, { offset: 1, length: 1 }]) {
         await wrongArgument(bucket.get("key", { range: { suffix: 1, ...beside } }), TypeError, /suffix/i);

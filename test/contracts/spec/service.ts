@@ -5,20 +5,22 @@ import type { Implementation } from "../../support/stores.ts";
 import {
   assertBytes,
   contentOf,
+  fewSizes,
   keysIn,
   mustHead,
   mustList,
-  openBucket,
   pattern,
-  sizes,
+  sharedBucket,
   textOf,
   uploadParts,
 } from "./support.ts";
 
 export function serviceSentences(implementation: Implementation): void {
   describe("the service", () => {
-    test("spec 1.3: a bucket can read, list, write and delete objects, and supports multipart uploads", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 1.3: a bucket can read, list, write and delete objects, and supports multipart uploads", async () => {
+      const { bucket } = await open();
       await bucket.put("written", "value");
       assert.equal(await textOf(bucket, "written"), "value");
       assert.deepEqual(await keysIn(bucket), ["written"]);
@@ -29,10 +31,10 @@ export function serviceSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "in parts"), "onetwo");
     });
 
-    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, all later reads everywhere see the written pair", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, all later reads everywhere see the written pair", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
-      for (const size of sizes) {
+      for (const size of fewSizes) {
         const value = pattern(size, size);
         const written = await bucket.put(`size ${size}`, value);
         for (const reader of [elsewhere, bucket]) {
@@ -43,10 +45,10 @@ export function serviceSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, no later read sees the value it replaced", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 1.5, spec 4: put is strongly consistent: once its promise resolves, no later read sees the value it replaced", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
-      for (const size of [...sizes, ...[...sizes].reverse()]) {
+      for (const size of [...fewSizes, ...[...fewSizes].reverse()]) {
         const value = pattern(size, size + 1);
         const written = await bucket.put("same key", value);
         const reads = await Promise.all([elsewhere, bucket].map((reader) => contentOf(reader, "same key")));
@@ -56,8 +58,8 @@ export function serviceSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 1.5: puts that run side by side are each seen by the reads that follow them", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 1.5: puts that run side by side are each seen by the reads that follow them", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const keys = Array.from({ length: 40 }, (_, i) => `key ${i}`);
       await Promise.all(
@@ -72,10 +74,10 @@ export function serviceSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(elsewhere), []);
     });
 
-    test("spec 1.5, spec 4: delete is strongly consistent: once its promise resolves, all later reads everywhere see the absence of the deleted key", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 1.5, spec 4: delete is strongly consistent: once its promise resolves, all later reads everywhere see the absence of the deleted key", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
-      for (const size of sizes) {
+      for (const size of fewSizes) {
         await bucket.put("gone", pattern(size));
         await bucket.delete("gone");
         for (const reader of [elsewhere, bucket]) {
@@ -86,8 +88,8 @@ export function serviceSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 1.5, spec 4: delete of many keys is strongly consistent: once its promise resolves, all later reads see none of them", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 1.5, spec 4: delete of many keys is strongly consistent: once its promise resolves, all later reads see none of them", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const keys = Array.from({ length: 20 }, (_, i) => `key ${i}`);
       await Promise.all([...keys, "stays"].map((key) => bucket.put(key, key)));
@@ -97,9 +99,9 @@ export function serviceSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(elsewhere), ["stays"]);
     });
 
-    test("spec 1.5: what was written stays as it was given when the caller changes its buffers afterwards", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes.slice(1)) {
+    test("spec 1.5: what was written stays as it was given when the caller changes its buffers afterwards", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes.slice(1)) {
         const given = pattern(size);
         const customMetadata = { name: "before" };
         const httpMetadata = { contentType: "text/before", cacheExpiry: new Date(0) };

@@ -8,14 +8,14 @@ import {
   arrayBufferOf,
   assertBytes,
   contentOf,
+  fewSizes,
   fieldsOf,
   mustGet,
   mustHead,
-  openBucket,
   pattern,
   putInParts,
   refused,
-  sizes,
+  sharedBucket,
   textOf,
   unknownLength,
   uploadParts,
@@ -45,9 +45,11 @@ const wrongLengths: readonly Key[] = [
 
 export function ssecSentences(implementation: Implementation): void {
   describe("SSE-C", () => {
+    const open = sharedBucket(implementation);
+
     for (const [form, ssecKey] of forms) {
-      test(`spec 2.12: ssecKey of put, get and multipart is 32 bytes, as ${form}`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.12: ssecKey of put, get and multipart is 32 bytes, as ${form}`, async () => {
+        const { bucket } = await open();
         assert.equal((await bucket.put("single", "value", { ssecKey })).ssecKeyMd5, md5);
         assert.equal((await putInParts(bucket, "in parts", ["val", "ue"], { ssecKey })).ssecKeyMd5, md5);
         for (const key of ["single", "in parts"]) {
@@ -56,8 +58,8 @@ export function ssecSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 8: SSE-C key length: 32 bytes, for get, put and multipart", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 8: SSE-C key length: 32 bytes, for get, put and multipart", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "value", { ssecKey: bytes });
       const upload = await bucket.createMultipartUpload("other", { ssecKey: bytes });
       for (const ssecKey of wrongLengths) {
@@ -71,9 +73,9 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: an object put with an ssecKey is got with that key, whatever its size and kind", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 2.12: an object put with an ssecKey is got with that key, whatever its size and kind", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         for (const value of [pattern(size), unknownLength(pattern(size))]) {
           const put = await bucket.put("key", value, { ssecKey: bytes });
           assert.equal(put.size, size);
@@ -82,16 +84,16 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: an upload created with an ssecKey takes parts with that key, and is got with it", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: an upload created with an ssecKey takes parts with that key, and is got with it", async () => {
+      const { bucket } = await open();
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(1, 3)];
       await putInParts(bucket, "key", values, { ssecKey: bytes });
       const whole = new Uint8Array(Buffer.concat(values));
       assertBytes(await contentOf(bucket, "key", { ssecKey: bytes }), whole);
     });
 
-    test("spec 2.12: a part comes with the key of its upload, and with no other", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: a part comes with the key of its upload, and with no other", async () => {
+      const { bucket } = await open();
       const sealed = await bucket.createMultipartUpload("sealed", { ssecKey: bytes });
       await refused(sealed.uploadPart(1, "value"), "uploadPart", 10029);
       await refused(sealed.uploadPart(1, "value", { ssecKey: otherKey }), "uploadPart", 10029);
@@ -101,9 +103,9 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "sealed", { ssecKey: bytes }), "value");
     });
 
-    test("spec 2.12: without the key, or with another, not one byte of the object is returned", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 2.12: without the key, or with another, not one byte of the object is returned", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         await bucket.put("single", pattern(size), { ssecKey: bytes });
         await putInParts(bucket, "in parts", [pattern(size)], { ssecKey: bytes });
         for (const key of ["single", "in parts"]) {
@@ -113,8 +115,8 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: a key for an object that was stored without one is refused", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: a key for an object that was stored without one is refused", async () => {
+      const { bucket } = await open();
       await bucket.put("single", "value");
       await putInParts(bucket, "in parts", ["value"]);
       for (const key of ["single", "in parts"]) {
@@ -123,16 +125,16 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.2: head needs no key, and tells which one is needed", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.2: head needs no key, and tells which one is needed", async () => {
+      const { bucket } = await open();
       const put = await bucket.put("key", "value", { ssecKey: bytes });
       const object = await mustHead(bucket, "key");
       assert.equal(object.ssecKeyMd5, md5);
       assert.deepEqual(fieldsOf(object), fieldsOf(put));
     });
 
-    test("spec 2.12: range and onlyIf go with ssecKey", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: range and onlyIf go with ssecKey", async () => {
+      const { bucket } = await open();
       const { etag } = await bucket.put("key", pattern(200_000), { ssecKey: bytes });
       const range = { offset: 65_530, length: 70_000 };
       const part = await mustGet(bucket, "key", { ssecKey: bytes, range });
@@ -142,9 +144,9 @@ export function ssecSentences(implementation: Implementation): void {
       assert.equal(refusal.ssecKeyMd5, md5);
     });
 
-    test("spec 2.12: hashes of a put with ssecKey are those of the value as it was given", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
-      for (const size of sizes) {
+    test("spec 2.12: hashes of a put with ssecKey are those of the value as it was given", async () => {
+      const { bucket } = await open();
+      for (const size of fewSizes) {
         const sha256 = createHash("sha256").update(pattern(size)).digest();
         const put = await bucket.put("key", pattern(size), { ssecKey: bytes, sha256 });
         assert.equal(put.checksums.toJSON().sha256, sha256.toString("hex"));
@@ -156,8 +158,8 @@ export function ssecSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.12: a put without a key over an object with one stores it without", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: a put without a key over an object with one stores it without", async () => {
+      const { bucket } = await open();
       await bucket.put("key", "sealed", { ssecKey: bytes });
       assert.equal((await bucket.put("key", "plain")).ssecKeyMd5, undefined);
       assert.equal(await textOf(bucket, "key"), "plain");

@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../support/stores.ts";
-import { mustGet, mustHead, mustList, openBucket, putInParts, refused } from "./support.ts";
+import { mustGet, mustHead, mustList, putInParts, refused, sharedBucket } from "./support.ts";
 
 export function storageClassSentences(implementation: Implementation): void {
   describe("storage class", () => {
+    const open = sharedBucket(implementation);
+
     for (const storageClass of ["Standard", "InfrequentAccess"] as const) {
-      test(`spec 2.11: ${storageClass} is an allowed storage class, and the object reports it`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.11: ${storageClass} is an allowed storage class, and the object reports it`, async () => {
+        const { bucket } = await open();
         const put = await bucket.put("key", "value", { storageClass });
         const completed = await putInParts(bucket, "in parts", ["value"], { storageClass });
         const found = [await mustHead(bucket, "key"), await mustGet(bucket, "in parts")];
@@ -17,10 +19,11 @@ export function storageClassSentences(implementation: Implementation): void {
         }
       });
 
-      test(`spec 2.12: if storageClass is omitted, the bucket's default applies: ${storageClass}`, async (t) => {
-        const store = await implementation.open(t);
-        await store.createBucket("default-class", { storageClass });
-        const bucket = store.bucket("default-class");
+      test(`spec 2.12: if storageClass is omitted, the bucket's default applies: ${storageClass}`, async () => {
+        const { store } = await open();
+        const name = `default-${storageClass.toLowerCase()}`;
+        await store.createBucket(name, { storageClass });
+        const bucket = store.bucket(name);
         assert.equal((await bucket.put("key", "value")).storageClass, storageClass);
         assert.equal((await bucket.put("key", "value", {})).storageClass, storageClass);
         assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, storageClass);
@@ -29,14 +32,14 @@ export function storageClassSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 2.12: a bucket created without a default storage class has Standard", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: a bucket created without a default storage class has Standard", async () => {
+      const { bucket } = await open();
       assert.equal((await bucket.put("key", "value")).storageClass, "Standard");
       assert.equal((await putInParts(bucket, "in parts", ["value"])).storageClass, "Standard");
     });
 
-    test("spec 2.11: no other storage class is allowed, and nothing is stored", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.11: no other storage class is allowed, and nothing is stored", async () => {
+      const { bucket } = await open();
       for (const other of ["", "standard", "STANDARD", "Glacier"]) {
         const storageClass = other as "Standard";
         await refused(bucket.put("key", "value", { storageClass }), "put", 10062);

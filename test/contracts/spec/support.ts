@@ -1,6 +1,6 @@
 // What the sentences share: a bucket to work on, bytes to put in it, and what a refusal looks like.
 import assert from "node:assert/strict";
-import type { TestContext } from "node:test";
+import { after, before, type TestContext } from "node:test";
 import {
   FixedLengthStream,
   type OpenOptions,
@@ -22,6 +22,9 @@ export const day = 24 * 3600 * 1000;
 /** Sizes on both sides of where an implementation may change how it keeps bytes. */
 export const sizes = [0, 1, 4096, 4097, 65_536, 65_537, 300_001] as const;
 
+/** Nothing, a little, and more than one block: where the size is not what is looked at. */
+export const fewSizes = [0, 5, 70_001] as const;
+
 export interface OpenBucket {
   readonly store: Store;
   readonly bucket: StoreBucket;
@@ -35,6 +38,38 @@ export async function openBucket(
   const store = await implementation.open(t, options);
   await store.createBucket("bucket");
   return { store, bucket: store.bucket("bucket") };
+}
+
+/**
+ * One store for all tests of a suite, since opening takes longer than most of them. They run one after
+ * another, and each finds the bucket empty.
+ */
+export function sharedBucket(
+  implementation: Implementation,
+  options?: OpenOptions,
+): () => Promise<OpenBucket> {
+  const endings: (() => unknown)[] = [];
+  const suite = { after: (end: () => unknown) => void endings.push(end) } as unknown as TestContext;
+  let opened: OpenBucket | undefined;
+  before(async () => {
+    opened = await openBucket(implementation, suite, options);
+  });
+  after(async () => {
+    for (const end of endings) await end();
+  });
+  return async () => {
+    assert.ok(opened !== undefined);
+    await empty(opened.bucket);
+    return opened;
+  };
+}
+
+async function empty(bucket: StoreBucket): Promise<void> {
+  for (;;) {
+    const { objects, truncated } = await bucket.list();
+    if (objects.length > 0) await bucket.delete(objects.map((object) => object.key));
+    if (!truncated) return;
+  }
 }
 
 export interface StoppedClock {

@@ -14,6 +14,7 @@ import {
   openBucket,
   pattern,
   refused,
+  sharedBucket,
   stoppedClock,
   textOf,
   uploadParts,
@@ -33,8 +34,10 @@ async function isOver(
 
 export function lifeCycleSentences(implementation: Implementation): void {
   describe("upload life cycle", () => {
-    test("spec 3: none, createMultipartUpload: always makes an active upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 3: none, createMultipartUpload: always makes an active upload", async () => {
+      const { bucket } = await open();
       await bucket.put("taken", "value");
       for (const key of ["new", "taken", "new", ""]) {
         const upload = await bucket.createMultipartUpload(key);
@@ -42,8 +45,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 3: a created upload is immediately usable globally through the binding", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 3: a created upload is immediately usable globally through the binding", async () => {
+      const { store, bucket } = await open();
       const { key, uploadId } = await bucket.createMultipartUpload("key");
       const elsewhere = store.bucket("bucket");
       const part = await elsewhere.resumeMultipartUpload(key, uploadId).uploadPart(1, "value");
@@ -51,8 +54,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: an active upload is no object yet", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: an active upload is no object yet", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       await upload.uploadPart(1, "value");
       assert.equal(await bucket.head("key"), null);
@@ -60,8 +63,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), []);
     });
 
-    test("spec 3: none, resumeMultipartUpload: any uploadId gives a handle to an upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: none, resumeMultipartUpload: any uploadId gives a handle to an upload", async () => {
+      const { bucket } = await open();
       for (const uploadId of ["", "nonsense", "\0", "../..", "0".repeat(5000)]) {
         const upload = bucket.resumeMultipartUpload("key", uploadId);
         assert.equal(upload.key, "key");
@@ -69,8 +72,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 3: resumeMultipartUpload makes no validity check and no check that an active upload exists", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 3: resumeMultipartUpload makes no validity check and no check that an active upload exists", async () => {
+      const { store, bucket } = await open();
       const ended = await bucket.createMultipartUpload("key");
       await ended.abort();
       const handles = [
@@ -82,16 +85,16 @@ export function lifeCycleSentences(implementation: Implementation): void {
       for (const handle of handles) assert.equal(typeof handle.uploadPart, "function");
     });
 
-    test("spec 3: a handle to no active upload says so when it is used", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: a handle to no active upload says so when it is used", async () => {
+      const { bucket } = await open();
       const handle = bucket.resumeMultipartUpload("key", "never was");
       await refused(handle.uploadPart(1, "value"), "uploadPart", 10024);
       await refused(handle.complete([{ partNumber: 1, etag: "x" }]), "completeMultipartUpload", 10024);
       await refused(handle.abort(), "abortMultipartUpload", 10024);
     });
 
-    test("spec 3: a resumed handle does all that the created one does", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: a resumed handle does all that the created one does", async () => {
+      const { bucket } = await open();
       const created = await bucket.createMultipartUpload("key");
       const resumed = bucket.resumeMultipartUpload("key", created.uploadId);
       const parts = [await created.uploadPart(1, "one "), await resumed.uploadPart(2, "two")];
@@ -102,8 +105,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       await isOver(bucket, other, parts);
     });
 
-    test("spec 3: active, uploadPart: returns StoreUploadedPart (etag, partNumber), and the upload stays active", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: active, uploadPart: returns StoreUploadedPart (etag, partNumber), and the upload stays active", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts: StoreUploadedPart[] = [];
       for (const partNumber of [1, 2, 3]) {
@@ -117,8 +120,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "part 1part 2part 3");
     });
 
-    test("spec 3: active, uploadPart: a part that fails leaves the upload active and its other parts as they were", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: active, uploadPart: a part that fails leaves the upload active and its other parts as they were", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "value");
       const failing = new ReadableStream({
@@ -129,8 +132,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: active, complete: returns StoreObject, and the object is immediately readable globally", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 3: active, complete: returns StoreObject, and the object is immediately readable globally", async () => {
+      const { store, bucket } = await open();
       const elsewhere = store.bucket("bucket");
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(9, 3)];
       const upload = await bucket.createMultipartUpload("key");
@@ -144,8 +147,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 3: a completed upload is no longer active", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: a completed upload is no longer active", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, ["value"]);
       const completed = await upload.complete(parts);
@@ -155,8 +158,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "value");
     });
 
-    test("spec 3: of completes that run side by side, exactly one completes the upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: of completes that run side by side, exactly one completes the upload", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, ["value"]);
       const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => upload.complete(parts)));
@@ -165,8 +168,8 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.equal((await mustHead(bucket, "key")).version, versions[0]);
     });
 
-    test("spec 3: active, abort: the promise resolves when the abort has succeeded, to nothing", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 3: active, abort: the promise resolves when the abort has succeeded, to nothing", async () => {
+      const { store, bucket } = await open();
       await bucket.put("key", "before");
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, [pattern(10_000), pattern(10_000)]);
@@ -176,16 +179,16 @@ export function lifeCycleSentences(implementation: Implementation): void {
       assert.deepEqual(await keysIn(bucket), ["key"]);
     });
 
-    test("spec 3: an upload that is aborted already may be aborted again", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: an upload that is aborted already may be aborted again", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       await upload.abort();
       assert.equal(await upload.abort(), undefined);
       assert.equal(await bucket.resumeMultipartUpload("key", upload.uploadId).abort(), undefined);
     });
 
-    test("spec 3: an aborted upload leaves other uploads of the key as they are", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 3: an aborted upload leaves other uploads of the key as they are", async () => {
+      const { bucket } = await open();
       const [one, two] = [
         await bucket.createMultipartUpload("key"),
         await bucket.createMultipartUpload("key"),

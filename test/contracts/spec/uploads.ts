@@ -8,9 +8,9 @@ import {
   assertBytes,
   contentOf,
   mustHead,
-  openBucket,
   pattern,
   refused,
+  sharedBucket,
   textOf,
   uploadParts,
   wrongArgument,
@@ -18,15 +18,17 @@ import {
 
 export function uploadSentences(implementation: Implementation): void {
   describe("multipart uploads", () => {
-    test("spec 2.9: key is the key of the upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    const open = sharedBucket(implementation);
+
+    test("spec 2.9: key is the key of the upload", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("a/b c");
       assert.equal(upload.key, "a/b c");
       assert.equal(bucket.resumeMultipartUpload("a/b c", upload.uploadId).key, "a/b c");
     });
 
-    test("spec 2.9: uploadId is the identifier of the upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.9: uploadId is the identifier of the upload", async () => {
+      const { bucket } = await open();
       const uploads = await Promise.all(
         Array.from({ length: 10 }, (_, i) => bucket.createMultipartUpload(i < 5 ? "same" : `key ${i}`)),
       );
@@ -38,8 +40,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(new Set(uploads.map((upload) => upload.uploadId)).size, uploads.length);
     });
 
-    test("spec 2.9: the identifier tells uploads of one key apart", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.9: the identifier tells uploads of one key apart", async () => {
+      const { bucket } = await open();
       const [one, two] = [
         await bucket.createMultipartUpload("key"),
         await bucket.createMultipartUpload("key"),
@@ -52,8 +54,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "two");
     });
 
-    test("spec 2.9: an identifier belongs to its key and its bucket", async (t) => {
-      const { store, bucket } = await openBucket(implementation, t);
+    test("spec 2.9: an identifier belongs to its key and its bucket", async () => {
+      const { store, bucket } = await open();
       await store.createBucket("other");
       const { uploadId } = await bucket.createMultipartUpload("key");
       await refused(
@@ -65,8 +67,8 @@ export function uploadSentences(implementation: Implementation): void {
       await refused(elsewhere.uploadPart(1, "x"), "uploadPart", 10024);
     });
 
-    test("spec 2.9: an upload has uploadPart, abort and complete, each of which returns a Promise", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.9: an upload has uploadPart, abort and complete, each of which returns a Promise", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const part = upload.uploadPart(1, "value");
       assert.ok(part instanceof Promise);
@@ -78,8 +80,8 @@ export function uploadSentences(implementation: Implementation): void {
       await aborted;
     });
 
-    test("spec 2.10: uploadPart returns the partNumber and the etag of the part", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.10: uploadPart returns the partNumber and the etag of the part", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const partNumber of [1, 2, 7, 10_000]) {
         const part = await upload.uploadPart(partNumber, pattern(500, partNumber));
@@ -88,8 +90,8 @@ export function uploadSentences(implementation: Implementation): void {
       }
     });
 
-    test("spec 2.10: the full list of uploaded parts is required when completing the upload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.10: the full list of uploaded parts is required when completing the upload", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [one, two] = await uploadParts(upload, ["one", "two"]);
       assert.ok(one !== undefined && two !== undefined);
@@ -103,16 +105,16 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "onetwo");
     });
 
-    test("spec 2.10: the list may be kept as JSON between calls", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.10: the list may be kept as JSON between calls", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const kept = JSON.stringify(await uploadParts(upload, ["one", "two"]));
       await bucket.resumeMultipartUpload("key", upload.uploadId).complete(JSON.parse(kept));
       assert.equal(await textOf(bucket, "key"), "onetwo");
     });
 
-    test("spec 2.12: createMultipartUpload needs no options", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 2.12: createMultipartUpload needs no options", async () => {
+      const { bucket } = await open();
       for (const options of [undefined, null, {}]) {
         const upload = await bucket.createMultipartUpload("key", options);
         const object = await upload.complete(await uploadParts(upload, ["value"]));
@@ -126,8 +128,8 @@ export function uploadSentences(implementation: Implementation): void {
       ["customMetadata", { customMetadata: { reel: "1", take: "2" } }],
       ["storageClass", { storageClass: "InfrequentAccess" }],
     ] as const) {
-      test(`spec 2.12: ${field} given to createMultipartUpload is that of the object`, async (t) => {
-        const { bucket } = await openBucket(implementation, t);
+      test(`spec 2.12: ${field} given to createMultipartUpload is that of the object`, async () => {
+        const { bucket } = await open();
         await bucket.put("key", "before", {
           customMetadata: { old: "yes" },
           httpMetadata: { contentType: "a/b" },
@@ -143,8 +145,8 @@ export function uploadSentences(implementation: Implementation): void {
       });
     }
 
-    test("spec 4: uploadPart takes options, and what they say of the object is said by createMultipartUpload", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: uploadPart takes options, and what they say of the object is said by createMultipartUpload", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key", { customMetadata: { by: "create" } });
       const options: StoreMultipartOptions = {
         customMetadata: { by: "part" },
@@ -155,8 +157,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(object.storageClass, "Standard");
     });
 
-    test("spec 4: uploadPart takes a part number from 1 to 10000", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: uploadPart takes a part number from 1 to 10000", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       for (const partNumber of [0, -1, 10_001, Number.NaN, Number.POSITIVE_INFINITY]) {
         await wrongArgument(upload.uploadPart(partNumber, "value"), TypeError);
@@ -166,8 +168,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "first last");
     });
 
-    test("spec 4: complete completes with the given parts, stored by part number whatever their order", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: complete completes with the given parts, stored by part number whatever their order", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const values = [pattern(70_000, 1), pattern(70_000, 2), pattern(70_000, 3), pattern(5, 4)];
       const parts = await uploadParts(upload, values);
@@ -179,8 +181,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(object.etag, `${etag}-4`);
     });
 
-    test("spec 4: complete completes with the given parts, and none that was not given", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: complete completes with the given parts, and none that was not given", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const [first] = await uploadParts(upload, ["one", "two", "six"]);
       const last = await upload.uploadPart(9, "end");
@@ -190,8 +192,8 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "oneend");
     });
 
-    test("spec 4: a part uploaded again replaces the part of that number", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: a part uploaded again replaces the part of that number", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const before = await upload.uploadPart(1, "before");
       const after = await upload.uploadPart(1, "after");
@@ -200,15 +202,15 @@ export function uploadSentences(implementation: Implementation): void {
       assert.equal(await textOf(bucket, "key"), "after");
     });
 
-    test("spec 4: a part that is uploaded twice in the list is refused", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: a part that is uploaded twice in the list is refused", async () => {
+      const { bucket } = await open();
       const upload = await bucket.createMultipartUpload("key");
       const part = await upload.uploadPart(1, "value");
       await refused(upload.complete([part, part]), "completeMultipartUpload", 10048);
     });
 
-    test("spec 4: complete replaces the object of that key at once", async (t) => {
-      const { bucket } = await openBucket(implementation, t);
+    test("spec 4: complete replaces the object of that key at once", async () => {
+      const { bucket } = await open();
       const before = await bucket.put("key", "before");
       const upload = await bucket.createMultipartUpload("key");
       const parts = await uploadParts(upload, ["after"]);
