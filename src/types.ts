@@ -100,11 +100,13 @@ export interface StoreGetOptions {
 export interface StoreMultipartOptions {
   httpMetadata?: StoreHTTPMetadata | Headers | undefined;
   customMetadata?: Record<string, string> | undefined;
-  storageClass?: StoreStorageClass | undefined;
+  /** One of the storage classes; the bucket's own when not given. */
+  storageClass?: string | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
 }
 
 export interface StorePutOptions extends StoreMultipartOptions {
+  storageClass?: StoreStorageClass | undefined;
   onlyIf?: StoreConditional | Headers | null | undefined;
   /** At most one of the five: hex, or bytes. */
   md5?: ArrayBuffer | ArrayBufferView | string | undefined;
@@ -120,7 +122,8 @@ export interface StoreListOptions {
   cursor?: string | undefined;
   delimiter?: string | undefined;
   startAfter?: string | undefined;
-  include?: ("httpMetadata" | "customMetadata")[] | undefined;
+  /** "httpMetadata" and/or "customMetadata": listed objects then carry it. */
+  include?: string[] | undefined;
 }
 
 export interface StoreUploadedPart {
@@ -137,7 +140,7 @@ export interface StoreMultipartUpload {
   uploadPart(
     partNumber: number,
     value: StorePartValue,
-    options?: Pick<StoreMultipartOptions, "ssecKey">,
+    options?: StoreMultipartOptions | null,
   ): Promise<StoreUploadedPart>;
   abort(): Promise<void>;
   complete(uploadedParts: StoreUploadedPart[]): Promise<StoreObject>;

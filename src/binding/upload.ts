@@ -31,7 +31,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
   async uploadPart(
     partNumber: number,
     value: script.StorePartValue,
-    options?: Pick<script.StoreMultipartOptions, "ssecKey"> | null,
+    options?: script.StoreMultipartOptions | null,
   ): Promise<script.StoreUploadedPart> {
     const source = sourceOf(value, "uploadPart");
     try {

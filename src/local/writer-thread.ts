@@ -1,6 +1,6 @@
 // The writer thread: commits for its process. All changes that have arrived for a bucket go into one
 // transaction, so one sync pays for all of them.
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
 import { inTransaction, openDatabase, sqliteCannotOpen, sqliteCode, sqliteFull } from "./database.ts";
@@ -75,10 +75,8 @@ function isNoSpace(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOSPC";
 }
 
-function answer(request: Request): Reply["result"] {
+function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   switch (request.kind) {
-    case "commit":
-      return request.groups.map(commitGroup);
     case "create bucket":
       return attempt(() => createBucket(layout, registry, request.bucket));
     case "delete bucket":
@@ -91,9 +89,46 @@ function answer(request: Request): Reply["result"] {
   }
 }
 
-port.on("message", (request: Request) => {
-  const result = answer(request);
-  port.postMessage({ id: request.id, result } satisfies Reply);
-  if (request.kind === "close") port.close();
-  else vacuum.whenIdle();
+type CommitRequest = Extract<Request, { kind: "commit" }>;
+
+/** As many changes as one transaction takes; the rest waits for the next. */
+const mostChanges = 1024;
+
+/** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
+function commitAll(requests: readonly CommitRequest[]): void {
+  const changes = new Map<string, WireChange[]>();
+  for (const { groups } of requests) {
+    for (const group of groups) {
+      changes.set(group.bucketId, [...(changes.get(group.bucketId) ?? []), ...group.changes]);
+    }
+  }
+  const outcomes = new Map<string, Outcome[]>();
+  for (const [bucketId, all] of changes) outcomes.set(bucketId, commitGroup({ bucketId, changes: all }));
+  for (const { id, groups } of requests) {
+    const result = groups.map(({ bucketId, changes }) => outcomes.get(bucketId)!.splice(0, changes.length));
+    port.postMessage({ id, result } satisfies Reply);
+  }
+}
+
+function next(): Request | undefined {
+  return receiveMessageOnPort(port)?.message as Request | undefined;
+}
+
+port.on("message", (first: Request) => {
+  let request: Request | undefined = first;
+  while (request !== undefined) {
+    const commits: CommitRequest[] = [];
+    let count = 0;
+    while (request?.kind === "commit" && count < mostChanges) {
+      commits.push(request);
+      for (const { changes } of request.groups) count += changes.length;
+      request = next();
+    }
+    if (commits.length > 0) commitAll(commits);
+    if (request === undefined || request.kind === "commit") continue;
+    port.postMessage({ id: request.id, result: answer(request) } satisfies Reply);
+    if (request.kind === "close") return port.close();
+    request = next();
+  }
+  vacuum.whenIdle();
 });

@@ -1,5 +1,6 @@
-// The serving thread's side of the writer: collects changes while a commit is under way and sends them all
-// at once when it is done. The group is what arrived during the last sync; no timer delays anybody.
+// The serving thread's side of the writer: sends on what one turn of the event loop has brought, at once.
+// The writer thread takes all that has arrived during its last sync into the next commit, so groups form by
+// themselves and no timer delays anybody.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { BucketRecord } from "../model/bucket.ts";
@@ -23,55 +24,38 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** As many changes as one transaction takes; the rest waits for the next. */
-const groupChanges = 1024;
-
 export function createWriter(layout: Layout, fence: Fence): Writer {
   const thread = startThread(layout, fence);
   let queue = new Map<string, Waiting[]>();
-  let committing = false;
-  let last: Promise<void> = Promise.resolve();
+  const underWay = new Set<Promise<void>>();
 
-  function takeBatch(): [string, Waiting[]][] {
-    const taken: [string, Waiting[]][] = [];
-    const left = new Map<string, Waiting[]>();
-    for (const [bucketId, waiting] of queue) {
-      taken.push([bucketId, waiting.slice(0, groupChanges)]);
-      if (waiting.length > groupChanges) left.set(bucketId, waiting.slice(groupChanges));
+  async function send(batch: Map<string, Waiting[]>): Promise<void> {
+    const groups: Group[] = [];
+    for (const [bucketId, waiting] of batch)
+      groups.push({ bucketId, changes: waiting.map(({ change }) => change) });
+    try {
+      const outcomes = (await thread.ask({ kind: "commit", groups })) as Outcome[][];
+      for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, outcomes[i]!, fence);
+    } catch (error) {
+      for (const waiting of batch.values()) for (const { reject } of waiting) reject(error);
     }
-    queue = left;
-    return taken;
   }
 
-  async function commitQueued(): Promise<void> {
-    committing = true;
-    while (queue.size > 0) {
-      const batch = takeBatch();
-      const groups: Group[] = batch.map(([bucketId, waiting]) => ({
-        bucketId,
-        changes: waiting.map(({ change }) => change),
-      }));
-      try {
-        const outcomes = (await thread.ask({ kind: "commit", groups })) as Outcome[][];
-        for (const [i, [, waiting]] of batch.entries()) settle(waiting, outcomes[i]!, fence);
-      } catch (error) {
-        for (const [, waiting] of batch) for (const { reject } of waiting) reject(error);
-      }
-    }
-    committing = false;
+  function flush(): void {
+    const batch = queue;
+    queue = new Map();
+    const sent = send(batch).finally(() => underWay.delete(sent));
+    underWay.add(sent);
   }
 
   return {
     commit(bucketId, change) {
       return new Promise((resolve, reject) => {
         fence.check();
+        if (queue.size === 0) setImmediate(flush);
         const waiting = queue.get(bucketId) ?? [];
         waiting.push({ change, resolve, reject });
         queue.set(bucketId, waiting);
-        if (committing) return;
-        committing = true;
-        // Starts behind the current turn, so that all who write in it share the first commit.
-        last = Promise.resolve().then(commitQueued);
       });
     },
     async createBucket(bucket) {
@@ -84,7 +68,8 @@ export function createWriter(layout: Layout, fence: Fence): Writer {
       return result as "deleted" | "missing" | "not empty";
     },
     async close() {
-      await last;
+      if (queue.size > 0) flush();
+      await Promise.all(underWay);
       await thread.close();
     },
   };

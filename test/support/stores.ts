@@ -7,7 +7,7 @@ import { type OpenOptions, openStore, type Store } from "../../src/index.ts";
 
 export interface Implementation {
   readonly name: "memory" | "local";
-  open(t: TestContext, options?: OpenOptions): Promise<Store>;
+  open(t: Pick<TestContext, "after">, options?: OpenOptions): Promise<Store>;
 }
 
 export const implementations: readonly Implementation[] = [
@@ -23,11 +23,12 @@ export const implementations: readonly Implementation[] = [
     name: "local",
     async open(t, options) {
       const directory = await mkdtemp(join(tmpdir(), "store-test-"));
-      const store = await openStore(directory, options);
+      let store: Store | undefined;
       t.after(async () => {
-        await store.close();
+        await store?.close();
         await rm(directory, { recursive: true, force: true });
       });
+      store = await openStore(directory, options);
       return store;
     },
   },

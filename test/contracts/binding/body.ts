@@ -48,7 +48,7 @@ export function bodyContract(implementation: Implementation): void {
 
     test("the stream gives bytes of its own: what becomes of them touches neither store nor others", async (t) => {
       const { bucket } = await openBucket(t, implementation);
-      for (const size of [1, 10, 4095, 4096, 4097, 100_000]) {
+      for (const size of [1, 10, 4095, 4096, 4097, 8192, 65_536, 100_000, 262_144, MiB]) {
         await bucket.put("key", patterned(size));
         // Small buffers share one pool in this runtime; bytes from there must not be handed out.
         const neighbour = Buffer.from("a small buffer");

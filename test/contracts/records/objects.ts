@@ -37,7 +37,7 @@ export const objectRecords: Chapter = async (t, ports) => {
           assert.deepEqual(plain(page.entries), [{ record: plain(record) }]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 

@@ -33,7 +33,7 @@ export const uploadRecords: Chapter = async (t, ports) => {
         const listed = await records.uploads(bucket, { prefix: record.key, after: undefined, limit: 10_000 });
         assert.deepEqual(plain(listed.find(({ id }) => id === record.id)), plain(record));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

@@ -1,0 +1,117 @@
+// Keeps the house in order: which room may import which, and how long a file may grow. The table is the
+// one of ARCHITECTURE.md; change both together.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const source = join(root, "src");
+
+/** What the files of a room may import: rooms, single files of rooms, and packages by name. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  model: ["model", "node:crypto"],
+  http: ["http", "model"],
+  engine: ["engine", "model", "node:crypto"],
+  memory: ["memory", "model", ...ports()],
+  local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
+  // What a face knows of the engine is types alone; the rule below keeps that.
+  binding: ["binding", "http", "model", "types.ts", "engine/engine.ts", "node:util"],
+  "types.ts": [],
+  "open.ts": ["binding", "model", "types.ts", "engine", "memory", "local"],
+  "index.ts": ["binding", "model", "types.ts", "open.ts"],
+};
+
+function ports(): string[] {
+  return ["engine/records.ts", "engine/blobs.ts", "engine/encoding.ts"];
+}
+
+interface Import {
+  readonly target: string;
+  readonly kind: "type" | "value" | "dynamic";
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, "utf8");
+  const found: Import[] = [];
+  for (const [, kind, , from] of text.matchAll(/^(?:import|export)( type)?\b([^;"']*?)from "([^"]+)";/gms)) {
+    found.push({ target: resolved(file, from!), kind: kind === undefined ? "value" : "type" });
+  }
+  for (const [, from] of text.matchAll(/\bimport\("([^"]+)"\)/g)) {
+    found.push({ target: resolved(file, from!), kind: "dynamic" });
+  }
+  return found;
+}
+
+function resolved(file: string, from: string): string {
+  return from.startsWith(".") ? relative(source, join(dirname(file), from)) : from;
+}
+
+function sourceFiles(): string[] {
+  return readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(source, name));
+}
+
+function roomOf(path: string): string {
+  return path.includes("/") ? path.slice(0, path.indexOf("/")) : path;
+}
+
+function isAllowed(target: string, allowed: readonly string[]): boolean {
+  return allowed.some(
+    (rule) =>
+      rule === target ||
+      rule === roomOf(target) ||
+      (rule.endsWith("*") && target.startsWith(rule.slice(0, -1))),
+  );
+}
+
+test("every room imports only what the table of ARCHITECTURE.md allows", () => {
+  for (const file of sourceFiles()) {
+    const name = relative(source, file);
+    const allowed = rooms[roomOf(name)];
+    assert.ok(allowed, `src/${name} stands in a room that the table does not know`);
+    for (const { target } of importsOf(file)) {
+      assert.ok(isAllowed(target, allowed), `src/${name} must not import ${target}`);
+    }
+  }
+});
+
+test("a face knows the engine by its types alone, and adapters are loaded only when they are opened", () => {
+  for (const file of sourceFiles()) {
+    const name = relative(source, file);
+    for (const { target, kind } of importsOf(file)) {
+      const room = roomOf(target);
+      if (roomOf(name) === "binding" && room === "engine")
+        assert.equal(kind, "type", `src/${name} imports ${target}`);
+      const isAdapter = room === "memory" || room === "local";
+      if (isAdapter && roomOf(name) !== room) assert.equal(kind, "dynamic", `src/${name} imports ${target}`);
+    }
+  }
+});
+
+test("no file outgrows 300 lines, and none is named after nothing", () => {
+  for (const file of sourceFiles()) {
+    const name = relative(source, file);
+    const lines = readFileSync(file, "utf8").split("\n").length;
+    assert.ok(lines <= 300, `src/${name} has ${lines} lines`);
+    assert.doesNotMatch(basename(name), /\b(utils?|helpers?|common|manager|base|impl)\b/i);
+  }
+});
+
+test("every file begins with words on what it answers for", () => {
+  for (const file of sourceFiles()) {
+    assert.match(
+      readFileSync(file, "utf8"),
+      /^\/\/ \S/,
+      `src/${relative(source, file)} begins with a comment`,
+    );
+  }
+});
+
+test("nothing outside the command line reads the environment", () => {
+  for (const file of sourceFiles()) {
+    assert.doesNotMatch(readFileSync(file, "utf8"), /process\.(env|argv)/, `src/${relative(source, file)}`);
+  }
+});
