@@ -1,0 +1,65 @@
+// What the chapters of the blobs contract share.
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../../../src/engine/blobs.ts";
+import { inChunks, toArray } from "../../support/bytes.ts";
+
+export interface OpenedBlobs {
+  readonly blobs: Blobs;
+  /** Bytes have a place once their bucket exists. */
+  createBucket(name: string): Promise<void>;
+}
+
+/** Blobs that tests share, each in a bucket of its own. */
+export interface SharedBlobs extends OpenedBlobs {
+  newBucket(): Promise<BucketOfBlobs>;
+}
+
+/** A bucket, and what most tests do in it. */
+export interface BucketOfBlobs {
+  readonly bucket: string;
+  stage(bytes: Uint8Array, chunkSize?: number): Promise<StagedBlob>;
+  /** A reader of blobs that are there, closed at the end. */
+  reading(...group: StoredBlob[]): Promise<BlobReader>;
+  left(): Promise<string[]>;
+}
+
+export type Chapter = (t: TestContext, shared: SharedBlobs) => Promise<void>;
+
+export const blockBytes = 65_536;
+export const named = async () => true;
+export const notNamed = async () => false;
+
+export async function share(
+  t: TestContext,
+  open: (t: TestContext) => Promise<OpenedBlobs>,
+): Promise<SharedBlobs> {
+  const readers: BlobReader[] = [];
+  // Asked for before the blobs are opened, so that it comes before they are closed.
+  t.after(() => Promise.all(readers.map((reader) => reader.close())));
+  const { blobs, createBucket } = await open(t);
+  let buckets = 0;
+  return {
+    blobs,
+    createBucket,
+    async newBucket() {
+      const bucket = `bucket-${++buckets}`;
+      await createBucket(bucket);
+      return {
+        bucket,
+        async stage(bytes, chunkSize = 1000) {
+          const staged = await blobs.stage(bucket, inChunks(bytes, chunkSize));
+          staged.keep();
+          return staged;
+        },
+        async reading(...group) {
+          const reader = await blobs.open(bucket, group, named);
+          assert(reader !== undefined, "the blobs are there");
+          readers.push(reader);
+          return reader;
+        },
+        left: async () => (await toArray(blobs.all(bucket))).sort(),
+      };
+    },
+  };
+}

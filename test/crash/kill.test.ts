@@ -1,0 +1,119 @@
+// Killed at any instant under load: no acknowledged write is lost, none is torn, no byte is orphaned.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { openStore, type Store } from "../../src/index.ts";
+import { assertBytes } from "../support/bytes.ts";
+import { temporaryDirectory } from "../support/stores.ts";
+import { bytesOf, type Value } from "./bodies.ts";
+import type { Report, WriterTask } from "./kill-writer.ts";
+import { assertNothingLeftOver } from "./on-disk.ts";
+import { type Random, seeded } from "./random.ts";
+
+const rounds = 15;
+const buckets = ["load-one", "load-two"];
+
+/** What a key may hold: what was acknowledged last, or what was being written when the process died. */
+interface Known {
+  acknowledged: Value | null;
+  tried: Value | null | undefined;
+}
+
+test("after kill -9 at any instant every acknowledged write is there, and nothing else", async (t) => {
+  await seeded(async (random, seed) => {
+    const directory = await temporaryDirectory(t);
+    const setup = await openStore(directory);
+    for (const name of buckets) await setup.createBucket(name);
+    await setup.close();
+
+    const known = new Map<string, Known>();
+    let acknowledged = 0;
+    for (let round = 0; round < rounds; round++) {
+      const task = { directory, buckets, seed: seed + round * 1000, round };
+      for (const report of await runUntilKilled(task, random)) acknowledged += learn(known, report);
+      await assertRecovered(directory, known);
+    }
+    assert.ok(acknowledged > rounds, "there was a load");
+    t.diagnostic(`${rounds} kills, ${acknowledged} acknowledged writes`);
+  });
+});
+
+/** Everything the process said before it was killed, at an instant that chance decides. */
+async function runUntilKilled(task: WriterTask, random: Random): Promise<Report[]> {
+  const program = fileURLToPath(new URL("./kill-writer.js", import.meta.url));
+  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
+    stdio: ["ignore", "inherit", "inherit", "pipe"],
+  });
+  const closed = once(child, "close");
+  const reports: Report[] = [];
+  // One time in four while it opens and recovers, else in the middle of its writes.
+  const last = random.below(4) === 0 ? Number.POSITIVE_INFINITY : random.between(1, 800);
+  if (last === Number.POSITIVE_INFINITY) await killSoon(child, random.between(50, 500));
+  for await (const line of createInterface(child.stdio[3] as Readable)) {
+    reports.push(JSON.parse(line) as Report);
+    if (reports.length === last) child.kill("SIGKILL");
+  }
+  const [code, signal] = await closed;
+  assert.equal(signal, "SIGKILL", `the writer ended by itself with ${String(code)}`);
+  return reports;
+}
+
+async function killSoon(child: ChildProcess, milliseconds: number): Promise<void> {
+  await delay(milliseconds);
+  child.kill("SIGKILL");
+}
+
+function learn(known: Map<string, Known>, { said, bucket, keys, value }: Report): number {
+  for (const key of keys) {
+    const of = known.get(`${bucket} ${key}`) ?? { acknowledged: null, tried: undefined };
+    known.set(`${bucket} ${key}`, of);
+    if (said === "done") of.acknowledged = value;
+    of.tried = said === "done" ? undefined : value;
+  }
+  return said === "done" ? 1 : 0;
+}
+
+async function assertRecovered(directory: string, known: Map<string, Known>): Promise<void> {
+  const store = await openStore(directory);
+  try {
+    for (const [place, of] of known) {
+      const [bucket = "", ...key] = place.split(" ");
+      of.acknowledged = await assertOneOf(store, bucket, key.join(" "), of);
+      of.tried = undefined;
+    }
+    for (const name of buckets) {
+      const { objects } = await store.bucket(name).list();
+      const found = objects.map(({ key }) => `${name} ${key}`);
+      const expected = [...known].filter(([place, of]) => place.startsWith(name) && of.acknowledged !== null);
+      assert.deepEqual(found, expected.map(([place]) => place).sort(), `the keys of ${name}`);
+    }
+    await store.sweep();
+  } finally {
+    await store.close();
+  }
+  assertNothingLeftOver(directory);
+}
+
+/** Which of the values that may be there is there, whole. */
+async function assertOneOf(store: Store, bucket: string, key: string, of: Known): Promise<Value | null> {
+  const found = await store.bucket(bucket).get(key);
+  const possible = of.tried === undefined ? [of.acknowledged] : [of.acknowledged, of.tried];
+  if (found === null) {
+    assert.ok(possible.includes(null), `"${key}" was acknowledged as ${JSON.stringify(of)} and is gone`);
+    return null;
+  }
+  const bytes = await found.bytes();
+  const first = possible.find((value) => value !== null && bytesOf(key, value).equals(bytes));
+  if (first === undefined || first === null) {
+    const expected = possible.find((value) => value !== null);
+    assert.ok(expected, `"${key}" is there, with ${bytes.length} bytes, though ${JSON.stringify(of)}`);
+    assertBytes(bytes, bytesOf(key, expected), `"${key}", ${JSON.stringify(of)}`);
+    return null;
+  }
+  return first;
+}

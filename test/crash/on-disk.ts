@@ -1,0 +1,122 @@
+// What lies in a data directory that nobody has open, held against what its records name: no byte more, no
+// byte less.
+import assert from "node:assert/strict";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { decodeManifest } from "../../src/engine/encoding.ts";
+import { verifiedText } from "../../src/local/checked.ts";
+import { type BucketPaths, blobId, bucketPaths, type Layout, layoutOf } from "../../src/local/layout.ts";
+
+type Row = Record<string, string | number | null>;
+
+/** Every blob's file, by bucket id, folder and number. */
+export function blobFiles(directory: string): { id: string; path: string }[] {
+  const layout = layoutOf(directory);
+  return readdirSync(layout.buckets).flatMap((bucketId) => {
+    const { blobs } = bucketPaths(layout, bucketId);
+    return readdirSync(blobs).flatMap((folder) =>
+      readdirSync(join(blobs, folder)).map((file) => ({
+        id: blobId({ bucketId, folder, file }),
+        path: join(blobs, folder, file),
+      })),
+    );
+  });
+}
+
+export function bucketIds(directory: string): ReadonlyMap<string, string> {
+  const rows = query(layoutOf(directory).registry, "SELECT name, id FROM buckets");
+  return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
+}
+
+/** Holds after every crash once the directory was opened, swept and closed again. */
+export function assertNothingLeftOver(directory: string): void {
+  const layout = layoutOf(directory);
+  const kept = ["buckets", "processes", "registry.db", "trash"];
+  const entries = readdirSync(layout.root).filter((name) => name !== "reserve");
+  assert.deepEqual(entries.sort(), kept, "nothing else lies in the data directory");
+  assert.deepEqual(readdirSync(layout.processes), [], "no lock of a process that is gone");
+  assert.deepEqual(readdirSync(layout.trash), [], "the trash is empty");
+
+  const registered = query(layout.registry, "SELECT id, deleting FROM buckets ORDER BY id");
+  assert.deepEqual(
+    registered.filter(({ deleting }) => deleting !== 0),
+    [],
+    "no bucket is half deleted",
+  );
+  assert.deepEqual(
+    readdirSync(layout.buckets).sort(),
+    registered.map(({ id }) => String(id)),
+    "every bucket's folder is registered and there",
+  );
+  for (const { id } of registered) assertBucket(layout, String(id));
+}
+
+function assertBucket(layout: Layout, id: string): void {
+  const paths = bucketPaths(layout, id);
+  assert.deepEqual(
+    readdirSync(paths.directory).sort(),
+    ["blobs", "open", "pins", "records.db"],
+    "nothing else lies in a bucket's folder",
+  );
+  assert.deepEqual(readdirSync(paths.open), [], "no marker of a process that is gone");
+  assert.deepEqual(readdirSync(paths.pins), [], "no pin of a process that is gone");
+  assertDatabase(paths, id);
+}
+
+function assertDatabase(paths: BucketPaths, bucketId: string): void {
+  const column = (sql: string): unknown[] =>
+    query(paths.database, sql)
+      .map((row) => Object.values(row)[0])
+      .sort();
+  assert.deepEqual(column("PRAGMA integrity_check"), ["ok"], "the database is whole");
+  assert.deepEqual(column("SELECT entry FROM buried"), [], "nothing is left to be removed");
+
+  const files = readdirSync(paths.blobs).flatMap((folder) =>
+    readdirSync(join(paths.blobs, folder)).map((file) => blobId({ bucketId, folder, file })),
+  );
+  const manifests = column("SELECT parts FROM manifests WHERE id IN (SELECT manifest FROM objects)");
+  const named = [
+    ...column("SELECT blob FROM objects WHERE blob IS NOT NULL"),
+    ...column("SELECT blob FROM parts"),
+    ...manifests.flatMap((text) =>
+      decodeManifest(verifiedText(String(text), "a manifest")).map(({ blob }) => blob.id),
+    ),
+  ];
+  assert.deepEqual(files.sort(), named.sort(), "the files are exactly the blobs that records name");
+  assert.deepEqual(column("SELECT id FROM blobs"), named, "every known blob is one that a record names");
+  assert.deepEqual(
+    column("SELECT id FROM bodies"),
+    column("SELECT inline FROM objects WHERE inline <> 0"),
+    "every inline body belongs to an object",
+  );
+  assert.deepEqual(
+    column("SELECT id FROM manifests"),
+    column("SELECT manifest FROM objects WHERE manifest IS NOT NULL"),
+    "every list of parts belongs to an object",
+  );
+  assert.deepEqual(
+    query(paths.database, "SELECT objects, bytes FROM bucket"),
+    query(paths.database, "SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects"),
+    "the totals are those of the objects",
+  );
+}
+
+/** Folders for blobs that hold none. */
+export function emptyFolders(directory: string): string[] {
+  const layout = layoutOf(directory);
+  return readdirSync(layout.buckets).flatMap((bucketId) => {
+    const { blobs } = bucketPaths(layout, bucketId);
+    return readdirSync(blobs).filter((folder) => readdirSync(join(blobs, folder)).length === 0);
+  });
+}
+
+function query(path: string, sql: string): Row[] {
+  assert.ok(existsSync(path), `${path} is there`);
+  const database = new DatabaseSync(path, { timeout: 5000 });
+  try {
+    return database.prepare(sql).all() as Row[];
+  } finally {
+    database.close();
+  }
+}
