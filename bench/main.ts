@@ -21,8 +21,8 @@ import { createWorkspace } from "./workspace.ts";
 /** In this order: churn is last since it destroys what the large store holds. */
 const sections: readonly Section[] = [small, sizes, multipart, contention, list, memory, churn];
 
-const full: Pace = { rounds: 7, seconds: 1, bytes: 1024 * MiB };
-const quick: Pace = { rounds: 3, seconds: 0.1, bytes: 128 * MiB };
+const full: Pace = { rounds: 7, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
+const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };
 
 interface Report extends Pick<Section, "name" | "description"> {
   readonly rows: readonly Row[];

@@ -14,6 +14,8 @@ export interface Pace {
   readonly rounds: number;
   /** How long a round lasts. */
   readonly seconds: number;
+  /** How many lanes work at once, where a section does not say otherwise. */
+  readonly lanes: readonly number[];
   /** No round moves more bytes than this. */
   readonly bytes: number;
 }

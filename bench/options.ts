@@ -98,7 +98,8 @@ export function help(sections: readonly SectionName[]): string {
 
 npm run bench -- [options]
 
-  --quick         a minute in all: short rounds, and nothing that needs the large store unless --only names it
+  --quick         a minute in all: short rounds, fewer lanes, and nothing that needs the large store
+                  unless --only names it
   --only a,b      only these sections
   --json          one JSON document instead of tables
   --dir DIR       where the temporary directory is made (default: ${tmpdir()})

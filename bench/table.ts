@@ -42,7 +42,12 @@ function linesOf(row: Row): string[][] {
   const limitCells = (limit: Row["limits"][number] | undefined) =>
     limit === undefined
       ? ["", "", "", ""]
-      : [limit.name, number(limit.figure.median), spread(limit.figure), limit.ratio.toFixed(2)];
+      : [
+          limit.name,
+          number(limit.figure.median),
+          spread(limit.figure),
+          Number.isFinite(limit.ratio) ? limit.ratio.toFixed(2) : "",
+        ];
   const line = [
     row.what,
     row.size === undefined ? "" : sizeName(row.size),

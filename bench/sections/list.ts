@@ -27,7 +27,7 @@ async function run(context: Context): Promise<void> {
   const largeStore = large && (await openStore(large.directory));
   const many = large && largeStore?.bucket(large.bucket);
 
-  for (const lanes of [1, 16, 128]) {
+  for (const lanes of context.pace.lanes) {
     const rounds = [flatPages(context, few, keysInFolders(folders, 10_000), 10_000, lanes)];
     if (many && large) rounds.push(flatPages(context, many, large.key, large.objects, lanes));
     await compared(context, {
@@ -39,7 +39,7 @@ async function run(context: Context): Promise<void> {
       limit: directoryPages(directory, page, context.pace.seconds),
     });
   }
-  for (const lanes of [1, 16, 128]) {
+  for (const lanes of context.pace.lanes) {
     const rounds = [folderPages(context, tens, lanes)];
     if (many) rounds.push(folderPages(context, many, lanes));
     await compared(context, {

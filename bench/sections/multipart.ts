@@ -23,7 +23,7 @@ async function run(context: Context): Promise<void> {
   const bucket = store.bucket("multipart");
   for (const size of [KiB, 64 * KiB, MiB, 64 * MiB]) {
     const body = randomBytes(size);
-    for (const lanes of [1, 16, 128]) {
+    for (const lanes of context.pace.lanes) {
       if (!withinBound(context, size, lanes)) continue;
       await uploads({ context, bucket, body, lanes, sweep: () => store.sweep() });
     }

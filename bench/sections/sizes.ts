@@ -24,7 +24,7 @@ async function run(context: Context): Promise<void> {
   const sweep = () => store.sweep();
   for (const size of [64 * KiB, MiB, 64 * MiB]) {
     const body = randomBytes(size);
-    const lanes = [1, 16, 128].filter((count) => withinBound(context, size, count));
+    const lanes = context.pace.lanes.filter((count) => withinBound(context, size, count));
     for (const count of lanes) await puts({ context, bucket, body, lanes: count, sweep });
     if (size === 64 * MiB) {
       for (const count of lanes) await puts({ context, bucket, body, lanes: count, sweep, stream: true });

@@ -3,7 +3,8 @@ import type { ByteRange } from "../model/range.ts";
 
 export interface Blobs {
   /**
-   * Writes the chunks as one blob; nobody writes into a chunk once it is given. Once this resolves the bytes survive a power cut, but no record names
+   * Writes the chunks as one blob. A chunk stays as it is until the one after the next is asked for, so one
+   * may still be on its way to the disk while the next is filled. Once this resolves the bytes survive a power cut, but no record names
    * them yet: the caller commits one and then calls `keep`, or calls `discard`. A blob left with neither
    * is an orphan that recovery removes after the process is gone, unless a record turned out to name it.
    */

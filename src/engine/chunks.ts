@@ -1,13 +1,24 @@
 // Small pieces of byte-stream plumbing that several parts of the engine share.
 
-/** The same bytes, copied into buffers of the reader's own, each filled to its size but for the last. */
+/**
+ * The same bytes, copied into buffers of its own, each filled to its size but for the last. Two buffers take
+ * turns: what is yielded stays as it is until the piece after the next is asked for.
+ */
 export async function* rechunk(
   chunks: AsyncIterable<Uint8Array>,
   size: number | (() => number),
 ): AsyncGenerator<Uint8Array> {
   const nextSize = typeof size === "number" ? () => size : size;
-  let block = Buffer.allocUnsafeSlow(nextSize());
+  let spare: Buffer | undefined;
+  let block: Buffer = Buffer.allocUnsafeSlow(nextSize());
   let filled = 0;
+  const takeTurns = () => {
+    const wanted = nextSize();
+    const next = spare?.length === wanted ? spare : Buffer.allocUnsafeSlow(wanted);
+    spare = block;
+    block = next;
+    filled = 0;
+  };
   for await (const chunk of chunks) {
     let taken = 0;
     while (taken < chunk.length) {
@@ -17,8 +28,7 @@ export async function* rechunk(
       taken += piece.length;
       if (filled === block.length) {
         yield block;
-        block = Buffer.allocUnsafeSlow(nextSize());
-        filled = 0;
+        takeTurns();
       }
     }
   }

@@ -82,7 +82,7 @@ async function* declared(stream: ByteStream): AsyncGenerator<Uint8Array> {
 
 /**
  * Copies what comes into buffers of the engine's own before hashing: a script that writes into its chunk
- * again cannot make hash and bytes disagree, and the blob may keep the buffer until it is written.
+ * again cannot make hash and bytes disagree.
  */
 async function* countAndHash(
   context: Context,
@@ -127,7 +127,8 @@ async function firstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: numbe
   while (size <= inlineBytes) {
     const next = await chunks.next();
     if (next.done === true) return { bytes: Buffer.concat(pieces), ended: true };
-    pieces.push(next.value);
+    // A copy: the buffer of a piece is used again.
+    pieces.push(new Uint8Array(next.value));
     size += next.value.length;
   }
   return { bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), ended: false };

@@ -16,9 +16,8 @@ interface ObjectRow {
 export interface Applier {
   /** True when the bucket was deleted, by whichever process. */
   isDeleted(): boolean;
-  apply(change: WireChange): "committed" | "conflict";
-  /** Writes down the totals that the applied changes have moved; at the end of a transaction. */
-  settleTotals(): void;
+  /** Each change by itself, all of it or nothing, in order. */
+  apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
 }
 
 export function createApplier(database: Database): Applier {
@@ -116,15 +115,17 @@ export function createApplier(database: Database): Applier {
 
   return {
     isDeleted: () => (sql.bucket.get() as { deleted: number }).deleted === 1,
-    apply(change) {
-      if (!change.checks.every(holds)) return "conflict";
-      for (const mutation of change.mutations) mutate(mutation);
-      return "committed";
-    },
-    settleTotals() {
-      if (objects !== 0 || bytes !== 0) sql.addTotals.run(objects, bytes);
+    apply(changes) {
+      // Also after a transaction that failed half way.
       objects = 0;
       bytes = 0;
+      const outcomes = changes.map((change) => {
+        if (!change.checks.every(holds)) return "conflict";
+        for (const mutation of change.mutations) mutate(mutation);
+        return "committed";
+      });
+      if (objects !== 0 || bytes !== 0) sql.addTotals.run(objects, bytes);
+      return outcomes;
     },
   };
 }

@@ -19,33 +19,40 @@ const checksumBytes = 4;
 /** Read or written at once while few streams are open. */
 const largeChunk = 512 * 1024;
 
-/** Long writes are synced as they go, so that the last sync does not wait for all of the disk's work. */
+/** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
 const syncEvery = 8 * 1024 * 1024;
 
 /** Writes and syncs a new file; the bytes' count is answered. The caller syncs the directory. */
 export async function writeBlockFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+  const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
   try {
     const checksums = createBlockChecksums();
     let size = 0;
-    let written: Promise<unknown> = Promise.resolve();
-    let synced = 0;
+    let unsynced = 0;
     for await (const chunk of chunks) {
       checksums.update(chunk);
-      await written;
-      const at = size;
-      size += chunk.length;
-      const syncAfter = size - synced >= syncEvery;
-      if (syncAfter) synced = size;
+      await underWay.write;
       // Written while the next chunk is fetched and hashed.
-      written = writeAll(file, chunk, at).then(() => (syncAfter ? syncFile(file) : undefined));
-      written.catch(() => {});
+      underWay.write = writeAll(file, chunk, size);
+      underWay.write.catch(() => {});
+      size += chunk.length;
+      unsynced += chunk.length;
+      if (unsynced >= syncEvery) {
+        unsynced = 0;
+        await underWay.sync;
+        underWay.sync = syncFile(file);
+        underWay.sync.catch(() => {});
+      }
     }
-    await written;
+    await underWay.write;
     await writeAll(file, checksums.finish(), size);
+    await underWay.sync;
     await syncFile(file);
     return size;
   } finally {
+    // Nothing may still be using the descriptor when it is closed.
+    await Promise.allSettled([underWay.write, underWay.sync]);
     await closeFile(file);
   }
 }
@@ -91,14 +98,19 @@ function createBlockChecksums() {
   };
 }
 
-/** How many readers are under way: together they keep within a bounded amount of memory. */
+/** How many bodies are being read: together they keep within a bounded amount of memory. */
 let readers = 0;
 
 function chunkBytes(): number {
   return readers <= 32 ? largeChunk : block;
 }
 
-/** The range's bytes, block by block verified, the next chunk being read while one is in use. */
+/** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
+function readsAtOnce(): number {
+  return readers <= 8 ? 3 : 1;
+}
+
+/** The range's bytes, block by block verified, with the next chunks being read while one is in use. */
 export async function* readBlockFile(
   file: number,
   size: number,
@@ -107,23 +119,24 @@ export async function* readBlockFile(
 ): AsyncGenerator<Uint8Array> {
   const end = Math.min(size, range.offset + range.length);
   const checksums = createChecksumTable(file, size, name);
-  let at = range.offset - (range.offset % block);
-  let ahead: Promise<Uint8Array> | undefined;
-  const readNext = (): Promise<Uint8Array> => {
-    const from = at;
-    at = Math.min(from + chunkBytes(), roundUp(end), size);
-    const reading = readVerified(file, checksums, { offset: from, length: at - from }, name);
-    // Awaited a turn later; a failure is told then.
-    reading.catch(() => {});
-    return reading;
+  let position = range.offset - (range.offset % block);
+  let next = position;
+  const reading: Promise<Uint8Array>[] = [];
+  const readAhead = () => {
+    while (reading.length < readsAtOnce() && next < end) {
+      const length = Math.min(chunkBytes(), roundUp(end) - next, size - next);
+      const chunk = readVerified(file, checksums, { offset: next, length }, name);
+      // Awaited when its turn comes; a failure is told then.
+      chunk.catch(() => {});
+      reading.push(chunk);
+      next += length;
+    }
   };
   readers++;
   try {
-    let position = at;
-    if (at < end) ahead = readNext();
-    while (ahead !== undefined) {
-      const bytes: Uint8Array = await ahead;
-      ahead = at < end ? readNext() : undefined;
+    for (readAhead(); reading.length > 0; readAhead()) {
+      const bytes = await reading.shift()!;
+      readAhead();
       const first = Math.max(0, range.offset - position);
       const last = Math.min(bytes.length, end - position);
       position += bytes.length;
@@ -132,7 +145,7 @@ export async function* readBlockFile(
   } finally {
     readers--;
     // The descriptor may be closed behind this: nothing must still be reading from it.
-    await ahead?.catch(() => {});
+    await Promise.allSettled(reading);
   }
 }
 
@@ -177,22 +190,29 @@ interface ChecksumTable {
 function createChecksumTable(file: number, size: number, name: string): ChecksumTable {
   const pieceBlocks = 4096;
   const blocks = Math.ceil(size / block);
-  let first = 0;
-  let piece: DataView = new DataView(new ArrayBuffer(0));
+  let first = -1;
+  let loading: Promise<DataView> | undefined;
+  let piece: DataView | undefined;
 
-  async function load(index: number): Promise<number> {
-    const from = index - (index % pieceBlocks);
+  function load(from: number): Promise<DataView> {
     const length = Math.min(pieceBlocks, blocks - from) * checksumBytes;
-    const bytes = await readExactly(file, { offset: size + from * checksumBytes, length }, name);
     first = from;
-    piece = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    return piece.getUint32((index - first) * checksumBytes);
+    piece = undefined;
+    loading = readExactly(file, { offset: size + from * checksumBytes, length }, name).then((bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (first === from) piece = view;
+      return view;
+    });
+    return loading;
   }
 
   return {
     of(index) {
-      const at = (index - first) * checksumBytes;
-      return at >= 0 && at < piece.byteLength ? piece.getUint32(at) : load(index);
+      const from = index - (index % pieceBlocks);
+      const at = (index - from) * checksumBytes;
+      if (first === from && piece !== undefined) return piece.getUint32(at);
+      const wanted = first === from ? loading! : load(from);
+      return wanted.then((view) => view.getUint32(at));
     },
   };
 }

@@ -3,7 +3,15 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
-import { inTransaction, openDatabase, sqliteCannotOpen, sqliteCode, sqliteFull } from "./database.ts";
+import {
+  inTransaction,
+  openDatabase,
+  sqliteBusy,
+  sqliteCannotOpen,
+  sqliteCode,
+  sqliteFull,
+  sqliteIoError,
+} from "./database.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createBucket, deleteBucket } from "./registry.ts";
@@ -23,21 +31,25 @@ function openBucket(id: string) {
   return { database, applier: createApplier(database) };
 }
 
+/** The first failure of the disk: requests already on their way are not committed behind it. */
+let fallen: Failure | undefined;
+
 function commitGroup({ bucketId, changes }: Group): Outcome[] {
   try {
+    if (fallen !== undefined) return changes.map(() => fallen!);
     const { database, applier } = buckets.get(bucketId);
-    const puts = changes.some((change) => !change.frees);
-    if (puts && !reserve.isHeld()) throw full(undefined);
-    return inTransaction(database, () => {
-      if (applier.isDeleted()) return changes.map(() => "no such bucket");
-      const outcomes = changes.map((change) => applier.apply(change));
-      applier.settleTotals();
-      return outcomes;
-    });
+    if (changes.some((change) => !change.frees) && !reserve.isHeld()) throw full();
+    return inTransaction(database, () =>
+      applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes),
+    );
   } catch (error) {
-    if (sqliteCode(error) === sqliteCannotOpen) return changes.map(() => "no such bucket");
-    if (sqliteCode(error) === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
-    return changes.map(() => failure("failed", error));
+    const code = sqliteCode(error);
+    if (code === sqliteCannotOpen) return changes.map(() => "no such bucket");
+    if (code === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
+    const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
+    if (all) return changes.map(() => failure("failed", error));
+    // A change that SQLite itself refuses must not take its neighbours with it.
+    return changes.flatMap((change) => commitGroup({ bucketId, changes: [change] }));
   }
 }
 
@@ -45,22 +57,21 @@ function commitGroup({ bucketId, changes }: Group): Outcome[] {
 function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
   const freeing = changes.filter((change) => change.frees);
   if (freeing.length === 0) return changes.map(() => failure("full", error));
-  if (freeing.length === changes.length && !reserve.release())
-    return changes.map(() => failure("full", error));
+  const isLastResort = freeing.length === changes.length;
+  if (isLastResort && !reserve.release()) return changes.map(() => failure("full", error));
   const outcomes = commitGroup({ bucketId, changes: freeing })[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
 }
 
-function full(cause: unknown): Error {
-  return Object.assign(new Error("The disk is full.", { cause }), { errcode: sqliteFull });
+function full(): Error {
+  return Object.assign(new Error("The reserve is spent."), { errcode: sqliteFull });
 }
 
 function failure(kind: Failure["failure"], error: unknown): Failure {
-  return {
-    failure: kind,
-    message: error instanceof Error ? error.message : String(error),
-    code: sqliteCode(error),
-  };
+  const message = error instanceof Error ? error.message : String(error);
+  const told: Failure = { failure: kind, message, code: sqliteCode(error) };
+  if (told.code === sqliteIoError) fallen = told;
+  return told;
 }
 
 function attempt<T>(work: () => T): T | Failure {

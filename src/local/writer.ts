@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import type { WireChange } from "./changes.ts";
-import { sqliteBusy } from "./database.ts";
+import { sqliteBusy, sqliteIoError } from "./database.ts";
 import type { Fence } from "./fence.ts";
 import type { Layout } from "./layout.ts";
 import type { Failure, Group, Job, Outcome, Reply } from "./writer-messages.ts";
@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 export function createWriter(layout: Layout, fence: Fence): Writer {
-  const thread = startThread(layout, fence);
+  const thread = lazyThread(layout, fence);
   let queue = new Map<string, Waiting[]>();
   const underWay = new Set<Promise<void>>();
 
@@ -76,6 +76,8 @@ export function createWriter(layout: Layout, fence: Fence): Writer {
 }
 
 function settle(waiting: readonly Waiting[], outcomes: readonly Outcome[], fence: Fence): void {
+  // Down since these were sent: whatever became of them, nothing is acknowledged any more.
+  fence.check();
   for (const [i, { resolve, reject }] of waiting.entries()) {
     const outcome = outcomes[i]!;
     if (outcome === "committed" || outcome === "conflict") resolve(outcome);
@@ -99,11 +101,31 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
       cause,
     });
   }
+  if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return fence.fall(cause);
 }
 
+interface WriterThread {
+  ask(job: Job): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** The thread, started with the first thing it is asked: who only reads never waits for one. */
+function lazyThread(layout: Layout, fence: Fence): WriterThread {
+  let started: WriterThread | undefined;
+  return {
+    ask(job) {
+      started ??= startThread(layout, fence);
+      return started.ask(job);
+    },
+    async close() {
+      await started?.close();
+    },
+  };
+}
+
 /** Starts the thread; whatever ends it before it was told to brings the fence down. */
-function startThread(layout: Layout, fence: Fence) {
+function startThread(layout: Layout, fence: Fence): WriterThread {
   const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: layout });
   const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
   let nextId = 1;
@@ -126,7 +148,7 @@ function startThread(layout: Layout, fence: Fence) {
   thread.on("exit", (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
 
   return {
-    ask(job: Job): Promise<unknown> {
+    ask(job) {
       return new Promise((resolve, reject) => {
         const id = nextId++;
         // A commit under way keeps the process alive, an idle writer does not.
@@ -135,7 +157,7 @@ function startThread(layout: Layout, fence: Fence) {
         thread.postMessage({ ...job, id });
       });
     },
-    async close(): Promise<void> {
+    async close() {
       // SQLite must be closed in its own thread before the process may exit.
       closing = true;
       thread.ref();
