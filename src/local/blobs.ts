@@ -1,10 +1,13 @@
 // Blobs as files, one each, under random names. A file is made under its final name, synced, and its folder
 // synced, before any record may name it; nothing is ever renamed.
+import { closeSync, open } from "node:fs";
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import { closeFile, openFile, readBlockFile, writeBlockFile } from "./block-file.ts";
+import { readBlockFile } from "./block-reader.ts";
+import { writeBlockFile } from "./block-writer.ts";
 import type { Buckets } from "./buckets.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { isMissing, readError, writeError } from "./disk-errors.ts";
@@ -14,6 +17,8 @@ import { blobId, blobPath, bucketPaths, type Layout, placeOf } from "./layout.ts
 import { createPins, type Pins } from "./pins.ts";
 import { clearAbsent, isPresent, type Presence } from "./presence.ts";
 import { filesIn, recoverBucket } from "./recover.ts";
+
+const openFile = promisify(open);
 
 export interface LocalBlobsOptions {
   readonly layout: Layout;
@@ -107,20 +112,21 @@ async function discard(slot: Slot): Promise<void> {
 }
 
 async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | undefined> {
-  let file: number;
+  let descriptor: number;
   try {
-    file = await openFile(blobPath(layout, placeOf(blob.id)), "r");
+    descriptor = await openFile(blobPath(layout, placeOf(blob.id)), "r");
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw readError(error);
   }
   let closed = false;
   return {
-    read: ({ id, size }, range) => readBlockFile(file, size, range, `blob ${id}`),
+    read: ({ id, size }, range) => readBlockFile({ descriptor, size, name: `blob ${id}` }, range),
     async close() {
       if (closed) return;
       closed = true;
-      await closeFile(file);
+      // Closing a file that was only read waits for nothing.
+      closeSync(descriptor);
     },
   };
 }

@@ -1,6 +1,6 @@
 // A process that has a data directory open and does what the test tells it, one answer to each command.
 import { openStore, type StoreBucket, StoreError } from "../../src/index.ts";
-import { bytesOf, digestOf, KiB, streamOf, type Value } from "./bodies.ts";
+import { bytesOf, digestOf, streamOf, type Value } from "./bodies.ts";
 
 interface In {
   readonly bucket: string;

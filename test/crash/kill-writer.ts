@@ -1,8 +1,8 @@
 // The process that is killed: writes objects of every kind at once and says, before each write, what it is
 // about to do and, once it is acknowledged, that it was.
-import { writeSync } from "node:fs";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import { bytesOf, KiB, MiB, streamOf, type Value } from "./bodies.ts";
+import { say } from "./killed.ts";
 import { createRandom, type Random } from "./random.ts";
 
 export interface WriterTask {
@@ -23,8 +23,6 @@ export interface Report {
 
 const writers = 10;
 const keysEach = 4;
-/** Descriptor of the pipe to the test. Written synchronously: what was said is not lost with the process. */
-const pipe = 3;
 
 const task = JSON.parse(process.argv[2]!) as WriterTask;
 const store = await openStore(task.directory);
@@ -51,13 +49,10 @@ interface Turn {
 
 /** Does a write between the two reports of it. */
 function reporter(bucket: string) {
-  const say = (report: Report) => {
-    writeSync(pipe, `${JSON.stringify(report)}\n`);
-  };
   return async (keys: readonly string[], value: Value | null, write: () => Promise<unknown>) => {
-    say({ said: "trying", bucket, keys, value });
+    say({ said: "trying", bucket, keys, value } satisfies Report);
     await write();
-    say({ said: "done", bucket, keys, value });
+    say({ said: "done", bucket, keys, value } satisfies Report);
   };
 }
 

@@ -1,21 +1,17 @@
 // Killed at any instant under load: no acknowledged write is lost, none is torn, no byte is orphaned.
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { type TestContext, test } from "node:test";
 import { openStore, type Store } from "../../src/index.ts";
 import { assertBytes } from "../support/bytes.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { bytesOf, type Value } from "./bodies.ts";
 import type { Report, WriterTask } from "./kill-writer.ts";
+import { runUntilKilled } from "./killed.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
-import { type Random, seeded } from "./random.ts";
+import { seeded } from "./random.ts";
 
-const rounds = 15;
+const rounds = 12;
+const freshRounds = 4;
 const buckets = ["load-one", "load-two"];
 
 /** What a key may hold: what was acknowledged last, or what was being written when the process died. */
@@ -24,18 +20,23 @@ interface Known {
   tried: Value | null | undefined;
 }
 
+async function directoryWithBuckets(t: TestContext): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  const store = await openStore(directory);
+  for (const name of buckets) await store.createBucket(name);
+  await store.close();
+  return directory;
+}
+
 test("after kill -9 at any instant every acknowledged write is there, and nothing else", async (t) => {
   await seeded(async (random, seed) => {
-    const directory = await temporaryDirectory(t);
-    const setup = await openStore(directory);
-    for (const name of buckets) await setup.createBucket(name);
-    await setup.close();
-
+    const directory = await directoryWithBuckets(t);
     const known = new Map<string, Known>();
     let acknowledged = 0;
     for (let round = 0; round < rounds; round++) {
-      const task = { directory, buckets, seed: seed + round * 1000, round };
-      for (const report of await runUntilKilled(task, random)) acknowledged += learn(known, report);
+      const task: WriterTask = { directory, buckets, seed: seed + round * 1000, round };
+      const killing = { program: "./kill-writer.js", task, random, reports: 600 };
+      for (const report of await runUntilKilled<Report>(killing)) acknowledged += learn(known, report);
       await assertRecovered(directory, known);
     }
     assert.ok(acknowledged > rounds, "there was a load");
@@ -43,30 +44,18 @@ test("after kill -9 at any instant every acknowledged write is there, and nothin
   });
 });
 
-/** Everything the process said before it was killed, at an instant that chance decides. */
-async function runUntilKilled(task: WriterTask, random: Random): Promise<Report[]> {
-  const program = fileURLToPath(new URL("./kill-writer.js", import.meta.url));
-  const child = spawn(process.execPath, [program, JSON.stringify(task)], {
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
+test("after kill -9 in the first writes to a new directory nothing is left over", async (t) => {
+  await seeded(async (random, seed) => {
+    for (let round = 0; round < freshRounds; round++) {
+      const directory = await directoryWithBuckets(t);
+      const known = new Map<string, Known>();
+      const task: WriterTask = { directory, buckets, seed: seed + round * 1000, round };
+      const killing = { program: "./kill-writer.js", task, random, reports: 20 };
+      for (const report of await runUntilKilled<Report>(killing)) learn(known, report);
+      await assertRecovered(directory, known);
+    }
   });
-  const closed = once(child, "close");
-  const reports: Report[] = [];
-  // One time in four while it opens and recovers, else in the middle of its writes.
-  const last = random.below(4) === 0 ? Number.POSITIVE_INFINITY : random.between(1, 800);
-  if (last === Number.POSITIVE_INFINITY) await killSoon(child, random.between(50, 500));
-  for await (const line of createInterface(child.stdio[3] as Readable)) {
-    reports.push(JSON.parse(line) as Report);
-    if (reports.length === last) child.kill("SIGKILL");
-  }
-  const [code, signal] = await closed;
-  assert.equal(signal, "SIGKILL", `the writer ended by itself with ${String(code)}`);
-  return reports;
-}
-
-async function killSoon(child: ChildProcess, milliseconds: number): Promise<void> {
-  await delay(milliseconds);
-  child.kill("SIGKILL");
-}
+});
 
 function learn(known: Map<string, Known>, { said, bucket, keys, value }: Report): number {
   for (const key of keys) {

@@ -1,0 +1,166 @@
+// Reads a blob's file: ranges in whole blocks, each verified, so a damaged byte is told, never returned.
+import { read } from "node:fs";
+import { promisify } from "node:util";
+import { crc32 } from "@node-rs/crc32";
+import { limits } from "../model/limits.ts";
+import type { ByteRange } from "../model/range.ts";
+import { checksumBytes } from "./block-writer.ts";
+import { damaged } from "./checked.ts";
+import { readError } from "./disk-errors.ts";
+
+const readFile = promisify(read);
+
+const block = limits.blockBytes;
+/** Read at once while few bodies are read. */
+const largeChunk = 512 * 1024;
+
+/** An open file, with the count of bytes before its checksums and a name for messages. */
+export interface BlockFile {
+  readonly descriptor: number;
+  readonly size: number;
+  readonly name: string;
+}
+
+/** The range's bytes, block by block verified. */
+export function readBlockFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunk;
+  return isSmall ? readSmallFile(file, range) : readLargeFile(file, range);
+}
+
+/** Bytes and checksums in one read. */
+async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const offset = range.offset - (range.offset % block);
+  const end = Math.min(file.size, range.offset + range.length);
+  const length = file.size - offset + blocksOf(file) * checksumBytes;
+  const bytes = await readExactly(file, { offset, length });
+  const table = new DataView(bytes.buffer, bytes.byteOffset + file.size - offset);
+  for (let at = offset; at < end; at += block) {
+    const expected = table.getUint32((at / block) * checksumBytes);
+    checkBlock(
+      file,
+      bytes.subarray(at - offset, Math.min(at + block, file.size) - offset),
+      at / block,
+      expected,
+    );
+  }
+  yield bytes.subarray(range.offset - offset, end - offset);
+}
+
+/** How many large bodies are being read: together they keep within a bounded amount of memory. */
+let readers = 0;
+
+function chunkBytes(): number {
+  return readers <= 32 ? largeChunk : block;
+}
+
+/** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
+function readsAtOnce(): number {
+  return readers <= 8 ? 3 : 1;
+}
+
+/** With the next chunks being read while one is in use. */
+async function* readLargeFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const end = Math.min(file.size, range.offset + range.length);
+  const checksums = createChecksumTable(file);
+  let position = range.offset - (range.offset % block);
+  let next = position;
+  const reading: Promise<Uint8Array>[] = [];
+  const readAhead = () => {
+    while (reading.length < readsAtOnce() && next < end) {
+      const length = Math.min(chunkBytes(), roundUp(end) - next, file.size - next);
+      const chunk = readVerified(file, checksums, { offset: next, length });
+      // Awaited when its turn comes; a failure is told then.
+      chunk.catch(() => {});
+      reading.push(chunk);
+      next += length;
+    }
+  };
+  readers++;
+  try {
+    for (readAhead(); reading.length > 0; readAhead()) {
+      const bytes = await reading.shift()!;
+      readAhead();
+      const first = Math.max(0, range.offset - position);
+      const last = Math.min(bytes.length, end - position);
+      position += bytes.length;
+      yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
+    }
+  } finally {
+    readers--;
+    // The descriptor may be closed behind this: nothing must still be reading from it.
+    await Promise.allSettled(reading);
+  }
+}
+
+function blocksOf({ size }: BlockFile): number {
+  return Math.ceil(size / block);
+}
+
+function roundUp(position: number): number {
+  return Math.ceil(position / block) * block;
+}
+
+async function readVerified(file: BlockFile, table: ChecksumTable, range: ByteRange): Promise<Uint8Array> {
+  const bytes = await readExactly(file, range);
+  for (let at = 0; at < bytes.length; at += block) {
+    const index = (range.offset + at) / block;
+    const known = table.of(index);
+    checkBlock(file, bytes.subarray(at, at + block), index, typeof known === "number" ? known : await known);
+  }
+  return bytes;
+}
+
+function checkBlock({ name }: BlockFile, bytes: Uint8Array, index: number, expected: number): void {
+  if (crc32(bytes) !== expected) throw damaged(`block ${index} of ${name}`);
+}
+
+async function readExactly(
+  { descriptor, name }: BlockFile,
+  { offset, length }: ByteRange,
+): Promise<Uint8Array> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  try {
+    for (let done = 0; done < length; ) {
+      const { bytesRead } = await readFile(descriptor, bytes, done, length - done, offset + done);
+      if (bytesRead === 0) throw damaged(`the end of ${name}`);
+      done += bytesRead;
+    }
+  } catch (error) {
+    throw readError(error);
+  }
+  return bytes;
+}
+
+interface ChecksumTable {
+  of(index: number): number | Promise<number>;
+}
+
+/** The checksums behind the bytes, read a piece at a time as the blocks come by. */
+function createChecksumTable(file: BlockFile): ChecksumTable {
+  const pieceBlocks = 4096;
+  let first = -1;
+  let loading: Promise<DataView> | undefined;
+  let piece: DataView | undefined;
+
+  function load(from: number): Promise<DataView> {
+    const length = Math.min(pieceBlocks, blocksOf(file) - from) * checksumBytes;
+    first = from;
+    piece = undefined;
+    loading = readExactly(file, { offset: file.size + from * checksumBytes, length }).then((bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (first === from) piece = view;
+      return view;
+    });
+    return loading;
+  }
+
+  return {
+    of(index) {
+      const from = index - (index % pieceBlocks);
+      const at = (index - from) * checksumBytes;
+      if (first === from && piece !== undefined) return piece.getUint32(at);
+      const wanted = first === from ? loading! : load(from);
+      return wanted.then((view) => view.getUint32(at));
+    },
+  };
+}

@@ -1,0 +1,92 @@
+// Writes a blob's file: its bytes, then a CRC-32 for each block of 64 KiB of them, all of it synced.
+import { close, constants, fdatasync, open, write } from "node:fs";
+import { promisify } from "node:util";
+import { crc32 } from "@node-rs/crc32";
+import { limits } from "../model/limits.ts";
+
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const syncFile = promisify(fdatasync);
+const writeFile = promisify(write);
+
+const block = limits.blockBytes;
+export const checksumBytes = 4;
+
+/** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
+const syncEvery = 8 * 1024 * 1024;
+
+/** Writes and syncs a new file; the bytes' count is answered. The caller syncs the directory. */
+export async function writeBlockFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+  const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
+  try {
+    const checksums = createBlockChecksums();
+    let size = 0;
+    let unsynced = 0;
+    for await (const chunk of chunks) {
+      checksums.update(chunk);
+      await underWay.write;
+      // Written while the next chunk is fetched and hashed.
+      underWay.write = writeAll(file, chunk, size);
+      underWay.write.catch(() => {});
+      size += chunk.length;
+      unsynced += chunk.length;
+      if (unsynced >= syncEvery) {
+        unsynced = 0;
+        await underWay.sync;
+        underWay.sync = syncFile(file);
+        underWay.sync.catch(() => {});
+      }
+    }
+    await underWay.write;
+    await writeAll(file, checksums.finish(), size);
+    await underWay.sync;
+    await syncFile(file);
+    return size;
+  } finally {
+    // Nothing may still be using the descriptor when it is closed.
+    await Promise.allSettled([underWay.write, underWay.sync]);
+    await closeFile(file);
+  }
+}
+
+async function writeAll(file: number, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await writeFile(file, bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+function createBlockChecksums() {
+  let table = new DataView(new ArrayBuffer(1024));
+  let blocks = 0;
+  let current = 0;
+  let filled = 0;
+
+  function endBlock(): void {
+    if ((blocks + 1) * checksumBytes > table.byteLength) {
+      const larger = new Uint8Array(table.byteLength * 2);
+      larger.set(new Uint8Array(table.buffer));
+      table = new DataView(larger.buffer);
+    }
+    table.setUint32(blocks++ * checksumBytes, current);
+    current = 0;
+    filled = 0;
+  }
+
+  return {
+    update(bytes: Uint8Array): void {
+      for (let at = 0; at < bytes.length; ) {
+        const piece = bytes.subarray(at, at + block - filled);
+        current = crc32(piece, current);
+        filled += piece.length;
+        at += piece.length;
+        if (filled === block) endBlock();
+      }
+    },
+    finish(): Uint8Array {
+      if (filled > 0) endBlock();
+      return new Uint8Array(table.buffer, 0, blocks * checksumBytes);
+    },
+  };
+}
