@@ -7,7 +7,7 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
-/** Every method but the first four rejects with NoSuchBucket when the bucket does not exist. */
+/** Every method that takes a bucket, but the first four, rejects with NoSuchBucket when the bucket does not exist. */
 export interface Records {
   /** False when the name is taken. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
@@ -16,6 +16,8 @@ export interface Records {
   buckets(): Promise<readonly BucketRecord[]>;
   /** A bucket with objects stays; uploads in flight go with it. */
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
+
+  totals(bucket: string): Promise<Totals>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** The record and where its bytes are, read at one instant. */
@@ -38,7 +40,32 @@ export interface Records {
   /** Strikes out what was buried, after the bytes are gone. */
   forget(bucket: string, entries: readonly BuriedBody[]): Promise<void>;
 
+  /** Small named texts beside the buckets: secrets, credentials, settings. */
+  readonly documents: Documents;
+
   close(): Promise<void>;
+}
+
+export interface Documents {
+  get(kind: string, name: string): Promise<Document | undefined>;
+  /** All of a kind, by name. */
+  list(kind: string): Promise<readonly Document[]>;
+  /** On the revision that was seen: undefined when there was none. */
+  put(kind: string, name: string, text: string, seen: number | undefined): Promise<"committed" | "conflict">;
+  /** False when there is none. */
+  delete(kind: string, name: string): Promise<boolean>;
+}
+
+export interface Document {
+  readonly name: string;
+  readonly text: string;
+  /** Different after every change. */
+  readonly revision: number;
+}
+
+export interface Totals {
+  readonly objects: number;
+  readonly bytes: number;
 }
 
 export interface ObjectWithBody {

@@ -15,6 +15,7 @@ export interface OpenBucket {
 }
 
 export interface Buckets {
+  readonly registry: Database;
   /** Rejects with NoSuchBucket. The handle may be of a bucket that was just deleted. */
   open(name: string): OpenBucket;
   /**
@@ -63,6 +64,7 @@ export function createBuckets(layout: Layout): Buckets {
   }
 
   return {
+    registry,
     open: (name) => handles.get(name),
     read(name, read, isProof) {
       for (;;) {

@@ -1,6 +1,13 @@
 // The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
 import { decodeManifest, decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
-import type { Body, BuriedBody, ObjectWithBody, StoredUpload, UploadScan } from "../engine/records.ts";
+import type {
+  Body,
+  BuriedBody,
+  ObjectWithBody,
+  StoredUpload,
+  Totals,
+  UploadScan,
+} from "../engine/records.ts";
 import { invariant } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
@@ -12,6 +19,7 @@ import { emptyBody } from "./schema.ts";
 
 export interface Queries {
   isDeleted(): boolean;
+  totals(): Totals;
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
@@ -63,6 +71,10 @@ export function createQueries(database: Database): Queries {
 
   return {
     isDeleted: () => (sql.bucket.get() as unknown as [number])[0] === 1,
+    totals() {
+      const [objects, bytes] = sql.totals.get() as unknown as [number, number];
+      return { objects, bytes };
+    },
     object(key) {
       const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
       return row === undefined ? undefined : objectOf(key, row[0]);
@@ -168,6 +180,7 @@ function prepare(database: Database) {
   };
   return {
     bucket: sql("SELECT deleted FROM bucket"),
+    totals: sql("SELECT objects, bytes FROM bucket"),
     object: sql("SELECT record FROM objects WHERE key = ?"),
     objectWithBody: sql(
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +

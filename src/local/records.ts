@@ -3,6 +3,7 @@ import type { Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import type { Buckets } from "./buckets.ts";
 import { forgetting, namedBlobs, type WireChange, wireChange } from "./changes.ts";
+import { createLocalDocuments } from "./documents.ts";
 import { placeOf } from "./layout.ts";
 import type { RegisteredBucket } from "./registry.ts";
 import type { Writer } from "./writer.ts";
@@ -41,6 +42,9 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
       return outcome;
     },
 
+    async totals(name) {
+      return buckets.read(name, (queries) => queries.totals(), never);
+    },
     async object(name, key) {
       return buckets.read(name, (queries) => queries.object(key), isFound);
     },
@@ -84,6 +88,7 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
       );
     },
 
+    documents: createLocalDocuments(buckets.registry, writer),
     async close() {
       // Readers first: the last to close a database folds its log into it.
       buckets.close();

@@ -12,6 +12,15 @@ export const registrySchema = `
     storage_class TEXT NOT NULL,
     deleting INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
+  CREATE TABLE documents (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE revisions (last INTEGER NOT NULL);
+  INSERT INTO revisions VALUES (0);
   PRAGMA user_version = ${schemaVersion};
 `;
 

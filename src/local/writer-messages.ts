@@ -1,6 +1,7 @@
 // What the serving thread and the writer thread say to each other.
 import type { BucketRecord } from "../model/bucket.ts";
 import type { WireChange } from "./changes.ts";
+import type { DocumentWrite } from "./documents.ts";
 
 /** Changes to one bucket that are committed together, each with an outcome of its own. */
 export interface Group {
@@ -21,6 +22,8 @@ export type Job =
   | { readonly kind: "commit"; readonly groups: readonly Group[] }
   | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
   | { readonly kind: "delete bucket"; readonly name: string }
+  | { readonly kind: "put document"; readonly write: DocumentWrite }
+  | { readonly kind: "delete document"; readonly of: string; readonly name: string }
   | { readonly kind: "close" };
 
 export type Request = Job & { readonly id: number };

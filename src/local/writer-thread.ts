@@ -12,6 +12,7 @@ import {
   sqliteFull,
   sqliteIoError,
 } from "./database.ts";
+import { deleteDocument, putDocument } from "./documents.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createBucket, deleteBucket } from "./registry.ts";
@@ -92,6 +93,10 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
       return attempt(() => createBucket(layout, registry, request.bucket));
     case "delete bucket":
       return attempt(() => deleteBucket(layout, registry, request.name));
+    case "put document":
+      return attempt(() => putDocument(registry, request.write));
+    case "delete document":
+      return attempt(() => deleteDocument(registry, request.of, request.name));
     case "close":
       vacuum.stop();
       buckets.clear();

@@ -7,6 +7,7 @@ import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import type { WireChange } from "./changes.ts";
 import { sqliteBusy, sqliteIoError } from "./database.ts";
+import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
 import type { Layout } from "./layout.ts";
 import type { Failure, Group, Job, Outcome, Reply } from "./writer-messages.ts";
@@ -15,6 +16,8 @@ export interface Writer {
   commit(bucketId: string, change: WireChange): Promise<"committed" | "conflict">;
   createBucket(bucket: BucketRecord): Promise<boolean>;
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
+  putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
+  deleteDocument(kind: string, name: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -41,6 +44,16 @@ export function createWriter(layout: Layout, fence: Fence): Writer {
     }
   }
 
+  /** Everything but commits: rare, and one at a time. */
+  async function ask<T>(job: Job): Promise<T> {
+    fence.check();
+    const result = await thread.ask(job);
+    fence.check();
+    if (typeof result === "object" && result !== null && "failure" in result)
+      throw failed(result as Failure, fence);
+    return result as T;
+  }
+
   function flush(): void {
     const batch = queue;
     queue = new Map();
@@ -58,15 +71,10 @@ export function createWriter(layout: Layout, fence: Fence): Writer {
         queue.set(bucketId, waiting);
       });
     },
-    async createBucket(bucket) {
-      fence.check();
-      return answered(await thread.ask({ kind: "create bucket", bucket }), fence) as boolean;
-    },
-    async deleteBucket(name) {
-      fence.check();
-      const result = answered(await thread.ask({ kind: "delete bucket", name }), fence);
-      return result as "deleted" | "missing" | "not empty";
-    },
+    createBucket: (bucket) => ask({ kind: "create bucket", bucket }),
+    deleteBucket: (name) => ask({ kind: "delete bucket", name }),
+    putDocument: (write) => ask({ kind: "put document", write }),
+    deleteDocument: (of, name) => ask({ kind: "delete document", of, name }),
     async close() {
       if (queue.size > 0) flush();
       await Promise.all(underWay);
@@ -84,12 +92,6 @@ function settle(waiting: readonly Waiting[], outcomes: readonly Outcome[], fence
     else if (outcome === "no such bucket") reject(new StoreError("NoSuchBucket"));
     else reject(failed(outcome, fence));
   }
-}
-
-function answered(result: unknown, fence: Fence): unknown {
-  if (typeof result === "object" && result !== null && "failure" in result)
-    throw failed(result as Failure, fence);
-  return result;
 }
 
 function failed({ failure, message, code }: Failure, fence: Fence): StoreError {

@@ -14,6 +14,7 @@ import { compareKeys } from "../model/key.ts";
 import { collectPage, type Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import { createMemoryDocuments } from "./documents.ts";
 import { SortedMap } from "./sorted-map.ts";
 
 interface HeldUpload {
@@ -60,6 +61,12 @@ export function createMemoryRecords(): Records {
       return "deleted";
     },
 
+    async totals(name) {
+      const { objects } = open(name);
+      let bytes = 0;
+      for (const [, { record }] of objects.from("")) bytes += record.size;
+      return { objects: objects.size, bytes };
+    },
     async object(name, key) {
       return open(name).objects.get(key)?.record;
     },
@@ -108,6 +115,7 @@ export function createMemoryRecords(): Records {
         if (at !== -1) buried.splice(at, 1);
       }
     },
+    documents: createMemoryDocuments(),
     async close() {},
   };
 }

@@ -1,0 +1,35 @@
+// Documents in memory.
+import type { Document, Documents } from "../engine/records.ts";
+import { SortedMap } from "./sorted-map.ts";
+
+export function createMemoryDocuments(): Documents {
+  const kinds = new Map<string, SortedMap<Document>>();
+  let revision = 0;
+
+  function ofKind(kind: string): SortedMap<Document> {
+    const documents = kinds.get(kind) ?? new SortedMap<Document>();
+    kinds.set(kind, documents);
+    return documents;
+  }
+
+  return {
+    async get(kind, name) {
+      return ofKind(kind).get(name);
+    },
+    async list(kind) {
+      return Array.from(ofKind(kind).from(""), ([, document]) => document);
+    },
+    async put(kind, name, text, seen) {
+      const documents = ofKind(kind);
+      if (documents.get(name)?.revision !== seen) return "conflict";
+      documents.set(name, { name, text, revision: ++revision });
+      return "committed";
+    },
+    async delete(kind, name) {
+      const documents = ofKind(kind);
+      const isThere = documents.get(name) !== undefined;
+      documents.delete(name);
+      return isThere;
+    },
+  };
+}
