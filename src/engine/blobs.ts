@@ -23,8 +23,8 @@ export interface Blobs {
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
   /** Removes what processes that are gone have staged and no record names; says how many. */
   recover(): Promise<number>;
-  /** Every blob there is, named or not. */
-  all(bucket: string): AsyncIterable<string>;
+  /** Every blob there is, named or not; or only those that nobody can still be about to name. */
+  all(bucket: string, which?: "all" | "settled"): AsyncIterable<string>;
   close(): Promise<void>;
 }
 

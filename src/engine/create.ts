@@ -11,6 +11,7 @@ import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
 import { abortAll, createUploads } from "./uploads.ts";
+import { verify } from "./verify.ts";
 
 export interface EngineOptions {
   readonly records: Records;
@@ -51,6 +52,8 @@ export function createEngine(options: EngineOptions): Engine {
     completeUpload: telling("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
     abortUpload: telling("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
 
+    totals: (bucket) => context.records.totals(bucket),
+    verify: (verifyOptions) => verify(context, verifyOptions),
     sweep: housekeeping.sweep,
     async close() {
       await housekeeping.stop();

@@ -8,6 +8,7 @@ import type { Key } from "../model/key.ts";
 import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { Totals } from "./records.ts";
 
 export interface Engine {
   createBucket(name: string, options?: { readonly storageClass?: string | undefined }): Promise<BucketRecord>;
@@ -38,6 +39,10 @@ export interface Engine {
   ): Promise<ObjectRecord>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
 
+  /** How much a bucket holds. */
+  totals(bucket: string): Promise<Totals>;
+  /** Reads everything that is stored and tells what does not match its checksums, is missing or unnamed. */
+  verify(options?: VerifyOptions): Promise<VerifyReport>;
   /** Aborts and forgets uploads whose time is up, and frees the bytes nothing names any more. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
@@ -132,6 +137,25 @@ export interface Listing {
   readonly prefixes: readonly string[];
   /** Present when more is left. */
   readonly cursor: string | undefined;
+}
+
+export interface VerifyOptions {
+  readonly onProgress?: (done: { readonly objects: number; readonly bytes: number }) => void;
+}
+
+export interface VerifyReport {
+  readonly buckets: number;
+  readonly objects: number;
+  /** As stored. */
+  readonly bytes: number;
+  readonly damages: readonly Damage[];
+}
+
+export interface Damage {
+  readonly bucket: string;
+  /** Undefined for bytes that belong to no object. */
+  readonly key: Key | undefined;
+  readonly what: string;
 }
 
 export interface SweepReport {

@@ -1,6 +1,7 @@
 // The port for what is known: an ordered map of records per bucket, with point reads, scans and one
 // atomic check-and-commit. Records are the truth; blobs are only what they name.
 import type { BucketRecord } from "../model/bucket.ts";
+import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 import type { Page, Scan } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
@@ -23,6 +24,11 @@ export interface Records {
   /** The record and where its bytes are, read at one instant. */
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
+
+  /** Every object in key order, for a check of all of them: a damaged one is told and passed, not thrown. */
+  inspect(bucket: string): AsyncIterable<Inspected>;
+  /** Whether a commit has named this blob and it is not forgotten yet. */
+  knowsBlob(bucket: string, blob: string): Promise<boolean>;
 
   upload(bucket: string, key: Key, id: string): Promise<StoredUpload | undefined>;
   /** By key, then by id. */
@@ -66,6 +72,11 @@ export interface Document {
 export interface Totals {
   readonly objects: number;
   readonly bytes: number;
+}
+
+export interface Inspected {
+  readonly key: Key;
+  readonly found: ObjectWithBody | StoreError;
 }
 
 export interface ObjectWithBody {

@@ -82,17 +82,22 @@ export function abort(context: Context, bucket: string, { record, revision }: St
   });
 }
 
-/** Ends every upload in flight, as when the bucket goes. */
-export async function abortAll(context: Context, bucket: string): Promise<void> {
+/** Every upload of a bucket, in flight or remembered. */
+export async function* everyUpload(context: Context, bucket: string): AsyncIterable<UploadRecord> {
   let after: UploadName | undefined;
   for (;;) {
     const page = await context.records.uploads(bucket, { prefix: "", after, limit: 1000 });
-    for (const { key, id } of page) {
-      const stored = await context.records.upload(bucket, key, id);
-      if (stored?.record.state === "active") await abort(context, bucket, stored);
-      after = { key, id };
-    }
-    if (page.length === 0) return;
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+/** Ends every upload in flight, as when the bucket goes. */
+export async function abortAll(context: Context, bucket: string): Promise<void> {
+  for await (const { key, id } of everyUpload(context, bucket)) {
+    const stored = await context.records.upload(bucket, key, id);
+    if (stored?.record.state === "active") await abort(context, bucket, stored);
   }
 }
 

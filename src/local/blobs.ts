@@ -87,10 +87,11 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
       return removed;
     },
 
-    async *all(bucket) {
+    async *all(bucket, which = "all") {
       const { id: bucketId } = buckets.open(bucket).bucket;
-      const { blobs } = bucketPaths(layout, bucketId);
+      const { blobs, open: markers } = bucketPaths(layout, bucketId);
       for (const folder of filesIn(blobs)) {
+        if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
       }
     },

@@ -23,6 +23,8 @@ export interface Queries {
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
+  /** A batch of the keys behind the given one, as the index has them. */
+  keys(after: Uint8Array | undefined): Uint8Array[];
   upload(key: string, id: string): StoredUpload | undefined;
   uploads(scan: UploadScan): UploadRecord[];
   dueUploads(now: number, limit: number): UploadRecord[];
@@ -94,6 +96,10 @@ export function createQueries(database: Database): Queries {
       } finally {
         database.exec("COMMIT");
       }
+    },
+    keys(after) {
+      const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
+      return (rows as unknown as [Uint8Array][]).map(([key]) => key);
     },
     upload(key, id) {
       const row = sql.upload.get(keyBytes(key), id) as unknown as UploadRow | undefined;
@@ -187,6 +193,8 @@ function prepare(database: Database) {
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
     scan: sql("SELECT record FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"),
+    firstKeys: sql("SELECT key FROM objects ORDER BY key LIMIT 256"),
+    keys: sql("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
     upload: sql("SELECT record, revision FROM uploads WHERE key = ? AND id = ?"),
     uploads: sql(
       "SELECT record, revision FROM uploads WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?",

@@ -1,5 +1,5 @@
 // Records in SQLite, one database a bucket: reads on the serving thread, commits through the writer thread.
-import type { Records } from "../engine/records.ts";
+import type { ObjectWithBody, Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import type { Buckets } from "./buckets.ts";
 import { forgetting, namedBlobs, type WireChange, wireChange } from "./changes.ts";
@@ -59,6 +59,26 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
       );
     },
 
+    async *inspect(name) {
+      let after: Uint8Array | undefined;
+      for (;;) {
+        const keys = buckets.read(name, (queries) => queries.keys(after), never);
+        for (const bytes of keys) {
+          const key = Buffer.from(bytes).toString();
+          const found = inspected(() =>
+            buckets.read(name, (queries) => queries.objectWithBody(key), isFound),
+          );
+          // Gone since the keys were read.
+          if (found !== undefined) yield { key, found };
+        }
+        after = keys.at(-1);
+        if (after === undefined) return;
+      }
+    },
+    async knowsBlob(name, blob) {
+      return buckets.read(name, (queries) => queries.knowsBlob(blob), never);
+    },
+
     async upload(name, key, id) {
       return buckets.read(name, (queries) => queries.upload(key, id), never);
     },
@@ -95,6 +115,18 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
       await writer.close();
     },
   };
+}
+
+function inspected(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    return new StoreError("InternalError", {
+      detail: "The stored data is damaged: a record cannot be read.",
+      cause: error,
+    });
+  }
 }
 
 function isFound<T>(result: T | undefined): boolean {

@@ -78,6 +78,19 @@ export function createMemoryRecords(): Records {
       return collectPage((prefix, after) => objectRows(objects, prefix, after), scan);
     },
 
+    async *inspect(name) {
+      for (const [key, found] of open(name).objects.from("")) yield { key, found };
+    },
+    async knowsBlob(name, blob) {
+      const bucket = open(name);
+      const named = [...bucket.parts.values()].flatMap((parts) =>
+        [...parts.values()].map((part) => part.blob),
+      );
+      for (const [, { body }] of bucket.objects.from("")) named.push(...blobsOf(body));
+      for (const { blobs } of bucket.buried) named.push(...blobs);
+      return named.includes(blob);
+    },
+
     async upload(name, key, id) {
       return open(name).uploads.get(key)?.get(id);
     },
