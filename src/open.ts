@@ -1,10 +1,9 @@
 // Opens a store: a data directory or "memory:" becomes an engine, loading only the adapter it needs.
-import { StoreBucket } from "./binding/bucket.ts";
-import { compatibilityOf } from "./binding/compatibility.ts";
+import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import type { Blobs } from "./engine/blobs.ts";
 import { createEngine } from "./engine/create.ts";
-import type { SweepReport } from "./engine/engine.ts";
-import type { Records } from "./engine/records.ts";
+import type { Engine, SweepReport } from "./engine/engine.ts";
+import type { Documents, Records } from "./engine/records.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import type * as script from "./types.ts";
 
@@ -18,12 +17,6 @@ export interface BucketInfo {
   readonly created: Date;
   /** The class of objects put without one. */
   readonly storageClass: script.StoreStorageClass;
-}
-
-export interface BucketOptions {
-  /** `YYYY-MM-DD`; the newest behaviour when not given. */
-  readonly compatibilityDate?: string | undefined;
-  readonly compatibilityFlags?: readonly string[] | undefined;
 }
 
 export interface Store {
@@ -42,13 +35,23 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Opens a data directory, or `"memory:"` for a store that is gone when it closes. */
-export async function openStore(location: string, options: OpenOptions = {}): Promise<Store> {
+/** The engine behind a store, and the documents beside its buckets, for the faces that stand on them. */
+export interface OpenEngine {
+  readonly engine: Engine;
+  readonly documents: Documents;
+}
+
+export async function openEngine(location: string, options: OpenOptions = {}): Promise<OpenEngine> {
   if (typeof location !== "string" || location === "") {
     throw new TypeError('openStore needs a directory, or "memory:".');
   }
   const { records, blobs } = await openPorts(location);
-  const engine = createEngine({ records, blobs, now: options.now });
+  return { engine: createEngine({ records, blobs, now: options.now }), documents: records.documents };
+}
+
+/** Opens a data directory, or `"memory:"` for a store that is gone when it closes. */
+export async function openStore(location: string, options: OpenOptions = {}): Promise<Store> {
+  const { engine } = await openEngine(location, options);
   return {
     async createBucket(name, bucketOptions) {
       return bucketInfo(await engine.createBucket(name, bucketOptions));
@@ -57,11 +60,7 @@ export async function openStore(location: string, options: OpenOptions = {}): Pr
       return (await engine.listBuckets()).map(bucketInfo);
     },
     deleteBucket: (name) => engine.deleteBucket(name),
-    bucket(name, { compatibilityDate, compatibilityFlags } = {}) {
-      const compatibility = compatibilityOf(compatibilityDate, compatibilityFlags);
-      // The class answers every overload of the interface at once, which TypeScript cannot see.
-      return new StoreBucket(engine, name, compatibility) as script.StoreBucket;
-    },
+    bucket: (name, bucketOptions) => bindBucket(engine, name, bucketOptions),
     sweep: () => engine.sweep(),
     close: once(() => engine.close()),
   };
