@@ -2,6 +2,11 @@
 
 const lengths = new WeakMap<ReadableStream, number>();
 
+/** Notes how many bytes a stream carries, for whoever stores it or sends it on. */
+export function declareLength(stream: ReadableStream, length: number): void {
+  lengths.set(stream, length);
+}
+
 /** What a stream said it would carry, if it said so. */
 export function declaredLength(stream: ReadableStream): number | undefined {
   return lengths.get(stream);
@@ -31,6 +36,6 @@ export class FixedLengthStream extends TransformStream<Uint8Array, Uint8Array> {
           throw new LengthError(`FixedLengthStream ended after ${seen} of its ${length} bytes.`);
       },
     });
-    lengths.set(this.readable, length);
+    declareLength(this.readable, length);
   }
 }

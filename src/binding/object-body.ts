@@ -4,6 +4,7 @@ import { during } from "../model/errors.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
+import { declareLength } from "./fixed-length-stream.ts";
 import { StoreObject } from "./object.ts";
 
 export class StoreObjectBody extends StoreObject implements script.StoreObjectBody {
@@ -76,7 +77,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
 
   #openStream(): ReadableStream<Uint8Array> {
     const chunks = this.#chunks();
-    return new ReadableStream({
+    const stream: ReadableStream<Uint8Array> = new ReadableStream({
       type: "bytes",
       pull: async (controller) => {
         this.#used = true;
@@ -96,5 +97,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
         await this.#bytes.cancel();
       },
     });
+    declareLength(stream, this.#bytes.length);
+    return stream;
   }
 }
