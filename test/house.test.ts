@@ -13,7 +13,7 @@ const source = join(root, "src");
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "node:crypto"],
   http: ["http", "model", "node:http", "node:net"],
-  engine: ["engine", "model", "node:crypto"],
+  engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
   local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],

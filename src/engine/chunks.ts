@@ -1,20 +1,34 @@
 // Small pieces of byte-stream plumbing that several parts of the engine share.
 
+export interface BufferWish {
+  readonly size: number;
+  /** Shared memory can be read by other threads where it is. */
+  readonly memory: "own" | "shared";
+}
+
+function allocate({ size, memory }: BufferWish): Uint8Array {
+  return memory === "shared" ? new Uint8Array(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
+}
+
+function fits({ length, buffer }: Uint8Array, { size, memory }: BufferWish): boolean {
+  return length === size && buffer instanceof SharedArrayBuffer === (memory === "shared");
+}
+
 /**
  * The same bytes, copied into buffers of its own, each filled to its size but for the last. Two buffers take
  * turns: what is yielded stays as it is until the piece after the next is asked for.
  */
 export async function* rechunk(
   chunks: AsyncIterable<Uint8Array>,
-  size: number | (() => number),
+  size: number | (() => BufferWish),
 ): AsyncGenerator<Uint8Array> {
-  const nextSize = typeof size === "number" ? () => size : size;
-  let spare: Buffer | undefined;
-  let block: Buffer = Buffer.allocUnsafeSlow(nextSize());
+  const nextWish = typeof size === "number" ? (): BufferWish => ({ size, memory: "own" }) : size;
+  let spare: Uint8Array | undefined;
+  let block = allocate(nextWish());
   let filled = 0;
   const takeTurns = () => {
-    const wanted = nextSize();
-    const next = spare?.length === wanted ? spare : Buffer.allocUnsafeSlow(wanted);
+    const wish = nextWish();
+    const next = spare !== undefined && fits(spare, wish) ? spare : allocate(wish);
     spare = block;
     block = next;
     filled = 0;

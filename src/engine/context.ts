@@ -1,5 +1,6 @@
 // What every part of the engine works with: the two ports, the clock and the source of randomness.
 import type { Blobs } from "./blobs.ts";
+import type { HashThreads } from "./hash-threads.ts";
 import type { Records } from "./records.ts";
 
 export interface Context {
@@ -10,6 +11,7 @@ export interface Context {
   readonly randomBytes: (size: number) => Buffer;
   /** Bodies up to this size are kept beside their record. */
   readonly inlineBytes: number;
+  readonly hashThreads: HashThreads;
   /** How many bodies are coming in now; it sizes their buffers. */
   readonly intakes: { active: number };
 }

@@ -7,6 +7,7 @@ import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Context } from "./context.ts";
 import type { Engine } from "./engine.ts";
+import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
@@ -28,6 +29,7 @@ export function createEngine(options: EngineOptions): Engine {
     now: options.now ?? Date.now,
     randomBytes: options.randomBytes ?? randomBytes,
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
+    hashThreads: createHashThreads(),
     intakes: { active: 0 },
   };
   const objects = createObjects(context);
@@ -59,6 +61,7 @@ export function createEngine(options: EngineOptions): Engine {
       await housekeeping.stop();
       await context.records.close();
       await context.blobs.close();
+      await context.hashThreads.close();
     },
   };
 }

@@ -1,13 +1,13 @@
 // Taking bytes in: counts and hashes them as they pass, seals them when asked, and gives them a home,
 // beside the record when they are few, else as a blob. Nothing is named until the caller commits.
-import { createHash, type Hash } from "node:crypto";
-import { type ExpectedChecksum, startHash, verifyChecksum } from "../model/checksum.ts";
+import type { ExpectedChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Checksums } from "../model/object.ts";
 import type { StagedBlob } from "./blobs.ts";
 import { collect, once, rechunk } from "./chunks.ts";
 import type { Context } from "./context.ts";
+import { type Digests, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
 
@@ -35,29 +35,42 @@ export function checkDeclaredLength(source: Source): void {
 }
 
 export async function takeIn(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
-  const digests = startDigests(options.checksum);
   if (source instanceof Uint8Array && source.length <= options.inlineBytes) {
     // Copied before anything is awaited: the script may write into its buffer again.
-    const bytes = Buffer.from(source);
-    digests.update(bytes);
-    return { ...digests.finish(), home: { inline: await sealWhole(context, bytes, options) } };
+    return takeInline(context, Buffer.from(source), options);
   }
-  const counted = countAndHash(
-    context,
-    source instanceof Uint8Array ? once(source) : declared(source),
-    digests,
-  );
-  const start = await firstBytes(counted, options.inlineBytes);
-  if (start.ended) {
-    return { ...digests.finish(), home: { inline: await sealWhole(context, start.bytes, options) } };
-  }
-  const all = resume(start.bytes, counted);
-  const sealed = options.dataKey === undefined ? all : encrypt(context, options.dataKey, options.part, all);
-  const blob = await context.blobs.stage(options.bucket, sealed);
+  const isLarge = (source.length ?? Number.POSITIVE_INFINITY) >= largeBytes;
+  const pieces = inPieces(context, source instanceof Uint8Array ? once(source) : declared(source), isLarge);
+  const start = await firstBytes(pieces, options.inlineBytes);
+  if (start.ended) return takeInline(context, start.bytes, options);
+  return stage(context, resume(start.bytes, pieces), isLarge, options);
+}
+
+async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
+  const digests = startDigests(options.checksum);
+  void digests.update(bytes);
+  const digested = await digests.finish();
+  return { ...digested, home: { inline: await sealWhole(context, bytes, options) } };
+}
+
+async function stage(
+  context: Context,
+  pieces: AsyncIterable<Uint8Array>,
+  isLarge: boolean,
+  { bucket, checksum, dataKey, part }: IntakeOptions,
+): Promise<Intake> {
+  const digests = startDigests(checksum, isLarge ? context.hashThreads : undefined);
+  let blob: StagedBlob | undefined;
   try {
-    return { ...digests.finish(), home: { blob } };
+    const hashed = hashing(pieces, digests);
+    blob = await context.blobs.stage(
+      bucket,
+      dataKey === undefined ? hashed : encrypt(context, dataKey, part, hashed),
+    );
+    return { ...(await digests.finish()), home: { blob } };
   } catch (error) {
-    await blob.discard();
+    digests.abandon();
+    await blob?.discard();
     throw error;
   }
 }
@@ -82,29 +95,43 @@ async function* declared(stream: ByteStream): AsyncGenerator<Uint8Array> {
 
 /**
  * Copies what comes into buffers of the engine's own before hashing: a script that writes into its chunk
- * again cannot make hash and bytes disagree.
+ * again cannot make hash and bytes disagree. The buffers of large bodies are shared with the hashing thread.
  */
-async function* countAndHash(
+async function* inPieces(
   context: Context,
   chunks: AsyncIterable<Uint8Array>,
-  digests: Digests,
+  isLarge: boolean,
 ): AsyncGenerator<Uint8Array> {
   context.intakes.active++;
   try {
-    let first = true;
-    const size = () => {
-      const bytes = first ? firstPieceBytes : pieceBytes(context.intakes.active);
-      first = false;
-      return bytes;
-    };
-    for await (const piece of rechunk(chunks, size)) {
-      digests.update(piece);
-      yield piece;
-    }
+    let isFirst = true;
+    yield* rechunk(chunks, () => {
+      const size = isFirst ? firstPieceBytes : pieceBytes(context.intakes.active);
+      const isShared = isLarge && !isFirst;
+      isFirst = false;
+      return { size, memory: isShared ? "shared" : "own" };
+    });
   } finally {
     context.intakes.active--;
   }
 }
+
+/** Passes the pieces on while they are hashed; a piece's buffer is used again only when its hash is done. */
+async function* hashing(pieces: AsyncIterable<Uint8Array>, digests: Digests): AsyncGenerator<Uint8Array> {
+  let previous: Promise<void> | undefined;
+  for await (const piece of pieces) {
+    const hashed = digests.update(piece);
+    // Told when it is awaited, a piece later.
+    hashed?.catch(() => {});
+    yield piece;
+    await previous;
+    previous = hashed;
+  }
+  await previous;
+}
+
+/** Bodies from this size on are hashed in a thread beside, as are those that do not say their size. */
+const largeBytes = 512 * 1024;
 
 /** Small bodies end in the first piece, so it stays small. */
 const firstPieceBytes = 16 * 1024;
@@ -141,34 +168,4 @@ async function* resume(start: Uint8Array, rest: AsyncGenerator<Uint8Array>): Asy
   } finally {
     await rest.return(undefined);
   }
-}
-
-interface Digests {
-  update(bytes: Uint8Array): void;
-  finish(): { size: number; etag: string; checksums: Checksums };
-}
-
-function startDigests(expected: ExpectedChecksum | undefined): Digests {
-  const md5 = createHash("md5");
-  const other: Hash | undefined =
-    expected === undefined || expected.algorithm === "md5" ? undefined : startHash(expected.algorithm);
-  let size = 0;
-  return {
-    update(bytes) {
-      size += bytes.length;
-      if (size > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
-      md5.update(bytes);
-      other?.update(bytes);
-    },
-    finish() {
-      const digest = md5.digest();
-      const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = { md5: digest };
-      if (expected !== undefined) {
-        const actual = other === undefined ? digest : other.digest();
-        verifyChecksum(expected, actual);
-        checksums[expected.algorithm] = actual;
-      }
-      return { size, etag: digest.toString("hex"), checksums };
-    },
-  };
 }

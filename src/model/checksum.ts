@@ -1,5 +1,5 @@
 // The five checksums an object may carry, and what a mismatch says.
-import { createHash, type Hash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "./errors.ts";
 
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
@@ -25,10 +25,6 @@ export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
   readonly value: Uint8Array;
-}
-
-export function startHash(algorithm: ChecksumAlgorithm): Hash {
-  return createHash(algorithm);
 }
 
 export function hex(bytes: Uint8Array): string {

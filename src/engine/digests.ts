@@ -1,0 +1,66 @@
+// The hashes of a body as it passes: MD5 always, and the one the sender names. Small bodies are hashed where
+// they are; large ones in a thread beside, since MD5 is slower than the disk.
+import { createHash } from "node:crypto";
+import { type ChecksumAlgorithm, type ExpectedChecksum, verifyChecksum } from "../model/checksum.ts";
+import { StoreError } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
+import type { Checksums } from "../model/object.ts";
+import type { HashThreads } from "./hash-threads.ts";
+
+export interface Digested {
+  readonly size: number;
+  readonly etag: string;
+  readonly checksums: Checksums;
+}
+
+export interface Digests {
+  /** Resolves when the bytes are no longer needed. */
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  /** Rejects when the sender named another hash. */
+  finish(): Promise<Digested>;
+  /** For a body that did not come to its end. */
+  abandon(): void;
+}
+
+interface Hashing {
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  finish(): Promise<readonly Uint8Array[]>;
+  abandon(): void;
+}
+
+/** With threads the hashing goes on beside. */
+export function startDigests(expected: ExpectedChecksum | undefined, threads?: HashThreads): Digests {
+  const algorithms: ChecksumAlgorithm[] = ["md5"];
+  if (expected !== undefined && expected.algorithm !== "md5") algorithms.push(expected.algorithm);
+  const hashing = threads?.start(algorithms) ?? hashHere(algorithms);
+  let size = 0;
+  return {
+    update(bytes) {
+      size += bytes.length;
+      if (size > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
+      return hashing.update(bytes);
+    },
+    async finish() {
+      const values = await hashing.finish();
+      const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
+      for (const [i, algorithm] of algorithms.entries()) checksums[algorithm] = values[i]!;
+      if (expected !== undefined) verifyChecksum(expected, checksums[expected.algorithm]!);
+      return { size, etag: Buffer.from(values[0]!).toString("hex"), checksums };
+    },
+    abandon: () => hashing.abandon(),
+  };
+}
+
+function hashHere(algorithms: readonly ChecksumAlgorithm[]): Hashing {
+  const hashes = algorithms.map((algorithm) => createHash(algorithm));
+  return {
+    update(bytes) {
+      for (const hash of hashes) hash.update(bytes);
+      return undefined;
+    },
+    async finish() {
+      return hashes.map((hash) => hash.digest());
+    },
+    abandon() {},
+  };
+}
