@@ -114,7 +114,7 @@ test("every file begins with words on what it answers for", () => {
   for (const file of sourceFiles()) {
     assert.match(
       readFileSync(file, "utf8"),
-      /^\/\/ \S/,
+      /^(#!.*\n)?\/\/ \S/,
       `src/${relative(source, file)} begins with a comment`,
     );
   }

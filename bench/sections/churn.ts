@@ -35,15 +35,17 @@ async function run(context: Context): Promise<void> {
   const slices = Math.max(2, Math.round(context.minutes));
   const seconds = (context.minutes * 60) / slices;
   await reads(context, bucket, any, "before", seconds / 6);
-  const rates: number[] = [];
+  const minutes: Minute[] = [];
   for (let slice = 1; slice <= slices; slice++) {
     const what = `put, minute ${slice}`;
-    rates.push(await puts({ context, bucket, key: any, what, seconds, limit }));
+    minutes.push(await puts({ context, bucket, key: any, what, seconds, limit }));
   }
-  const [first, last] = [rates[0] ?? Number.NaN, rates.at(-1) ?? Number.NaN];
-  context.row(
-    makeRow({ what: "last minute : first", unit: "times", bar: { atLeast: 0.8 } }, [figure([last / first])]),
-  );
+  const [first, last] = [minutes[0]!, minutes.at(-1)!];
+  const row = { unit: "times", bar: { atLeast: 0.8 } } as const;
+  context.row(makeRow({ ...row, what: "last minute : first" }, [figure([last.rate / first.rate])]));
+  // Tells decay of the store from a machine that became busy.
+  const cpu = figure([last.cpuPerPut / first.cpuPerPut]);
+  context.row(makeRow({ what: "CPU per put, last : first", unit: "times" }, [cpu]));
   sizesOnDisk(context, large, "after the overwrites", large.objects);
 
   await deleteMost(context, bucket, large);
@@ -67,14 +69,22 @@ interface Puts {
   key(): string;
 }
 
-async function puts({ context, bucket, key, what, seconds, limit }: Puts): Promise<number> {
+interface Minute {
+  readonly rate: number;
+  /** Of all threads. */
+  readonly cpuPerPut: number;
+}
+
+async function puts({ context, bucket, key, what, seconds, limit }: Puts): Promise<Minute> {
   context.progress(what);
   globalThis.gc?.();
+  const before = process.cpuUsage();
   const rate = await perSecond({ lanes, seconds }, () => bucket.put(key(), body));
+  const { user, system } = process.cpuUsage(before);
   const byHand = await limit.round();
   const row = { what, size, lanes, unit: "op/s" } as const;
   context.row(makeRow(row, [figure([rate]), figure([byHand])], [limit.name]));
-  return rate;
+  return { rate, cpuPerPut: (user + system) / (rate * seconds) };
 }
 
 async function reads(

@@ -1,5 +1,6 @@
 // When housekeeping runs: soon after writes that may have buried bytes, every few minutes for what time
 // alone brings, and whenever asked. One sweep at a time; failures are told once and tried again later.
+import { StoreError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
 import type { SweepReport } from "./engine.ts";
 import { removeBuried, sweep } from "./sweep.ts";
@@ -42,7 +43,10 @@ export function createHousekeeping(context: Context): Housekeeping {
     touched.clear();
     for (const name of names) {
       if (stopped) return;
-      if ((await context.records.bucket(name)) !== undefined) await removeBuried(context, name);
+      await removeBuried(context, name).catch((error: unknown) => {
+        // A bucket deleted meanwhile took its garbage with it.
+        if (!(error instanceof StoreError && error.reason === "NoSuchBucket")) throw error;
+      });
     }
   }
 

@@ -84,6 +84,8 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Header objects hold one character a byte; what those bytes spell in UTF-8 is the text, where they do. */
 function textFromHeader(value: string): string {
+  // A Headers object of the script's own platform has text in it already.
+  if (/[^\x00-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));
   } catch {

@@ -6,17 +6,27 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import { readBlockFile } from "./block-reader.ts";
-import { writeBlockFile } from "./block-writer.ts";
+import { readBlockFile, readers } from "./block-reader.ts";
+import { checksumSeed, writeBlockFile } from "./block-writer.ts";
 import type { Buckets } from "./buckets.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { isMissing, readError, writeError } from "./disk-errors.ts";
 import type { Fence } from "./fence.ts";
 import { createFolders, type Folders, type Slot } from "./folders.ts";
-import { blobId, blobPath, bucketPaths, type Layout, placeOf } from "./layout.ts";
+import {
+  type BlobPlace,
+  blobId,
+  blobPath,
+  bucketPaths,
+  type Layout,
+  placeOf,
+  trashedBlobPath,
+} from "./layout.ts";
 import { createPins, type Pins } from "./pins.ts";
 import { clearAbsent, isPresent, type Presence } from "./presence.ts";
 import { filesIn, recoverBucket } from "./recover.ts";
+import { clearPartial } from "./reserve.ts";
+import { clearTrash } from "./trash.ts";
 
 const openFile = promisify(open);
 
@@ -44,9 +54,10 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
       let slot: Slot | undefined;
       try {
         slot = await foldersOf(id).takeSlot();
-        const size = await writeBlockFile(slot.path, chunks);
+        const blob = blobId({ bucketId: id, ...slot.place });
+        const size = await writeBlockFile(slot.path, chunks, checksumSeed(blob));
         await slot.sync();
-        return staged(blobId({ bucketId: id, ...slot.place }), size, slot);
+        return staged(blob, size, slot);
       } catch (error) {
         // A file that cannot be removed now stays unsettled, for recovery to find; the first error counts.
         if (slot !== undefined) await discard(slot).catch(() => {});
@@ -63,6 +74,7 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
     },
 
     async remove(_bucket, blobs) {
+      fence.check();
       const paths = blobs.map((id) => blobPath(layout, placeOf(id)));
       const first = blobs[0];
       if (first === undefined) return true;
@@ -71,18 +83,24 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
       for (const path of paths) await ignoreMissing(unlink(path));
       // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
-        await ignoreMissing(syncDirectory(directory));
+        await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
+          throw writeError(error, fence);
+        });
         await removeIfEmpty(directory, bucketPaths(layout, placeOf(first).bucketId).open);
       }
       return true;
     },
 
     async recover() {
-      const isGone = (name: string) => name !== presence.name && !isPresent(layout.processes, name);
+      const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
       let removed = 0;
-      for (const { name } of buckets.all()) {
-        removed += recoverOne(layout, buckets, name, isGone);
+      for (const { name, id } of buckets.all()) {
+        // The database is only opened for a bucket in which somebody has left something.
+        const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
+        removed += recoverBucket({ bucketId: id, paths: bucketPaths(layout, id), isGone, knowsBlob });
       }
+      clearPartial(layout.reserve, isGone);
+      clearTrash(layout, isGone);
       clearAbsent(layout.processes);
       return removed;
     },
@@ -113,23 +131,35 @@ async function discard(slot: Slot): Promise<void> {
 }
 
 async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | undefined> {
-  let descriptor: number;
-  try {
-    descriptor = await openFile(blobPath(layout, placeOf(blob.id)), "r");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw readError(error);
-  }
-  let closed = false;
+  const descriptor = await openDescriptor(layout, placeOf(blob.id));
+  if (descriptor === undefined) return undefined;
+  let state: "unread" | "reading" | "closed" = "unread";
   return {
-    read: ({ id, size }, range) => readBlockFile({ descriptor, size, name: `blob ${id}` }, range),
+    read({ id, size }, range) {
+      if (state === "unread") readers.active++;
+      state = "reading";
+      return readBlockFile({ descriptor, size, name: `blob ${id}`, seed: checksumSeed(id) }, range);
+    },
     async close() {
-      if (closed) return;
-      closed = true;
+      if (state === "closed") return;
+      if (state === "reading") readers.active--;
+      state = "closed";
       // Closing a file that was only read waits for nothing.
       closeSync(descriptor);
     },
   };
+}
+
+/** Undefined when the file is not there, nor in the trash, where a deleted bucket waits for its readers. */
+async function openDescriptor(layout: Layout, place: BlobPlace): Promise<number | undefined> {
+  for (const path of [blobPath(layout, place), trashedBlobPath(layout, place)]) {
+    try {
+      return await openFile(path, "r");
+    } catch (error) {
+      if (!isMissing(error)) throw readError(error);
+    }
+  }
+  return undefined;
 }
 
 function missing({ id }: StoredBlob): StoreError {
@@ -143,7 +173,7 @@ async function openGroup(
   stillNamed: () => Promise<boolean>,
 ): Promise<BlobReader | undefined> {
   const first = blobs[0]!;
-  const release = pins.pin(bucketPaths(layout, placeOf(first.id).bucketId).pins, first.id);
+  const release = pins.pin(layout, first.id);
   try {
     // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
     if (!(await stillNamed())) {
@@ -154,10 +184,12 @@ async function openGroup(
     release();
     throw error;
   }
+  let current: BlobReader | undefined;
   return {
     async *read(blob, range) {
       const reader = await openOne(layout, blob);
       if (reader === undefined) throw missing(blob);
+      current = reader;
       try {
         yield* reader.read(blob, range);
       } finally {
@@ -165,27 +197,22 @@ async function openGroup(
       }
     },
     async close() {
+      // Of a body dropped half read nobody runs the end of the generator above.
+      await current?.close();
       release();
     },
   };
 }
 
-function recoverOne(
-  layout: Layout,
-  buckets: Buckets,
-  name: string,
-  isGone: (name: string) => boolean,
-): number {
-  try {
-    const { bucket, queries } = buckets.open(name);
-    const paths = bucketPaths(layout, bucket.id);
-    return recoverBucket({ bucketId: bucket.id, paths, isGone, knowsBlob: queries.knowsBlob });
-  } catch (error) {
-    const gone = error instanceof StoreError && error.reason === "NoSuchBucket";
-    // Deleted meanwhile, with all that was in it.
-    if (gone || isMissing(error)) return 0;
-    throw error;
-  }
+function memoized<T>(ask: (name: string) => T): (name: string) => T {
+  const answers = new Map<string, T>();
+  return (name) => {
+    const known = answers.get(name);
+    if (known !== undefined) return known;
+    const answer = ask(name);
+    answers.set(name, answer);
+    return answer;
+  };
 }
 
 /** A folder that nobody writes into any more goes with its last file. */

@@ -19,6 +19,8 @@ export interface BlockFile {
   readonly descriptor: number;
   readonly size: number;
   readonly name: string;
+  /** What the checksum of a block begins with. */
+  readonly seed: (block: number) => number;
 }
 
 /** The range's bytes, block by block verified. */
@@ -46,16 +48,16 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
   yield bytes.subarray(range.offset - offset, end - offset);
 }
 
-/** How many large bodies are being read: together they keep within a bounded amount of memory. */
-let readers = 0;
+/** How many bodies are being read, kept by whoever opens them: together they stay within bounded memory. */
+export const readers = { active: 0 };
 
 function chunkBytes(): number {
-  return readers <= 32 ? largeChunk : block;
+  return readers.active <= 32 ? largeChunk : block;
 }
 
 /** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
 function readsAtOnce(): number {
-  return readers <= 8 ? 3 : 1;
+  return readers.active <= 8 ? 2 : 1;
 }
 
 /** With the next chunks being read while one is in use. */
@@ -75,7 +77,6 @@ async function* readLargeFile(file: BlockFile, range: ByteRange): AsyncGenerator
       next += length;
     }
   };
-  readers++;
   try {
     for (readAhead(); reading.length > 0; readAhead()) {
       const bytes = await reading.shift()!;
@@ -86,7 +87,6 @@ async function* readLargeFile(file: BlockFile, range: ByteRange): AsyncGenerator
       yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
     }
   } finally {
-    readers--;
     // The descriptor may be closed behind this: nothing must still be reading from it.
     await Promise.allSettled(reading);
   }
@@ -110,8 +110,8 @@ async function readVerified(file: BlockFile, table: ChecksumTable, range: ByteRa
   return bytes;
 }
 
-function checkBlock({ name }: BlockFile, bytes: Uint8Array, index: number, expected: number): void {
-  if (crc32(bytes) !== expected) throw damaged(`block ${index} of ${name}`);
+function checkBlock({ name, seed }: BlockFile, bytes: Uint8Array, index: number, expected: number): void {
+  if (crc32(bytes, seed(index)) !== expected) throw damaged(`block ${index} of ${name}`);
 }
 
 async function readExactly(

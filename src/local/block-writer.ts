@@ -15,12 +15,22 @@ export const checksumBytes = 4;
 /** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
 const syncEvery = 8 * 1024 * 1024;
 
+/** What a block's checksum begins with: the blob and the block it is, so that bytes elsewhere do not pass. */
+export function checksumSeed(id: string): (block: number) => number {
+  const seed = crc32(id);
+  return (index) => (seed + index) >>> 0;
+}
+
 /** Writes and syncs a new file; the bytes' count is answered. The caller syncs the directory. */
-export async function writeBlockFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+export async function writeBlockFile(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  seed: (block: number) => number,
+): Promise<number> {
   const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
   try {
-    const checksums = createBlockChecksums();
+    const checksums = createBlockChecksums(seed);
     let size = 0;
     let unsynced = 0;
     for await (const chunk of chunks) {
@@ -57,10 +67,10 @@ async function writeAll(file: number, bytes: Uint8Array, position: number): Prom
   }
 }
 
-function createBlockChecksums() {
+function createBlockChecksums(seed: (block: number) => number) {
   let table = new DataView(new ArrayBuffer(1024));
   let blocks = 0;
-  let current = 0;
+  let current = seed(0);
   let filled = 0;
 
   function endBlock(): void {
@@ -70,7 +80,7 @@ function createBlockChecksums() {
       table = new DataView(larger.buffer);
     }
     table.setUint32(blocks++ * checksumBytes, current);
-    current = 0;
+    current = seed(blocks);
     filled = 0;
   }
 

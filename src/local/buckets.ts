@@ -1,7 +1,8 @@
 // Open buckets for reading, on the serving thread. A handle may outlive its bucket, since another process
 // may delete it: whoever finds nothing through a handle asks whether it is still the bucket's.
+import { existsSync } from "node:fs";
 import { StoreError } from "../model/errors.ts";
-import { type Database, openDatabase, sqliteCannotOpen, sqliteCode } from "./database.ts";
+import { type Database, openDatabase, readingError, sqliteCannotOpen, sqliteCode } from "./database.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
@@ -31,17 +32,19 @@ export interface Buckets {
 
 export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
-  const known = createRegistryReader(registry);
+  // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
+  // statements is held.
+  const known = () => createRegistryReader(registry);
   const handles = createLeastRecent(128, openByName, ({ database }) => database.close());
 
   function openByName(name: string): OpenBucket {
     for (;;) {
-      const bucket = known.find(name);
+      const bucket = known().find(name);
       if (bucket === undefined) throw new StoreError("NoSuchBucket");
       const opened = tryOpen(bucket);
       // Deleted between the two looks: the registry says so by now, or names the bucket's next life.
       if (opened === undefined) {
-        if (known.find(name)?.id === bucket.id) throw new StoreError("NoSuchBucket");
+        if (known().find(name)?.id === bucket.id) throw new StoreError("NoSuchBucket");
         continue;
       }
       return opened;
@@ -58,8 +61,8 @@ export function createBuckets(layout: Layout): Buckets {
       database.close();
       return undefined;
     } catch (error) {
-      if (sqliteCode(error) === sqliteCannotOpen) return undefined;
-      throw error;
+      if (sqliteCode(error) === sqliteCannotOpen && !existsSync(path)) return undefined;
+      throw readingError(error, `the records of bucket "${bucket.name}"`);
     }
   }
 
@@ -69,13 +72,17 @@ export function createBuckets(layout: Layout): Buckets {
     read(name, read, isProof) {
       for (;;) {
         const handle = handles.get(name);
-        const result = read(handle.queries, handle);
-        if (isProof(result) || !handle.queries.isDeleted()) return result;
+        try {
+          const result = read(handle.queries, handle);
+          if (isProof(result) || !handle.queries.isDeleted()) return result;
+        } catch (error) {
+          throw readingError(error, `the records of bucket "${name}"`);
+        }
         handles.drop(name);
       }
     },
     drop: (name) => handles.drop(name),
-    all: () => known.all(),
+    all: () => known().all(),
     close() {
       handles.clear();
       registry.close();

@@ -2,7 +2,7 @@
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/encoding.ts";
 import type { Body, Change, Check, Mutation } from "../engine/records.ts";
 import { keyBytes } from "../model/key.ts";
-import { withChecksum, withTextChecksum } from "./checked.ts";
+import { blobPlace, partPlace, withChecksum, withTextChecksum } from "./checked.ts";
 
 export type WireCheck =
   | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
@@ -87,15 +87,10 @@ function wireMutation(mutation: Mutation): WireMutation {
     case "put object": {
       const { record, body } = mutation;
       const { key, version, size } = record;
-      const checked = withTextChecksum(encodeObject(record));
-      return {
-        kind: "put object",
-        key: keyBytes(key),
-        version,
-        size,
-        record: checked,
-        ...wireBody(body, version),
-      };
+      const wired = wireBody(body, version);
+      const place = blobPlace(wired.blob, wired.stored);
+      const checked = withTextChecksum(encodeObject(record), place);
+      return { kind: "put object", key: keyBytes(key), version, size, record: checked, ...wired };
     }
     case "delete object":
       return { kind: "delete object", key: keyBytes(mutation.key) };
@@ -109,7 +104,7 @@ function wireMutation(mutation: Mutation): WireMutation {
       return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
     case "put part": {
       const { uploadId, part } = mutation;
-      const record = withTextChecksum(encodePart(part));
+      const record = withTextChecksum(encodePart(part), partPlace(uploadId, part.number, part.blob));
       return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
     }
     case "end parts":
@@ -120,7 +115,8 @@ function wireMutation(mutation: Mutation): WireMutation {
 function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
   const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
   if (body.home === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
-  if (body.home === "parts") return { ...none, manifest: withTextChecksum(encodeManifest(body.parts)) };
+  if (body.home === "parts")
+    return { ...none, manifest: withTextChecksum(version + encodeManifest(body.parts)) };
   return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
 }
 

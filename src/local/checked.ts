@@ -6,14 +6,26 @@ const checksumBytes = 4;
 const checksumDigits = 8;
 
 /** A record with its checksum in hex behind it. */
-export function withTextChecksum(text: string): string {
-  return text + crc32(text).toString(16).padStart(checksumDigits, "0");
+export function withTextChecksum(text: string, place = ""): string {
+  return text + crc32(text, crc32(place)).toString(16).padStart(checksumDigits, "0");
 }
 
-export function verifiedText(checked: string, what: string): string {
+/** The checksum covers the place too: what else the row says, so that a record stands for its own body only. */
+export function verifiedText(checked: unknown, what: string, place = ""): string {
+  // A damaged row may hold anything in the place of text.
+  if (typeof checked !== "string") throw damaged(what);
   const text = checked.slice(0, -checksumDigits);
-  if (Number.parseInt(checked.slice(-checksumDigits), 16) !== crc32(text)) throw damaged(what);
+  if (Number.parseInt(checked.slice(-checksumDigits), 16) !== crc32(text, crc32(place))) throw damaged(what);
   return text;
+}
+
+/** Where an object's row says its blob is. */
+export function blobPlace(blob: unknown, stored: unknown): string {
+  return blob === null || blob === undefined ? "" : `${String(blob)} ${String(stored)}`;
+}
+
+export function partPlace(uploadId: string, number: number, blob: string): string {
+  return `${uploadId} ${number} ${blob}`;
 }
 
 /** The checksum covers the version the bytes belong to: a body in another's place does not pass. */
@@ -24,8 +36,8 @@ export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   return checked;
 }
 
-export function verified(version: string, checked: Uint8Array, what: string): Uint8Array {
-  if (checked.length < checksumBytes) throw damaged(what);
+export function verified(version: string, checked: unknown, what: string): Uint8Array {
+  if (!(checked instanceof Uint8Array) || checked.length < checksumBytes) throw damaged(what);
   const bytes = checked.subarray(0, -checksumBytes);
   const view = new DataView(checked.buffer, checked.byteOffset, checked.byteLength);
   if (view.getUint32(bytes.length) !== crc32(bytes, crc32(version))) throw damaged(what);

@@ -1,7 +1,7 @@
 // Opens SQLite databases with the settings that durability and speed were measured with.
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { invariant } from "../model/errors.ts";
+import { invariant, StoreError } from "../model/errors.ts";
 
 export type Database = InstanceType<typeof DatabaseSync>;
 
@@ -65,6 +65,19 @@ export function sqliteCode(error: unknown): number | undefined {
   return Number(error.errcode) & 0xff;
 }
 
+/** What a failed read is told as: damage, or a disk that cannot be read. Other errors pass as they are. */
+export function readingError(error: unknown, what: string): unknown {
+  const code = sqliteCode(error);
+  if (code === undefined) return error;
+  if (code === sqliteCorrupt || code === sqliteNotADatabase || code === sqliteError) {
+    return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
+  }
+  return new StoreError("ServiceUnavailable", { detail: `${what} could not be read.`, cause: error });
+}
+
+const sqliteError = 1;
+const sqliteCorrupt = 11;
+const sqliteNotADatabase = 26;
 export const sqliteBusy = 5;
 export const sqliteIoError = 10;
 export const sqliteFull = 13;

@@ -4,14 +4,14 @@ import { type Database, inTransaction } from "./database.ts";
 import type { Writer } from "./writer.ts";
 
 export function createLocalDocuments(registry: Database, writer: Writer): Documents {
-  const one = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? AND name = ?");
-  const all = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? ORDER BY name");
   return {
     async get(kind, name) {
+      const one = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? AND name = ?");
       const row = one.get(kind, name) as unknown as Document | undefined;
       return row === undefined ? undefined : { ...row };
     },
     async list(kind) {
+      const all = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? ORDER BY name");
       return (all.all(kind) as unknown as Document[]).map((row) => ({ ...row }));
     },
     put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),

@@ -6,6 +6,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSharedSync, syncDirectory } from "./directory-sync.ts";
 import { type BlobPlace, type BucketPaths, newName } from "./layout.ts";
+import { removeEmpty } from "./recover.ts";
 
 /** Few enough that recovery is quick and a directory stays small. */
 const folderFiles = 1024;
@@ -64,7 +65,9 @@ export function createFolders(paths: BucketPaths, processName: string): Folders 
   }
 
   function clearMarker(folder: Folder): void {
-    if (folder.retired && folder.unsettled === 0) rmSync(folder.marker, { force: true });
+    if (!folder.retired || folder.unsettled > 0) return;
+    removeEmpty(folder.directory);
+    rmSync(folder.marker, { force: true });
   }
 
   function retire(folder: Folder): void {

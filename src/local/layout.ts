@@ -74,6 +74,11 @@ export function placeOf(id: string): BlobPlace {
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 
+/** Where a blob is while its deleted bucket waits for its readers. */
+export function trashedBlobPath(layout: Layout, { bucketId, folder, file }: BlobPlace): string {
+  return join(layout.trash, bucketId, "blobs", folder, file);
+}
+
 export function blobPath(layout: Layout, { bucketId, folder, file }: BlobPlace): string {
   return join(bucketPaths(layout, bucketId).blobs, folder, file);
 }

@@ -1,12 +1,13 @@
 // Opens a data directory: the two ports over SQLite and files. Any number of processes may do so at once.
+import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createLocalBlobs } from "./blobs.ts";
 import { createBuckets } from "./buckets.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, sqliteCode, sqliteFull } from "./database.ts";
 import { createFence } from "./fence.ts";
-import { layoutOf } from "./layout.ts";
+import { type Layout, layoutOf } from "./layout.ts";
 import { announcePresence } from "./presence.ts";
 import { createLocalRecords } from "./records.ts";
 import { clearUnregistered, prepareDirectory } from "./registry.ts";
@@ -14,7 +15,7 @@ import { createWriter } from "./writer.ts";
 
 export async function openLocal(directory: string): Promise<{ records: Records; blobs: Blobs }> {
   const layout = layoutOf(resolve(directory));
-  prepareDirectory(layout);
+  prepareOnFullDisk(layout);
   const registry = openDatabase(layout.registry, { role: "writer" });
   clearUnregistered(layout, registry);
   registry.close();
@@ -22,8 +23,19 @@ export async function openLocal(directory: string): Promise<{ records: Records; 
   const fence = createFence();
   const presence = announcePresence(layout.processes);
   const buckets = createBuckets(layout);
-  const records = createLocalRecords(buckets, createWriter(layout, fence));
+  const records = createLocalRecords(buckets, createWriter({ layout, processName: presence.name }, fence));
   const blobs = createLocalBlobs({ layout, buckets, fence, presence });
   await blobs.recover();
   return { records, blobs };
+}
+
+/** Opening needs a little room, for the logs of the databases: on a full disk the reserve gives it. */
+function prepareOnFullDisk(layout: Layout): void {
+  try {
+    prepareDirectory(layout);
+  } catch (error) {
+    if (sqliteCode(error) !== sqliteFull || !existsSync(layout.reserve)) throw error;
+    rmSync(layout.reserve, { force: true });
+    prepareDirectory(layout);
+  }
 }

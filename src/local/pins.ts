@@ -3,10 +3,11 @@
 // place where the other processes see it.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { bucketPaths, type Layout, placeOf } from "./layout.ts";
 
 export interface Pins {
   /** Pins the body that begins with this blob; the answer releases it. */
-  pin(directory: string, blob: string): () => void;
+  pin(layout: Layout, blob: string): () => void;
   /** Whether anybody, in whichever process, is reading the body that begins with this blob. */
   isPinned(directory: string, blob: string): boolean;
 }
@@ -16,8 +17,10 @@ const separator = "@";
 export function createPins(processName: string): Pins {
   const counts = new Map<string, number>();
   return {
-    pin(directory, blob) {
-      const path = join(directory, blob + separator + processName);
+    pin(layout, blob) {
+      const { bucketId } = placeOf(blob);
+      const name = blob + separator + processName;
+      const path = join(bucketPaths(layout, bucketId).pins, name);
       const count = counts.get(path) ?? 0;
       if (count === 0) writeFileSync(path, "");
       counts.set(path, count + 1);
@@ -31,6 +34,8 @@ export function createPins(processName: string): Pins {
         } else {
           counts.delete(path);
           rmSync(path, { force: true });
+          // Where it is when the bucket was deleted meanwhile.
+          rmSync(join(layout.trash, bucketId, "pins", name), { force: true });
         }
       };
     },

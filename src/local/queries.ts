@@ -2,6 +2,7 @@
 import { decodeManifest, decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
 import type {
   Body,
+  BodyPart,
   BuriedBody,
   ObjectWithBody,
   StoredUpload,
@@ -13,7 +14,7 @@ import { keyBytes } from "../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import { damaged, verified, verifiedText } from "./checked.ts";
+import { blobPlace, damaged, partPlace, verified, verifiedText } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { emptyBody } from "./schema.ts";
 
@@ -34,7 +35,7 @@ export interface Queries {
   knowsBlob(id: string): boolean;
 }
 
-type RecordRow = readonly [record: string];
+type RecordRow = readonly [record: string, blob: string | null, stored: number | null];
 type BodyRow = readonly [
   record: string,
   blob: string | null,
@@ -62,8 +63,8 @@ export function createQueries(database: Database): Queries {
     for (let limit = batch; ; limit = Math.min(limit * 8, manyRows)) {
       const rows = sql.scan.all(from, end, limit) as unknown as RecordRow[];
       let last: ObjectRecord | undefined;
-      for (const [record] of rows) {
-        last = decodeObject(verifiedText(record, "a listed record"));
+      for (const [record, blob, stored] of rows) {
+        last = decodeObject(verifiedText(record, "a listed record", blobPlace(blob, stored)));
         yield last;
       }
       if (last === undefined || rows.length < limit) return;
@@ -79,12 +80,12 @@ export function createQueries(database: Database): Queries {
     },
     object(key) {
       const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
-      return row === undefined ? undefined : objectOf(key, row[0]);
+      return row === undefined ? undefined : objectOf(key, row);
     },
     objectWithBody(key) {
       const row = sql.objectWithBody.get(keyBytes(key)) as unknown as BodyRow | undefined;
       if (row === undefined) return undefined;
-      const record = objectOf(key, row[0]);
+      const record = objectOf(key, row);
       return { record, body: bodyOf(record, row) };
     },
     objects(scan) {
@@ -118,7 +119,11 @@ export function createQueries(database: Database): Queries {
     parts(uploadId) {
       const rows = sql.parts.all(uploadId) as unknown as PartRow[];
       return rows.map(([number, blob, record]) =>
-        decodePart(number, blob, verifiedText(record, `part ${number} of upload "${uploadId}"`)),
+        decodePart(
+          number,
+          blob,
+          verifiedText(record, `part ${number} of upload "${uploadId}"`, partPlace(uploadId, number, blob)),
+        ),
       );
     },
     buried(after, limit) {
@@ -132,27 +137,37 @@ export function createQueries(database: Database): Queries {
   };
 }
 
-function objectOf(key: string, checked: string): ObjectRecord {
-  const record = decodeObject(verifiedText(checked, `the record of "${key}"`));
+function objectOf(key: string, [checked, blob, stored]: RecordRow | BodyRow): ObjectRecord {
+  const place = blobPlace(blob, stored);
+  const record = decodeObject(verifiedText(checked, `the record of "${key}"`, place));
   if (record.key !== key) throw damaged(`the record of "${key}", which is that of "${record.key}",`);
   return record;
 }
 
-function bodyOf({ key, version }: ObjectRecord, [, blob, stored, inline, bytes, manifest]: BodyRow): Body {
+function bodyOf(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]: BodyRow): Body {
+  const { key, version } = record;
   if (blob !== null) return { home: "blob", blob: { id: blob, size: stored! } };
   if (manifest !== null) {
-    return { home: "parts", parts: decodeManifest(verifiedText(manifest, `the list of parts of "${key}"`)) };
+    const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
+    if (owner !== version) throw damaged(`the list of parts of "${key}", which is another's,`);
+    return { home: "parts", parts };
   }
-  if (inline === emptyBody) return { home: "inline", bytes: new Uint8Array() };
-  invariant(bytes !== null, `the body of "${key}" is there`);
+  if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
+    return { home: "inline", bytes: new Uint8Array() };
   return { home: "inline", bytes: verified(version, bytes, `the body of "${key}"`) };
 }
 
+/** A list of parts begins with the version it belongs to. */
+function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
+  const text = verifiedText(manifest, what);
+  return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
+}
+
+const versionDigits = 32;
+
 function manifestBlobs(manifest: string | null): string[] {
   invariant(manifest !== null, "a buried body names its blobs");
-  return decodeManifest(verifiedText(manifest, "the list of parts of a buried body")).map(
-    ({ blob }) => blob.id,
-  );
+  return ownedParts(manifest, "the list of parts of a buried body")[1].map(({ blob }) => blob.id);
 }
 
 function uploadOf([record]: UploadRow): UploadRecord {
@@ -187,12 +202,12 @@ function prepare(database: Database) {
   return {
     bucket: sql("SELECT deleted FROM bucket"),
     totals: sql("SELECT objects, bytes FROM bucket"),
-    object: sql("SELECT record FROM objects WHERE key = ?"),
+    object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql(
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
-    scan: sql("SELECT record FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"),
+    scan: sql("SELECT record, blob, stored FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"),
     firstKeys: sql("SELECT key FROM objects ORDER BY key LIMIT 256"),
     keys: sql("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
     upload: sql("SELECT record, revision FROM uploads WHERE key = ? AND id = ?"),

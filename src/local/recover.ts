@@ -1,7 +1,8 @@
 // Recovery: removes what processes that are gone have left behind. It looks only into the folders they were
 // still writing into, and asks the records about each file there.
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { StoreError } from "../model/errors.ts";
 import { syncDirectorySync } from "./directory-sync.ts";
 import { isMissing } from "./disk-errors.ts";
 import { type BucketPaths, blobId } from "./layout.ts";
@@ -14,18 +15,24 @@ export interface Abandoned {
   readonly knowsBlob: (id: string) => boolean;
 }
 
-/** How many orphans were removed. */
+/** How many orphans were removed; none when the bucket was deleted meanwhile, with all that was in it. */
 export function recoverBucket({ bucketId, paths, isGone, knowsBlob }: Abandoned): number {
   let removed = 0;
-  for (const marker of readdirSync(paths.open)) {
-    const [folder = "", processName = ""] = marker.split(".");
-    if (!isGone(processName)) continue;
-    removed += removeOrphans(join(paths.blobs, folder), (file) =>
-      knowsBlob(blobId({ bucketId, folder, file })),
-    );
-    rmSync(join(paths.open, marker), { force: true });
+  try {
+    for (const marker of filesIn(paths.open)) {
+      const [folder = "", processName = ""] = marker.split(".");
+      if (!isGone(processName)) continue;
+      removed += removeOrphans(join(paths.blobs, folder), (file) =>
+        knowsBlob(blobId({ bucketId, folder, file })),
+      );
+      removeEmpty(join(paths.blobs, folder));
+      rmSync(join(paths.open, marker), { force: true });
+    }
+    clearPins(paths.pins, isGone);
+  } catch (error) {
+    const isDeleted = error instanceof StoreError && error.reason === "NoSuchBucket";
+    if (!isDeleted && !isMissing(error)) throw error;
   }
-  clearPins(paths.pins, isGone);
   return removed;
 }
 
@@ -44,5 +51,14 @@ export function filesIn(directory: string): string[] {
     // The marker is made before its folder; a sweep removes folders that have become empty.
     if (isMissing(error)) return [];
     throw error;
+  }
+}
+
+/** A folder in which nothing is left goes. */
+export function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    if (!isMissing(error) && (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
   }
 }

@@ -1,14 +1,14 @@
 // The registry: which buckets there are. A bucket's name points to a folder with a random name, so a name
 // that is deleted and made again is another folder, and nobody confuses the two lives.
-import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { BucketRecord } from "../model/bucket.ts";
 import type { StorageClass } from "../model/object.ts";
 import { type Database, inTransaction, openDatabase } from "./database.ts";
 import { syncDirectorySync } from "./directory-sync.ts";
-import { isMissing } from "./disk-errors.ts";
 import { bucketPaths, type Layout, newName } from "./layout.ts";
 import { bucketSchema, checkSchemaVersion, registrySchema } from "./schema.ts";
+import { discardFolder } from "./trash.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
@@ -16,6 +16,7 @@ export interface RegisteredBucket extends BucketRecord {
 
 /** Makes the data directory and its registry when there are none yet. */
 export function prepareDirectory(layout: Layout): void {
+  const isNew = !existsSync(layout.root);
   for (const directory of [layout.root, layout.processes, layout.buckets, layout.trash]) {
     mkdirSync(directory, { recursive: true });
   }
@@ -30,6 +31,7 @@ export function prepareDirectory(layout: Layout): void {
     registry.close();
   }
   syncDirectorySync(layout.root);
+  if (isNew) syncDirectorySync(dirname(layout.root));
 }
 
 interface BucketRow {
@@ -90,20 +92,26 @@ export function deleteBucket(
   registry: Database,
   name: string,
 ): "deleted" | "missing" | "not empty" {
-  const intend = registry.prepare("UPDATE buckets SET deleting = ? WHERE name = ?");
-  inTransaction(registry, () => intend.run(1, name));
-  const outcome = inTransaction(registry, () => {
-    const bucket = createRegistryReader(registry).find(name);
-    if (bucket === undefined) return "missing";
+  const intend = registry.prepare("UPDATE buckets SET deleting = ? WHERE id = ?");
+  const find = () => createRegistryReader(registry).find(name);
+  const bucket = inTransaction(registry, () => {
+    const found = find();
+    if (found !== undefined) intend.run(1, found.id);
+    return found;
+  });
+  if (bucket === undefined) return "missing";
+  const isEmpty = inTransaction(registry, () => {
+    // Another process may have ended it, and a third made the name anew, between the two transactions.
+    if (find()?.id !== bucket.id) return true;
     if (!markDeleted(layout, bucket.id)) {
-      intend.run(0, name);
-      return "not empty";
+      intend.run(0, bucket.id);
+      return false;
     }
     registry.prepare("DELETE FROM buckets WHERE id = ?").run(bucket.id);
-    return bucket;
+    return true;
   });
-  if (typeof outcome === "string") return outcome;
-  discardFolder(layout, outcome.id);
+  if (!isEmpty) return "not empty";
+  discardFolder(layout, bucket.id);
   return "deleted";
 }
 
@@ -139,17 +147,4 @@ export function clearUnregistered(layout: Layout, registry: Database): void {
     );
     for (const id of readdirSync(layout.buckets)) if (!known.has(id)) discardFolder(layout, id);
   });
-  for (const id of readdirSync(layout.trash))
-    rmSync(join(layout.trash, id), { recursive: true, force: true });
-}
-
-/** Moved away in one step first: nobody opens a database in a folder that is half gone. */
-function discardFolder(layout: Layout, id: string): void {
-  const trash = join(layout.trash, id);
-  try {
-    renameSync(bucketPaths(layout, id).directory, trash);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-  }
-  rmSync(trash, { recursive: true, force: true });
 }

@@ -1,6 +1,16 @@
 // Space kept for the worst day: a delete on a full disk needs room for its own commit before it can free
 // any. While the reserve is spent, only what frees space is let through.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 const reserveBytes = 4 * 1024 * 1024;
 
@@ -11,9 +21,10 @@ export interface Reserve {
   release(): boolean;
 }
 
-export function createReserve(path: string): Reserve {
+/** The owner names the partial file, so that recovery knows whose it was. */
+export function createReserve(path: string, owner: string): Reserve {
   return {
-    isHeld: () => existsSync(path) || take(path),
+    isHeld: () => existsSync(path) || take(path, `${path}.${owner}`),
     release() {
       if (!existsSync(path)) return false;
       rmSync(path, { force: true });
@@ -22,19 +33,30 @@ export function createReserve(path: string): Reserve {
   };
 }
 
-function take(path: string): boolean {
-  const partial = `${path}.${process.pid}`;
+function take(path: string, partial: string): boolean {
   const descriptor = openSync(partial, "w");
   try {
     const zeros = Buffer.alloc(1024 * 1024);
     for (let written = 0; written < reserveBytes; ) written += writeSync(descriptor, zeros);
     fsyncSync(descriptor);
-  } catch {
+  } catch (error) {
     closeSync(descriptor);
     rmSync(partial, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // Too little space is an answer; a sync that fails is a failure of the disk.
+    if (syscall !== "write" || (code !== "ENOSPC" && code !== "EDQUOT")) throw error;
     return false;
   }
   closeSync(descriptor);
   renameSync(partial, path);
   return true;
+}
+
+/** Removes what processes that are gone have not finished setting aside. */
+export function clearPartial(path: string, isGone: (processName: string) => boolean): void {
+  const prefix = `${basename(path)}.`;
+  for (const name of readdirSync(dirname(path))) {
+    if (name.startsWith(prefix) && isGone(name.slice(prefix.length)))
+      rmSync(join(dirname(path), name), { force: true });
+  }
 }

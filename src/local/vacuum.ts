@@ -30,6 +30,19 @@ export function createVacuum(databases: () => readonly Database[]): Vacuum {
   return { whenIdle, stop: () => clearTimeout(timer) };
 }
 
+/** Gives back what there is, a bounded amount at a time, whatever share it is; true when something went. */
+export function giveBackNow(database: Database): boolean {
+  if (Number(pragma(database, "freelist_count")) === 0) {
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return false;
+  }
+  // The log is folded in first and after: only then does either file get shorter.
+  database.exec(
+    `PRAGMA wal_checkpoint(TRUNCATE); PRAGMA incremental_vacuum(${stepPages}); PRAGMA wal_checkpoint(TRUNCATE)`,
+  );
+  return true;
+}
+
 function giveBack(database: Database): boolean {
   const free = Number(pragma(database, "freelist_count"));
   const pages = Number(pragma(database, "page_count"));

@@ -2,6 +2,12 @@
 import type { BucketRecord } from "../model/bucket.ts";
 import type { WireChange } from "./changes.ts";
 import type { DocumentWrite } from "./documents.ts";
+import type { Layout } from "./layout.ts";
+
+export interface WriterData {
+  readonly layout: Layout;
+  readonly processName: string;
+}
 
 /** Changes to one bucket that are committed together, each with an outcome of its own. */
 export interface Group {

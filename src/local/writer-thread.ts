@@ -1,9 +1,11 @@
 // The writer thread: commits for its process. All changes that have arrived for a bucket go into one
 // transaction, so one sync pays for all of them.
+import { existsSync } from "node:fs";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
 import {
+  type Database,
   inTransaction,
   openDatabase,
   sqliteBusy,
@@ -13,17 +15,17 @@ import {
   sqliteIoError,
 } from "./database.ts";
 import { deleteDocument, putDocument } from "./documents.ts";
-import { bucketPaths, type Layout } from "./layout.ts";
+import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
-import { createBucket, deleteBucket } from "./registry.ts";
+import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
-import { createVacuum } from "./vacuum.ts";
-import type { Failure, Group, Outcome, Reply, Request } from "./writer-messages.ts";
+import { createVacuum, giveBackNow } from "./vacuum.ts";
+import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
-const layout = workerData as Layout;
+const { layout, processName } = workerData as WriterData;
 const port = parentPort!;
 const registry = openDatabase(layout.registry, { role: "writer" });
-const reserve = createReserve(layout.reserve);
+const reserve = createReserve(layout.reserve, processName);
 const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
 const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
 
@@ -39,13 +41,14 @@ function commitGroup({ bucketId, changes }: Group): Outcome[] {
   try {
     if (fallen !== undefined) return changes.map(() => fallen!);
     const { database, applier } = buckets.get(bucketId);
-    if (changes.some((change) => !change.frees) && !reserve.isHeld()) throw full();
+    if (changes.some((change) => !change.frees) && !holdsReserve(database)) throw full();
     return inTransaction(database, () =>
       applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes),
     );
   } catch (error) {
     const code = sqliteCode(error);
-    if (code === sqliteCannotOpen) return changes.map(() => "no such bucket");
+    const isGone = code === sqliteCannotOpen && !existsSync(bucketPaths(layout, bucketId).database);
+    if (isGone) return changes.map(() => "no such bucket");
     if (code === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
     const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
     if (all) return changes.map(() => failure("failed", error));
@@ -62,6 +65,21 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   if (isLastResort && !reserve.release()) return changes.map(() => failure("full", error));
   const outcomes = commitGroup({ bucketId, changes: freeing })[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+}
+
+/** With room made inside the bucket's database when the disk alone has too little of it. */
+function holdsReserve(database: Database): boolean {
+  const steps = 8;
+  for (let step = 0; step < steps; step++) {
+    if (reserve.isHeld()) return true;
+    try {
+      if (!giveBackNow(database)) break;
+    } catch (error) {
+      if (sqliteCode(error) !== sqliteBusy && sqliteCode(error) !== sqliteFull) throw error;
+      break;
+    }
+  }
+  return reserve.isHeld();
 }
 
 function full(): Error {
@@ -90,9 +108,17 @@ function isNoSpace(error: unknown): boolean {
 function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   switch (request.kind) {
     case "create bucket":
-      return attempt(() => createBucket(layout, registry, request.bucket));
+      return attempt(() => {
+        if (!reserve.isHeld()) throw full();
+        return createBucket(layout, registry, request.bucket);
+      });
     case "delete bucket":
-      return attempt(() => deleteBucket(layout, registry, request.name));
+      return attempt(() => {
+        const id = createRegistryReader(registry).find(request.name)?.id;
+        const outcome = deleteBucket(layout, registry, request.name);
+        if (outcome === "deleted" && id !== undefined) buckets.drop(id);
+        return outcome;
+      });
     case "put document":
       return attempt(() => putDocument(registry, request.write));
     case "delete document":

@@ -9,8 +9,7 @@ import type { WireChange } from "./changes.ts";
 import { sqliteBusy, sqliteIoError } from "./database.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
-import type { Layout } from "./layout.ts";
-import type { Failure, Group, Job, Outcome, Reply } from "./writer-messages.ts";
+import type { Failure, Group, Job, Outcome, Reply, WriterData } from "./writer-messages.ts";
 
 export interface Writer {
   commit(bucketId: string, change: WireChange): Promise<"committed" | "conflict">;
@@ -27,8 +26,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export function createWriter(layout: Layout, fence: Fence): Writer {
-  const thread = lazyThread(layout, fence);
+export function createWriter(data: WriterData, fence: Fence): Writer {
+  const thread = lazyThread(data, fence);
   let queue = new Map<string, Waiting[]>();
   const underWay = new Set<Promise<void>>();
 
@@ -113,11 +112,11 @@ interface WriterThread {
 }
 
 /** The thread, started with the first thing it is asked: who only reads never waits for one. */
-function lazyThread(layout: Layout, fence: Fence): WriterThread {
+function lazyThread(data: WriterData, fence: Fence): WriterThread {
   let started: WriterThread | undefined;
   return {
     ask(job) {
-      started ??= startThread(layout, fence);
+      started ??= startThread(data, fence);
       return started.ask(job);
     },
     async close() {
@@ -127,8 +126,8 @@ function lazyThread(layout: Layout, fence: Fence): WriterThread {
 }
 
 /** Starts the thread; whatever ends it before it was told to brings the fence down. */
-function startThread(layout: Layout, fence: Fence): WriterThread {
-  const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: layout });
+function startThread(data: WriterData, fence: Fence): WriterThread {
+  const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: data });
   const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
   let nextId = 1;
   let closing = false;

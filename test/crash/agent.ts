@@ -18,11 +18,13 @@ export type Command =
   /** A put whose stream stops half way, until it is told to finish. */
   | ({ readonly do: "begin put"; readonly value: Value } & At)
   | ({ readonly do: "put parts"; readonly value: Value; readonly partSize: number } & At)
-  | { readonly do: "finish put" | "finish get" }
+  | { readonly do: "finish put" | "finish get" | "end storm" }
   /** So many create-only puts at once. */
   | ({ readonly do: "create only"; readonly values: readonly Value[] } & At)
   /** Puts one key after the other until one is refused. */
   | ({ readonly do: "fill"; readonly prefix: string; readonly size: number } & In)
+  /** Many writers, each putting until it is refused; answered once each has put something. */
+  | ({ readonly do: "begin storm"; readonly writers: number; readonly size: number } & In)
   /** Creates or deletes the bucket over and over; how often it succeeded. */
   | ({ readonly do: "keep creating" | "keep deleting"; readonly times: number } & In);
 
@@ -37,6 +39,14 @@ export interface Filled {
   readonly refused: Refused;
 }
 
+export interface Stormed {
+  /** Keys whose last acknowledged put has this name. */
+  readonly acknowledged: Readonly<Record<string, string>>;
+  /** Puts acknowledged after the first was refused. */
+  readonly late: number;
+  readonly refusals: readonly Refused[];
+}
+
 export interface Reply {
   readonly id: number;
   readonly result?: unknown;
@@ -45,6 +55,7 @@ export interface Reply {
 
 const store = await openStore(process.argv[2]!);
 let putting: { finish(): Promise<unknown> } | undefined;
+let storming: { ended: Promise<Stormed> } | undefined;
 let reading: { finish(): Promise<string> } | undefined;
 
 async function perform(command: Command): Promise<unknown> {
@@ -91,6 +102,11 @@ async function perform(command: Command): Promise<unknown> {
       return createOnly(store.bucket(command.bucket), command.key, command.values);
     case "fill":
       return fill(store.bucket(command.bucket), command.prefix, command.size);
+    case "begin storm":
+      storming = await beginStorm(store.bucket(command.bucket), command.writers, command.size);
+      return;
+    case "end storm":
+      return storming!.ended;
     case "keep creating":
       return countSuccess(command.times, 10073, () => store.createBucket(command.bucket));
     case "keep deleting":
@@ -161,13 +177,39 @@ async function fill(bucket: StoreBucket, prefix: string, size: number): Promise<
   for (;;) {
     const key = `${prefix}${String(keys.length).padStart(6, "0")}`;
     try {
-      // Small ones many at a time: the disk fills through the group commit as well.
       await bucket.put(key, bytesOf(key, { name: "fill", size }));
     } catch (error) {
       return { keys, refused: refusalOf(error) };
     }
     keys.push(key);
   }
+}
+
+async function beginStorm(bucket: StoreBucket, writers: number, size: number) {
+  const acknowledged: Record<string, string> = {};
+  const refusals: Refused[] = [];
+  let late = 0;
+  async function write(key: string, begun: () => void): Promise<void> {
+    try {
+      for (let n = 0; ; n++) {
+        await bucket.put(key, bytesOf(key, { name: String(n), size }));
+        acknowledged[key] = String(n);
+        if (refusals.length > 0) late++;
+        begun();
+      }
+    } catch (error) {
+      refusals.push(refusalOf(error));
+    }
+  }
+  const running: Promise<void>[] = [];
+  await Promise.all(
+    Array.from({ length: writers }, (_, i) => {
+      return new Promise<void>((begun) => {
+        running.push(write(`storm ${i}`, begun));
+      });
+    }),
+  );
+  return { ended: Promise.all(running).then((): Stormed => ({ acknowledged, late, refusals })) };
 }
 
 async function countSuccess(times: number, expected: number, attempt: () => Promise<unknown>) {

@@ -10,7 +10,7 @@ import { runUntilKilled } from "./killed.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
 import { seeded } from "./random.ts";
 
-const rounds = 6;
+const rounds = 5;
 const names = ["first", "second", "third"];
 const content = [
   { key: "large", value: { name: "large", size: 100 * KiB } },
@@ -28,7 +28,7 @@ test("after kill -9 while buckets are made and deleted each is whole or absent",
     let steps = 0;
     for (let round = 0; round < rounds; round++) {
       const task: MakerTask = { directory, names, content };
-      const killing = { program: "./kill-bucket-maker.js", task, random, reports: 120 };
+      const killing = { program: "./kill-bucket-maker.js", task, random, reports: 100 };
       for (const report of await runUntilKilled<MakerReport>(killing)) {
         known.set(report.name, possibleAfter(known.get(report.name)!, report));
         if (report.said === "done") steps++;

@@ -1,5 +1,6 @@
 // Killed at any instant under load: no acknowledged write is lost, none is torn, no byte is orphaned.
 import assert from "node:assert/strict";
+import { watch } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { openStore, type Store } from "../../src/index.ts";
 import { assertBytes } from "../support/bytes.ts";
@@ -10,7 +11,7 @@ import { runUntilKilled } from "./killed.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
 import { seeded } from "./random.ts";
 
-const rounds = 12;
+const rounds = 10;
 const freshRounds = 4;
 const buckets = ["load-one", "load-two"];
 
@@ -35,7 +36,7 @@ test("after kill -9 at any instant every acknowledged write is there, and nothin
     let acknowledged = 0;
     for (let round = 0; round < rounds; round++) {
       const task: WriterTask = { directory, buckets, seed: seed + round * 1000, round };
-      const killing = { program: "./kill-writer.js", task, random, reports: 600 };
+      const killing = { program: "./kill-writer.js", task, random, reports: 500 };
       for (const report of await runUntilKilled<Report>(killing)) acknowledged += learn(known, report);
       await assertRecovered(directory, known);
     }
@@ -56,6 +57,29 @@ test("after kill -9 in the first writes to a new directory nothing is left over"
     }
   });
 });
+
+test("after kill -9 while space is set aside for deletes on a full disk nothing is left over", async (t) => {
+  await seeded(async (random, seed) => {
+    const directory = await directoryWithBuckets(t);
+    const task: WriterTask = { directory, buckets, seed, round: 0 };
+    const known = new Map<string, Known>();
+    const at = created(directory, (name) => name.startsWith("reserve"));
+    const killing = { program: "./kill-writer.js", task, random, reports: 1000, at };
+    for (const report of await runUntilKilled<Report>(killing)) learn(known, report);
+    await assertRecovered(directory, known);
+  });
+});
+
+/** Resolves when a file with such a name appears in the directory. */
+function created(directory: string, isWanted: (name: string) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(directory, { persistent: false }, (_, name) => {
+      if (name === null || !isWanted(name)) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
 
 function learn(known: Map<string, Known>, { said, bucket, keys, value }: Report): number {
   for (const key of keys) {

@@ -24,10 +24,12 @@ export interface Killing {
   readonly random: Random;
   /** Killed after so many reports at the latest. */
   readonly reports: number;
+  /** Killed when the promise resolves, instead of at an instant that chance decides. */
+  readonly at?: Promise<unknown>;
 }
 
 /** Everything the program said before it was killed. */
-export async function runUntilKilled<T>({ program, task, random, reports }: Killing): Promise<T[]> {
+export async function runUntilKilled<T>({ program, task, random, reports, at }: Killing): Promise<T[]> {
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [path, JSON.stringify(task)], {
     stdio: ["ignore", "inherit", "inherit", "pipe"],
@@ -35,12 +37,13 @@ export async function runUntilKilled<T>({ program, task, random, reports }: Kill
   const closed = once(child, "close");
   const said: T[] = [];
   // One time in four while it opens and recovers, else in the middle of its writes.
-  const whileOpening = random.below(4) === 0;
-  const last = random.between(1, reports);
-  if (whileOpening) {
-    await delay(random.between(50, 400));
-    child.kill("SIGKILL");
-  }
+  const whileOpening = random.below(4) === 0 ? delay(random.between(50, 400)) : undefined;
+  const last = at === undefined ? random.between(1, reports) : reports;
+  const instant = at ?? whileOpening;
+  instant?.then(
+    () => child.kill("SIGKILL"),
+    () => child.kill("SIGKILL"),
+  );
   for await (const line of createInterface(child.stdio[pipe] as Readable)) {
     said.push(JSON.parse(line) as T);
     if (said.length === last) child.kill("SIGKILL");

@@ -150,6 +150,26 @@ test("a reader that has begun finishes its body while another process replaces, 
   await assertClean(directory);
 });
 
+test("a reader that has begun finishes its body while another process deletes its bucket", async (t) => {
+  const directory = await directoryWithBucket(t);
+  const value: Value = { name: "read", size: 3 * MiB };
+  await withAgents(directory, 2, async (a, b) => {
+    for (const shape of ["one file", "parts"]) {
+      if (shape === "parts") {
+        await a!.ask({ do: "create bucket", bucket });
+        await a!.ask({ do: "put parts", bucket, key: "body", value, partSize: MiB });
+      } else {
+        await a!.ask({ do: "put", bucket, key: "body", value });
+      }
+      await b!.ask({ do: "begin get", bucket, key: "body" });
+      await a!.ask({ do: "delete", bucket, keys: ["body"] });
+      await a!.ask({ do: "delete bucket", bucket });
+      assert.equal(await b!.ask({ do: "finish get" }), digestOf(bytesOf("body", value)), shape);
+    }
+  });
+  await assertClean(directory);
+});
+
 test("a reader killed half way holds its body no longer", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
