@@ -1,0 +1,173 @@
+// A script that asks its bucket for one head per request, served by `store serve`, beside a bare node:http
+// server that answers the same bytes, and beside the same script in miniflare.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { openStore } from "../../src/index.ts";
+import { requestsPerSecond } from "../http-load.ts";
+import type { Limit } from "../limits.ts";
+import { type Context, compare, type Section } from "../section.ts";
+
+/** The last one that runs on the oldest Node we support. */
+const miniflareVersion = "4.20260426.0";
+const connections = [1, 16, 64];
+
+export const scripts: Section = {
+  name: "scripts",
+  description: "a script doing one head per request, beside bare node:http and miniflare",
+  run,
+};
+
+const script = `export default {
+  async fetch(request, env) {
+    const object = await env.BUCKET.head("key");
+    return new Response(object.etag);
+  },
+};
+`;
+
+async function run(context: Context): Promise<void> {
+  const { directory } = context;
+  writeFileSync(join(directory, "index.js"), script);
+  const etag = await prepareStore(join(directory, "data"));
+  const started: ChildProcess[] = [];
+  try {
+    const store = await startStore(directory, started);
+    const limits: [string, number][] = [["bare node:http", await startBare(directory, etag, started)]];
+    const miniflare = await startMiniflare(context, etag, started);
+    if (miniflare !== undefined) limits.push(["miniflare", miniflare]);
+    for (const lanes of connections) {
+      const load = (port: number) => () =>
+        requestsPerSecond({ port, path: "/key", connections: lanes, seconds: context.pace.seconds });
+      await compare(context, {
+        what: "script, one head per request",
+        lanes,
+        unit: "op/s",
+        round: load(store),
+        limits: limits.map(([name, port]): Limit => ({ name, round: load(port) })),
+        bar: lanes === 1 ? undefined : { atLeast: 0.6, of: "bare node:http" },
+      });
+    }
+  } finally {
+    for (const child of started) child.kill("SIGKILL");
+  }
+}
+
+async function prepareStore(data: string): Promise<string> {
+  mkdirSync(data);
+  const store = await openStore(data);
+  await store.createBucket("bench");
+  const { etag } = await store.bucket("bench").put("key", "value");
+  await store.close();
+  return etag;
+}
+
+async function startStore(directory: string, started: ChildProcess[]): Promise<number> {
+  const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
+  const store_buckets = [{ binding: "BUCKET", bucket_name: "bench" }];
+  const file = join(directory, "store.json");
+  writeFileSync(file, JSON.stringify({ ...config, store_buckets }));
+  const command = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
+  const args = [
+    command,
+    "serve",
+    "--config",
+    file,
+    "--data",
+    join(directory, "data"),
+    "--port",
+    "0",
+    "--json",
+  ];
+  const { url } = JSON.parse(await firstDocument(start(args, started))) as { url: string };
+  return Number(new URL(url).port);
+}
+
+async function startBare(directory: string, etag: string, started: ChildProcess[]): Promise<number> {
+  const file = join(directory, "bare.mjs");
+  writeFileSync(
+    file,
+    `import { createServer } from "node:http";
+const body = ${JSON.stringify(etag)};
+const headers = { "content-type": "text/plain;charset=UTF-8", "content-length": String(body.length) };
+const server = createServer((request, response) => response.writeHead(200, headers).end(body));
+server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
+`,
+  );
+  const { port } = JSON.parse(await firstDocument(start([file], started))) as { port: number };
+  return port;
+}
+
+/** Installed into a cache folder beside the clone, never a dependency; left out, and said so, when it cannot be. */
+async function startMiniflare(
+  context: Context,
+  etag: string,
+  started: ChildProcess[],
+): Promise<number | undefined> {
+  const cache = join(process.cwd(), ".cache", "miniflare");
+  try {
+    if (!existsSync(join(cache, "node_modules", "miniflare"))) {
+      context.progress(`installing miniflare ${miniflareVersion}`);
+      mkdirSync(cache, { recursive: true });
+      const install = ["install", "--no-save", "--no-package-lock", "--prefix", cache];
+      await promisify(execFile)("npm", [...install, `miniflare@${miniflareVersion}`], { timeout: 180_000 });
+    }
+    const file = join(cache, "serve.mjs");
+    writeFileSync(
+      file,
+      `import { Miniflare } from "miniflare";
+const miniflare = new Miniflare({
+  modules: true,
+  script: ${JSON.stringify(script)},
+  compatibilityDate: "2026-04-01",
+  r2Buckets: ["BUCKET"],
+  host: "127.0.0.1",
+  port: 0,
+});
+const bucket = await miniflare.getR2Bucket("BUCKET");
+const { etag } = await bucket.put("key", "value");
+if (etag !== ${JSON.stringify(etag)}) throw new Error("another etag: " + etag);
+console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
+`,
+    );
+    const { port } = JSON.parse(await firstDocument(start([file], started))) as { port: number };
+    return port;
+  } catch (error) {
+    context.note(
+      `miniflare is left out: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
+    );
+    return undefined;
+  }
+}
+
+function start(args: readonly string[], started: ChildProcess[]): ChildProcess {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  started.push(child);
+  return child;
+}
+
+/** The first JSON document a process prints, on one line or several. */
+async function firstDocument(child: ChildProcess): Promise<string> {
+  const exited = once(child, "exit").then(() => {
+    throw new Error("Cannot measure: a server ended before it was ready");
+  });
+  exited.catch(() => {});
+  const read = async () => {
+    let text = "";
+    for await (const line of createInterface({ input: child.stdout! })) {
+      text += `${line}\n`;
+      try {
+        JSON.parse(text);
+        return text;
+      } catch {
+        // More lines of it follow.
+      }
+    }
+    return exited;
+  };
+  return Promise.race([read(), exited]);
+}

@@ -1,0 +1,72 @@
+// All commands by name. Each is loaded when it is called, so that none waits for what another one needs.
+import { nearest } from "../script/nearest.ts";
+import { type Command, type CommandGroup, isGroup } from "./command.ts";
+import { type CommandError, usageError } from "./command-error.ts";
+
+export interface CatalogEntry {
+  readonly name: string;
+  load(): Promise<Command | CommandGroup>;
+}
+
+export const catalog: readonly CatalogEntry[] = [
+  { name: "init", load: async () => (await import("./commands/init.ts")).initCommand },
+  { name: "dev", load: async () => (await import("./commands/dev.ts")).devCommand },
+  { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
+  { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
+  { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
+  { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
+  { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
+  { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
+  { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
+  { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
+];
+
+export interface FoundCommand {
+  readonly entry: Command | CommandGroup;
+  /** Its words: "bucket create". */
+  readonly path: string;
+}
+
+/** The command or group that the words begin with; throws a usage error when they name none. */
+export async function findCommand(words: readonly string[]): Promise<FoundCommand> {
+  const [first = "", second] = words;
+  const found = catalog.find(({ name }) => name === first);
+  if (found === undefined) throw unknownCommand("", first, names(catalog));
+  const entry = await found.load();
+  if (!isGroup(entry) || second === undefined) return { entry, path: first };
+  const command = entry.commands.find(({ name }) => name === second);
+  if (command === undefined) throw unknownCommand(`${first} `, second, names(entry.commands));
+  return { entry: command, path: `${first} ${second}` };
+}
+
+function names(entries: readonly { readonly name: string }[]): string[] {
+  return entries.map(({ name }) => name);
+}
+
+/** What other tools call the same. */
+const elsewhere: Readonly<Record<string, string>> = {
+  ls: "list",
+  rm: "delete",
+  remove: "delete",
+  add: "create",
+  make: "create",
+  new: "create",
+  upload: "put",
+  download: "get",
+  cat: "get",
+  set: "put",
+  show: "info",
+  run: "dev",
+  start: "serve",
+  check: "verify",
+  buckets: "bucket list",
+};
+
+function unknownCommand(parent: string, word: string, known: readonly string[]): CommandError {
+  const same = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
+  const meant = same !== undefined && known.includes(same.split(" ")[0]!) ? same : nearest(word, known);
+  return usageError(`There is no command "store ${parent}${word}".`, [
+    ...(meant === undefined ? [] : [`Did you mean: store ${parent}${meant}`]),
+    `All of them: store ${parent}--help`,
+  ]);
+}

@@ -1,0 +1,20 @@
+// `store dev`: runs scripts while they are written.
+import type { Command } from "../command.ts";
+import { serverOptions, serveScripts } from "../serve-scripts.ts";
+
+export const devCommand: Command = {
+  name: "dev",
+  summary: "Run scripts and load them anew when they change",
+  details:
+    "Stack traces of the script's faults are shown in the response. /__scheduled?cron=… runs its scheduled handler.\n" +
+    "Secrets that change are taken in at once.",
+  usage: ["[--config FILE]... [--port PORT]"],
+  options: serverOptions,
+  configs: "many",
+  examples: [
+    "store dev",
+    "store dev --port 0 --create-buckets",
+    "store dev --config a/store.toml --config b/store.toml",
+  ],
+  run: (invocation) => serveScripts(invocation, "dev"),
+};

@@ -1,0 +1,82 @@
+// `store init`: a working project in a new folder, or in one where nothing is in its way.
+import { existsSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readConfig } from "../../script/config.ts";
+import { configNames } from "../../script/config-source.ts";
+import { asScriptName } from "../../script/script-name.ts";
+import { envTypes, typesFile } from "../../script/types-file.ts";
+import type { Command } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { shown } from "../context.ts";
+import { fileError } from "../failures.ts";
+import { packageRoot } from "../package-root.ts";
+import { shellWord } from "../shell-word.ts";
+import { type Project, projectFiles } from "../templates/project.ts";
+
+export const initCommand: Command = {
+  name: "init",
+  summary: "Make a new project: configuration, script and README",
+  details: "In the folder named, or in this one. Files that are there already are never overwritten.",
+  usage: ["[dir]"],
+  options: {},
+  examples: ["store init photos", "store init"],
+  async run(invocation) {
+    const { parameters, output, directory } = invocation;
+    const folder = resolve(directory, parameters[0] ?? ".");
+    const project = projectFor(folder);
+    const files = projectFiles(project);
+    refuseOverwriting(folder, shown(invocation, folder), [...Object.keys(files), ...configNames, typesFile]);
+    const written = await writeAll(folder, files);
+    if (output.isJson) return output.json({ directory: folder, name: project.name, files: written });
+    const { bold } = output.style;
+    await output.line(
+      `Made the project ${output.name(project.name)} in ${output.name(shown(invocation, folder))}:`,
+    );
+    await output.line(written.map((file) => `  ${file}`).join("\n"));
+    const steps = [
+      ...(folder === directory ? [] : [`cd ${shellWord(shown(invocation, folder))}`]),
+      `store bucket create ${project.bucket}`,
+      "store dev",
+    ];
+    await output.line(`Next:\n${steps.map((step) => `  ${bold(step)}`).join("\n")}`);
+  },
+};
+
+function projectFor(folder: string): Project {
+  const name = asScriptName(basename(folder)) ?? "project";
+  const path = relative(folder, packageRoot());
+  return {
+    name,
+    // A bucket's name has three letters at least.
+    bucket: name.length < 3 ? `${name}-bucket` : name,
+    compatibilityDate: new Date().toISOString().slice(0, 10),
+    dependency: `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`,
+  };
+}
+
+function refuseOverwriting(folder: string, path: string, names: readonly string[]): void {
+  const found = [...new Set(names)].filter((name) => existsSync(join(folder, name)));
+  if (found.length === 0) return;
+  throw new CommandError(`There is already ${found.join(", ")} in "${path}": nothing was written.`, {
+    hint: "Name another folder: store init <dir>",
+  });
+}
+
+/** All or nothing: what was written goes again when the rest cannot be. */
+async function writeAll(folder: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+  const written: string[] = [];
+  const write = async (name: string, text: string) => {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text, { flag: "wx" });
+    written.push(name);
+  };
+  try {
+    for (const [name, text] of Object.entries(files)) await write(name, text);
+    await write(typesFile, envTypes(readConfig(join(folder, "store.toml")), []));
+    return written;
+  } catch (error) {
+    for (const name of written) await rm(join(folder, name), { force: true });
+    throw fileError(error, "make a project in", folder);
+  }
+}

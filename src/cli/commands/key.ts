@@ -1,0 +1,152 @@
+// `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
+import { StoreError } from "../../model/errors.ts";
+import {
+  CredentialError,
+  type CredentialInfo,
+  createCredentials,
+  type Grant,
+  parseDuration,
+  parseGrant,
+} from "../../s3/credentials.ts";
+import type { Command, CommandGroup } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { type Data, withData } from "../context.ts";
+import { explained } from "../failures.ts";
+
+const createCommand: Command = {
+  name: "create",
+  summary: "Make an access key for the S3 API",
+  details:
+    "Without --grant the key may do everything in its account. Its secret is shown now and never again.",
+  usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
+  options: {
+    account: { value: "NAME", summary: "whose buckets and keys they are; default unless given" },
+    grant: {
+      value: "BUCKET:RIGHTS",
+      summary: "read, write, list, admin, with commas between; * is every bucket",
+      repeatable: true,
+    },
+    expires: { value: "TIME", summary: "from now, such as 12h or 30d; never unless given" },
+  },
+  examples: [
+    "store key create",
+    "store key create --grant photos:read,list --expires 30d",
+    "store key create --account backup --grant backups:read,write,list --json",
+  ],
+  async run(invocation) {
+    const { options, output } = invocation;
+    const given = options.texts("grant").map((text) => parsed(() => parseGrant(text)));
+    const expires = options.text("expires");
+    const lifetime = expires === undefined ? undefined : parsed(() => parseDuration(expires));
+    const account = options.text("account");
+    const credential = await withData(invocation, { absent: "create" }, async (data) => {
+      for (const { bucket } of given) await checkBucket(data, bucket);
+      const grants = given.length === 0 ? undefined : given;
+      const end = lifetime === undefined ? undefined : Date.now() + lifetime;
+      return credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
+    });
+    const { accessKeyId, secretAccessKey } = credential;
+    if (output.isJson) return output.json({ ...keyJson(credential), secretAccessKey });
+    await output.fields([
+      ["access key id", accessKeyId],
+      ["secret access key", secretAccessKey],
+      ["account", credential.account],
+      ["grants", grantsText(credential.grants)],
+      ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
+    ]);
+    output.note("Keep the secret access key: it is not shown again.");
+  },
+};
+
+const listCommand: Command = {
+  name: "list",
+  summary: "List all access keys, without their secrets",
+  usage: [""],
+  options: {},
+  examples: ["store key list"],
+  async run(invocation) {
+    const { output } = invocation;
+    const keys = await withData(invocation, { absent: "refuse" }, (data) => credentialsOf(data).list());
+    if (output.isJson) return output.json(keys.map(keyJson));
+    if (keys.length === 0) output.note("There are no access keys yet. Make one: store key create");
+    const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "GRANTS"];
+    await output.table(
+      names.map((name) => ({ name })),
+      keys.map(({ accessKeyId, account, state, created, expires, grants }) => [
+        accessKeyId,
+        account,
+        state,
+        output.time(created),
+        expires === undefined ? "never" : output.time(expires),
+        grantsText(grants),
+      ]),
+    );
+  },
+};
+
+const deleteCommand: Command = {
+  name: "delete",
+  summary: "Delete an access key",
+  usage: ["<access-key-id>"],
+  options: {},
+  examples: ["store key delete STOREABCDEFGHIJKLMNO"],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [accessKeyId = ""] = parameters;
+    const isDeleted = await withData(invocation, { absent: "refuse" }, (data) =>
+      credentialsOf(data).delete(accessKeyId),
+    );
+    if (!isDeleted) {
+      throw new CommandError(`There is no access key "${accessKeyId}".`, {
+        hint: "See which there are: store key list",
+      });
+    }
+    if (output.isJson) await output.json({ accessKeyId, deleted: true });
+    else await output.line(`Deleted access key ${output.name(accessKeyId)}.`);
+  },
+};
+
+export const keyCommands: CommandGroup = {
+  name: "key",
+  summary: "Make, list and delete access keys for the S3 API",
+  commands: [createCommand, listCommand, deleteCommand],
+};
+
+function credentialsOf({ documents, secretKey }: Data) {
+  return createCredentials(documents, secretKey(), Date.now);
+}
+
+function parsed<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(error.message) : error;
+  }
+}
+
+/** A key that cannot be made is one that was asked for wrongly. */
+function refused(error: unknown): never {
+  throw error instanceof CredentialError ? usageError(error.message) : error;
+}
+
+/** A grant on a mistyped name would be found out only when a client is refused. */
+async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
+  if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) return;
+  throw explained(new StoreError("NoSuchBucket"), { bucket });
+}
+
+function grantsText(grants: readonly Grant[] | undefined): string {
+  if (grants === undefined) return "everything of the account";
+  return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
+}
+
+function keyJson({ accessKeyId, account, grants, created, expires, state }: CredentialInfo) {
+  return {
+    accessKeyId,
+    account,
+    grants: grants ?? null,
+    created: new Date(created).toISOString(),
+    expires: expires === undefined ? null : new Date(expires).toISOString(),
+    state,
+  };
+}

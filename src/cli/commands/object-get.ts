@@ -1,0 +1,93 @@
+// `store object get`: an object, of any size, into a file or to stdout.
+import { isAscii } from "node:buffer";
+import { StoreObject } from "../../binding/object.ts";
+import type { GetOutcome } from "../../engine/engine.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Command } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { withData } from "../context.ts";
+import { checkTarget, writeFileWhole } from "../download.ts";
+import { interruptible } from "../interrupt.ts";
+import { objectAddress } from "../object-address.ts";
+import { type Output, visible } from "../output.ts";
+import { startProgress } from "../progress.ts";
+
+type Found = GetOutcome & { readonly outcome: "found" };
+
+export const getCommand: Command = {
+  name: "get",
+  summary: "Get an object into a file, or to stdout",
+  details: "The file appears whole or not at all; one that was there is replaced at the end.",
+  usage: ["<bucket>/<key> [file]", "<bucket>/<key> -"],
+  options: {},
+  examples: [
+    "store object get photos/cat.jpg cat.jpg",
+    "store object get backups/src.tgz | tar xz",
+    "store object get photos/cat.jpg cat.jpg --json",
+  ],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [address = "", file] = parameters;
+    const from = objectAddress(address);
+    const isStdout = file === undefined || file === "-";
+    if (isStdout && output.isJson) {
+      throw usageError("--json needs a file, because the object itself goes to stdout.", [
+        `Write: store object get ${address} FILE --json`,
+        `For what is known of it: store object head ${address} --json`,
+      ]);
+    }
+    const target = isStdout ? undefined : await checkTarget(file);
+    await withData(invocation, { absent: "refuse", subject: from }, async ({ engine }) => {
+      const result = await engine.get(from.bucket, from.key);
+      if (result.outcome !== "found") throw new StoreError("NoSuchKey");
+      if (target === undefined) return print(result, output, file === undefined);
+      await interruptible((signal) => writeFileWhole(target, watched(result, address, output), signal));
+      if (output.isJson) return output.json({ ...new StoreObject(result.record), file: target.path });
+      await output.line(
+        `Got ${output.name(address)} into ${output.name(file!)}: ${output.size(result.record.size)}`,
+      );
+    });
+  },
+};
+
+/** The bytes, with the progress of their coming on the terminal. */
+async function* watched({ bytes }: Found, address: string, output: Output): AsyncGenerator<Uint8Array> {
+  const progress = startProgress(output, { label: visible(address), total: bytes.length });
+  try {
+    for await (const chunk of bytes.chunks()) {
+      progress.advance(chunk.length);
+      yield chunk;
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+async function print({ bytes }: Found, output: Output, isCautious: boolean): Promise<void> {
+  let isFirst = true;
+  for await (const chunk of bytes.chunks()) {
+    if (isFirst && isCautious && output.isTerminal && !looksLikeText(chunk)) {
+      throw new CommandError("The object is not text and would garble the terminal.", {
+        hint: "Name a file for it, or - to print it all the same.",
+      });
+    }
+    isFirst = false;
+    await output.write(chunk);
+  }
+}
+
+/** By its beginning, as others tell it: text has no NUL, and no escape that commands a terminal. */
+function looksLikeText(chunk: Uint8Array): boolean {
+  const start = chunk.subarray(0, 8192);
+  return !start.includes(0) && !start.includes(0x1b) && (isAscii(start) || isUtf8Start(start));
+}
+
+function isUtf8Start(start: Uint8Array): boolean {
+  try {
+    // A character cut off at the end of the beginning is no fault.
+    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

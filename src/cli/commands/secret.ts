@@ -1,0 +1,117 @@
+// `store secret …`: the secrets of a script. Values come in by a hidden prompt or stdin, never as an argument,
+// where other users and the shell's history would see them; they never come out again.
+import { identifierFault, identifierRule } from "../../script/identifier.ts";
+import { isScriptName, scriptNameRule } from "../../script/script-name.ts";
+import { createSecrets } from "../../script/secrets.ts";
+import type { Command, CommandGroup, Invocation, Option } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { withData } from "../context.ts";
+import { askHidden } from "../prompt.ts";
+import { readText } from "../read-text.ts";
+import { scriptConfig } from "../script-config.ts";
+
+const scriptOption: Readonly<Record<string, Option>> = {
+  script: { value: "NAME", summary: "the script it belongs to; the configuration's unless given" },
+};
+
+const putCommand: Command = {
+  name: "put",
+  summary: "Set a secret",
+  details:
+    "Asks for the value on a terminal without showing it. Else the value is all of stdin but one newline at its end.\n" +
+    "A script that runs has the new value at its next reload.",
+  usage: ["<NAME> [--script NAME]"],
+  options: scriptOption,
+  examples: ["store secret put AUTH_KEY_SECRET", "openssl rand -hex 32 | store secret put AUTH_KEY_SECRET"],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [name = ""] = parameters;
+    const fault = identifierFault(name);
+    if (fault !== undefined) throw usageError(`The name "${name}" ${fault}.`, `Use ${identifierRule}.`);
+    const script = scriptName(invocation, name);
+    const value = await readValue(invocation, name);
+    await withData(invocation, { absent: "create" }, ({ documents, secretKey }) =>
+      createSecrets(documents, secretKey()).put(script, name, value),
+    );
+    if (output.isJson) await output.json({ script, name });
+    else await output.line(`Set ${output.name(name)} of script ${output.name(script)}.`);
+  },
+};
+
+const listCommand: Command = {
+  name: "list",
+  summary: "List the names of a script's secrets",
+  usage: ["[--script NAME]"],
+  options: scriptOption,
+  examples: ["store secret list"],
+  async run(invocation) {
+    const { output } = invocation;
+    const script = scriptName(invocation);
+    const names = await withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
+      createSecrets(documents, secretKey()).list(script),
+    );
+    if (output.isJson) return output.json(names.map((name) => ({ name })));
+    if (names.length === 0)
+      output.note(`The script ${script} has no secrets. Set one: store secret put <NAME>`);
+    await output.table(
+      [{ name: "NAME" }],
+      names.map((name) => [name]),
+    );
+  },
+};
+
+const deleteCommand: Command = {
+  name: "delete",
+  summary: "Delete a secret",
+  usage: ["<NAME> [--script NAME]"],
+  options: scriptOption,
+  examples: ["store secret delete AUTH_KEY_SECRET"],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [name = ""] = parameters;
+    const script = scriptName(invocation);
+    const isDeleted = await withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
+      createSecrets(documents, secretKey()).delete(script, name),
+    );
+    if (!isDeleted) {
+      throw new CommandError(`The script "${script}" has no secret "${name}".`, {
+        hint: "See which it has: store secret list",
+      });
+    }
+    if (output.isJson) await output.json({ script, name, deleted: true });
+    else await output.line(`Deleted ${output.name(name)} of script ${output.name(script)}.`);
+  },
+};
+
+export const secretCommands: CommandGroup = {
+  name: "secret",
+  summary: "Set, list and delete the secrets of a script",
+  commands: [putCommand, listCommand, deleteCommand],
+};
+
+/** Whose secrets are meant. A new one must not have the name of something else in the script's env. */
+function scriptName(invocation: Invocation, newSecret?: string): string {
+  const given = invocation.options.text("script");
+  if (given !== undefined) {
+    if (!isScriptName(given))
+      throw usageError(`"${given}" cannot be a script's name.`, `Use ${scriptNameRule}.`);
+    return given;
+  }
+  const { name, buckets, vars } = scriptConfig(invocation);
+  const isBucket = buckets.some(({ binding }) => binding === newSecret);
+  if (newSecret !== undefined && (isBucket || Object.hasOwn(vars, newSecret))) {
+    const what = isBucket ? "a bucket's binding" : "a variable";
+    throw new CommandError(`env.${newSecret} is ${what} in the configuration already.`, {
+      hint: "Give the secret a name of its own.",
+    });
+  }
+  return name;
+}
+
+async function readValue({ output }: Invocation, name: string): Promise<string> {
+  const value = process.stdin.isTTY
+    ? await askHidden(process.stdin, output, `Value of ${name} (not shown): `)
+    : (await readText(process.stdin, "The value")).replace(/\r?\n$/, "");
+  if (value === "") throw new CommandError("The value is empty: nothing was set.");
+  return value;
+}

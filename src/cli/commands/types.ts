@@ -1,0 +1,70 @@
+// `store types`: writes the types of a script's `env` beside its configuration.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createSecrets } from "../../script/secrets.ts";
+import { envTypes, typesFile } from "../../script/types-file.ts";
+import type { Command, Invocation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { dataLocation, hasData, shown, withData } from "../context.ts";
+import { fileError, systemCode } from "../failures.ts";
+import { scriptConfig } from "../script-config.ts";
+
+export const typesCommand: Command = {
+  name: "types",
+  summary: "Write the types of the script's env into store-env.d.ts",
+  details:
+    "Buckets and variables come from the configuration, the names of secrets from the data directory.\n" +
+    "With --check nothing is written: exit code 1 says that the file is out of date.",
+  usage: ["[--check] [--secret NAME]..."],
+  options: {
+    check: { summary: "write nothing, only tell whether the file is up to date" },
+    secret: {
+      value: "NAME",
+      summary: "a secret that is not set here, for instance where only tests run",
+      repeatable: true,
+    },
+  },
+  examples: ["store types", "store types --check", "store types --check --secret AUTH_KEY_SECRET"],
+  async run(invocation) {
+    const { options, output } = invocation;
+    const config = scriptConfig(invocation);
+    const file = join(config.directory, typesFile);
+    const secrets = new Set([...(await storedSecrets(invocation, config.name)), ...options.texts("secret")]);
+    const wanted = envTypes(config, [...secrets]);
+    const isChanged = (await textOf(file)) !== wanted;
+    if (options.flag("check") && isChanged) {
+      throw new CommandError(`${shown(invocation, file)} is out of date.`, {
+        hint: "Write it anew: store types",
+      });
+    }
+    if (isChanged) await write(file, wanted);
+    if (output.isJson) await output.json({ file, changed: isChanged });
+    else await output.line(`${isChanged ? "Wrote" : "Up to date:"} ${output.name(shown(invocation, file))}`);
+  },
+};
+
+/** Where nothing is stored yet, no secret is; that is no reason to make a data directory. */
+async function storedSecrets(invocation: Invocation, script: string): Promise<string[]> {
+  const location = dataLocation(invocation);
+  if (!hasData(location)) return [];
+  return withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
+    createSecrets(documents, secretKey()).list(script),
+  );
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "read", file);
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw fileError(error, "write", file);
+  }
+}

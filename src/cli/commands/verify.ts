@@ -1,0 +1,61 @@
+// `store verify`: reads everything that is stored and tells what is damaged.
+import { StoreError } from "../../model/errors.ts";
+import type { Command } from "../command.ts";
+import { type Data, withData } from "../context.ts";
+import { counted, type Output } from "../output.ts";
+import { startProgress } from "../progress.ts";
+
+export const verifyCommand: Command = {
+  name: "verify",
+  summary: "Read everything that is stored and tell what is damaged",
+  details: "Exit code 0 when all is well, 1 when something is damaged. A server may go on meanwhile.",
+  usage: [""],
+  options: {},
+  examples: ["store verify", "store verify --json"],
+  async run(invocation) {
+    const { output } = invocation;
+    const report = await withData(invocation, { absent: "refuse" }, (data) =>
+      verifyWithProgress(data, output),
+    );
+    const { damages } = report;
+    if (output.isJson) {
+      const listed = damages.map(({ bucket, key, what }) => ({ bucket, key: key ?? null, what }));
+      await output.json({ ...report, damages: listed });
+    } else {
+      await output.table(
+        [{ name: "DAMAGED" }, { name: "WHAT" }],
+        damages.map(({ bucket, key, what }) => [key === undefined ? bucket : `${bucket}/${key}`, what]),
+      );
+      const verdict =
+        damages.length === 0
+          ? output.style.green("All is well.")
+          : output.style.red(`Found ${counted(damages.length, "damage")}.`);
+      const seen = `${counted(report.buckets, "bucket")}, ${counted(report.objects, "object")}, ${output.size(report.bytes)}`;
+      await output.line(`Read ${seen}. ${verdict}`);
+    }
+    return damages.length === 0 ? 0 : 1;
+  },
+};
+
+async function verifyWithProgress({ engine }: Data, output: Output) {
+  let total = 0;
+  for (const { name } of await engine.listBuckets()) {
+    try {
+      total += (await engine.totals(name)).bytes;
+    } catch (error) {
+      // A bucket that cannot be counted is told of by the verification, and one deleted meanwhile is none.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+  const progress = startProgress(output, { label: "verify", total });
+  let seen = 0;
+  const onProgress = ({ bytes }: { readonly bytes: number }) => {
+    progress.advance(bytes - seen);
+    seen = bytes;
+  };
+  try {
+    return await engine.verify({ onProgress });
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,142 @@
+// Where a command works: which data directory, and the engine on it, always closed.
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import type { Engine } from "../engine/engine.ts";
+import type { Documents } from "../engine/records.ts";
+import { openEngine } from "../open.ts";
+import { loadSecretKey } from "../script/secrets.ts";
+import type { Invocation } from "./command.ts";
+import { CommandError } from "./command-error.ts";
+import { explained, fileError, type Subject, systemCode } from "./failures.ts";
+
+/** The folder the default data directory stands in: whether the configuration is in order does not matter. */
+function homeOf(invocation: Invocation): string {
+  const given = invocation.options.text("config");
+  if (given !== undefined) {
+    const file = resolve(invocation.directory, given);
+    if (!existsSync(file)) throw new CommandError(`There is no configuration "${given}".`);
+    return dirname(file);
+  }
+  // A configuration is found in this folder or not at all.
+  return invocation.directory;
+}
+
+/** Absolute, or "memory:". */
+export function dataLocation(invocation: Invocation): string {
+  const given = invocation.options.text("data") ?? (invocation.environment.STORE_DATA || undefined);
+  if (given === "memory:") return given;
+  if (given === "") throw new CommandError("--data needs a folder, but is empty.", { exitCode: 2 });
+  return given === undefined ? join(homeOf(invocation), ".store") : resolve(invocation.directory, given);
+}
+
+export interface Data {
+  readonly engine: Engine;
+  readonly documents: Documents;
+  readonly location: string;
+  /** What secrets and credentials are sealed with. */
+  secretKey(): Uint8Array;
+  /**
+   * Frees the bytes that deletes and overwrites have left and ends overdue uploads. A server does so by itself
+   * now and then; where only commands run, nobody else would.
+   */
+  tidy(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DataOptions {
+  /** What to do when there is no data directory yet. */
+  readonly absent: "create" | "refuse";
+  /** To name in the message when the work fails. */
+  readonly subject?: Subject;
+}
+
+/** Opens the data directory for as long as the work takes. */
+export async function withData<T>(
+  invocation: Invocation,
+  options: DataOptions,
+  work: (data: Data) => Promise<T>,
+): Promise<T> {
+  const data = await openData(invocation, options);
+  let result: T;
+  try {
+    result = await work(data);
+  } catch (error) {
+    await data.close().catch(() => {
+      // What went wrong first is what to tell.
+    });
+    throw explained(error, options.subject ?? {});
+  }
+  await data.close();
+  return result;
+}
+
+export async function openData(invocation: Invocation, { absent }: DataOptions): Promise<Data> {
+  const location = dataLocation(invocation);
+  if (location !== "memory:") checkDirectory(invocation, location, absent);
+  const { engine, documents } = await openEngine(location).catch((error: unknown) => {
+    throw cannotOpen(error, shown(invocation, location));
+  });
+  return {
+    engine,
+    documents,
+    location,
+    secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
+    async tidy() {
+      try {
+        await engine.sweep();
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        invocation.output.note(`warning: space could not be freed and will be later: ${why}`);
+      }
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** Whether there is a data directory; a command that only asks must not make one. */
+export function hasData(location: string): boolean {
+  return existsSync(join(location, "registry.db"));
+}
+
+/** What a data directory may hold when its making was cut off. */
+const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|secret\.key.*)$/;
+
+function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
+  const path = shown(invocation, location);
+  if (hasData(location)) return;
+  if (absent === "refuse") {
+    throw new CommandError(`There is no data directory at "${path}" yet.`, {
+      hint: [
+        "Creating a bucket makes it: store bucket create <name>",
+        "Should it be elsewhere, name it: --data DIR or STORE_DATA",
+      ],
+    });
+  }
+  let names: string[];
+  try {
+    if (statSync(location, { throwIfNoEntry: false }) === undefined) return;
+    names = readdirSync(location);
+  } catch (error) {
+    if (systemCode(error) === "ENOTDIR")
+      throw new CommandError(`Cannot keep data in "${path}": it is no folder.`);
+    throw fileError(error, "use the data directory", path);
+  }
+  const foreign = names.find((name) => !ownNames.test(name));
+  if (foreign !== undefined) {
+    throw new CommandError(`"${path}" is no data directory: it holds other files, such as "${foreign}".`, {
+      hint: "Name a new or empty folder: --data DIR or STORE_DATA",
+    });
+  }
+}
+
+function cannotOpen(error: unknown, path: string): unknown {
+  const told = fileError(error, "open the data directory", path);
+  if (told !== error || !(error instanceof Error)) return told;
+  return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
+}
+
+/** A path as it would be typed here. */
+export function shown(invocation: Invocation, path: string): string {
+  const short = relative(invocation.directory, path);
+  return short === "" || short.startsWith("..") ? path : short;
+}

@@ -1,0 +1,86 @@
+// The text of --help: for all of `store`, for a group and for one command, out of what they declare.
+import { type CatalogEntry, catalog } from "./catalog.ts";
+import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./command.ts";
+import type { Style } from "./output.ts";
+
+export async function helpText(
+  found: { readonly entry: Command | CommandGroup; readonly path: string } | undefined,
+  style: Style,
+): Promise<string> {
+  if (found === undefined) return overview(await Promise.all(catalog.map(withForms)), style);
+  return isGroup(found.entry) ? groupHelp(found.entry, style) : commandHelp(found.entry, found.path, style);
+}
+
+type Row = readonly [left: string, right: string];
+
+async function withForms(entry: CatalogEntry): Promise<Row> {
+  const loaded = await entry.load();
+  const words = isGroup(loaded) ? loaded.commands.map(({ name }) => name).join("|") : (loaded.usage[0] ?? "");
+  return [`${entry.name} ${words.replaceAll(/\[-.*/g, "")}`.trimEnd(), loaded.summary];
+}
+
+function overview(rows: readonly Row[], style: Style): string {
+  return [
+    "Object storage you run yourself: buckets, objects, and the scripts that hold them.",
+    section("Usage", ["store <command> [options]"], style),
+    section("Commands", aligned(rows), style),
+    section("Options of every command", optionLines(commonOptions), style),
+    section("Examples", ["store init photos", "store bucket create photos", "store help object put"], style),
+  ].join("\n\n");
+}
+
+function groupHelp(group: CommandGroup, style: Style): string {
+  const forms = group.commands.map(({ name, usage, summary }): Row => {
+    const form = (usage[0] ?? "").replaceAll(/ ?\[-[^\]]*\](\.\.\.)?/g, "");
+    return [`store ${group.name} ${name} ${form}`.trimEnd(), summary];
+  });
+  return [
+    `${group.summary}.`,
+    section("Commands", aligned(forms), style),
+    section("Options of every command", optionLines(commonOptions), style),
+    section(
+      "Examples",
+      group.commands.map(({ examples }) => examples[0]!),
+      style,
+    ),
+    `More on one of them: store ${group.name} ${group.commands[0]!.name} --help`,
+  ].join("\n\n");
+}
+
+function commandHelp(command: Command, path: string, style: Style): string {
+  const forms = command.usage.length === 0 ? [""] : command.usage;
+  return [
+    `${command.summary}.`,
+    ...(command.details === undefined ? [] : [command.details]),
+    section(
+      "Usage",
+      forms.map((form) => `store ${path} ${form}`.trimEnd()),
+      style,
+    ),
+    section("Options", optionLines({ ...command.options, ...commonOptionsOf(command) }), style),
+    section("Examples", command.examples, style),
+  ].join("\n\n");
+}
+
+function commonOptionsOf({ configs }: Command): Readonly<Record<string, Option>> {
+  if (configs === undefined) return commonOptions;
+  return { ...commonOptions, config: { ...commonOptions.config!, repeatable: true } };
+}
+
+function section(title: string, lines: readonly string[], style: Style): string {
+  return [style.bold(title), ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+function optionLines(options: Readonly<Record<string, Option>>): string[] {
+  return aligned(
+    Object.entries(options).map(([name, { value, summary, repeatable }]): Row => {
+      const left = `--${name}${value === undefined ? "" : ` ${value}`}`;
+      return [left, repeatable ? `${summary}; may be given several times` : summary];
+    }),
+  );
+}
+
+function aligned(rows: readonly Row[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`);
+}

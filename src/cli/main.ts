@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
+import { inspect } from "node:util";
+import { readArguments, readCommandLine } from "./arguments.ts";
+import { findCommand } from "./catalog.ts";
+import { isGroup } from "./command.ts";
+import { usageError } from "./command-error.ts";
+import { failureOf, systemCode } from "./failures.ts";
+import { helpText } from "./help.ts";
+import { Interrupted } from "./interrupt.ts";
+import { createOutput, type Output } from "./output.ts";
+import { packageVersion } from "./package-root.ts";
+
+const { stdout, stderr } = process;
+const environment = process.env;
+
+// Told by the write that failed; without a listener it would end the process on its own.
+for (const stream of [stdout, stderr]) stream.on("error", () => {});
+
+async function run(args: readonly string[]): Promise<number> {
+  const line = readCommandLine(args);
+  const print = (json: boolean) => createOutput({ stdout, stderr, environment, json });
+  if (line.words.length === 0) {
+    const [stray] = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--version");
+    if (stray !== undefined)
+      throw usageError(`No command is given with "${stray}".`, "All of them: store --help");
+    await print(false).line(
+      line.wantsVersion ? packageVersion() : await helpText(undefined, print(false).style),
+    );
+    return 0;
+  }
+  const { entry, path } = await findCommand(line.words);
+  if (line.wantsHelp) {
+    await print(false).line(await helpText({ entry, path }, print(false).style));
+    return 0;
+  }
+  if (isGroup(entry)) {
+    const names = entry.commands.map(({ name }) => name).join(", ");
+    throw usageError(`store ${path} needs one of: ${names}.`, `More on them: store ${path} --help`);
+  }
+  const { parameters, options } = readArguments(path, entry, line.without(path.split(" ").length));
+  const output: Output = print(options.flag("json"));
+  const invocation = { command: path, parameters, options, output, environment, directory: process.cwd() };
+  return (await entry.run(invocation)) ?? 0;
+}
+
+/** The code for a reader that went away, as a shell gives it to a process that SIGPIPE ended. */
+const readerGone = 141;
+
+try {
+  process.exitCode = await run(process.argv.slice(2));
+} catch (error) {
+  if (error instanceof Interrupted) {
+    // By the signal itself, so that a shell script that called us stops as well.
+    process.kill(process.pid, error.signal);
+  } else if (systemCode(error) === "EPIPE") {
+    process.exitCode = readerGone;
+  } else {
+    const { text, exitCode } = failureOf(
+      error,
+      createOutput({ stdout, stderr, environment, json: false }).noteStyle,
+    );
+    stderr.write(`${text}\n`);
+    if (environment.STORE_DEBUG === "1") stderr.write(`${inspect(error)}\n`);
+    process.exitCode = exitCode;
+  }
+}

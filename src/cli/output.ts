@@ -1,0 +1,191 @@
+// What a command prints: for people on a terminal, plain lines and tabs when piped, JSON when asked.
+// Results go to stdout; everything that is about the work and not its result goes to stderr.
+import type { Writable } from "node:stream";
+
+export interface OutputStream extends Writable {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+  green(text: string): string;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly align?: "right";
+  /** At least so wide, for tables that are printed a piece at a time. */
+  readonly width?: number;
+}
+
+type Rows = readonly (readonly string[])[];
+
+export interface Output {
+  readonly isJson: boolean;
+  /** Whether a person reads stdout. */
+  readonly isTerminal: boolean;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  /** For stdout. */
+  readonly style: Style;
+  /** For stderr. */
+  readonly noteStyle: Style;
+  line(text: string): Promise<void>;
+  /** Bytes as they are; resolves when the reader has room again. */
+  write(bytes: Uint8Array | string): Promise<void>;
+  json(value: unknown): Promise<void>;
+  /** With a head and aligned for people, tabs between the cells when piped. */
+  table(columns: readonly Column[], rows: Rows): Promise<void>;
+  /** More rows of a table that has its head. */
+  moreRows(columns: readonly Column[], rows: Rows): Promise<void>;
+  /** Names and values, a line each. */
+  fields(fields: readonly (readonly [name: string, value: string])[]): Promise<void>;
+  /** A line on stderr. */
+  note(text: string): void;
+  /** The name of something, as part of a sentence. */
+  name(text: string): string;
+  /** In words a person counts in, or as a plain number. */
+  bytes(count: number): string;
+  /** The same as part of a sentence. */
+  size(count: number): string;
+  /** In local time for people, in ISO form when piped. */
+  time(milliseconds: number): string;
+}
+
+export interface OutputOptions {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly json: boolean;
+}
+
+export function createOutput({ stdout, stderr, environment, json }: OutputOptions): Output {
+  const isTerminal = stdout.isTTY === true;
+  const style = styleFor(stdout, environment);
+  const write = (bytes: Uint8Array | string) => writeTo(stdout, bytes);
+  const line = (text: string) => write(`${text}\n`);
+  return {
+    isJson: json,
+    isTerminal,
+    stdout,
+    stderr,
+    style,
+    noteStyle: styleFor(stderr, environment),
+    line,
+    write,
+    json: (value) => line(JSON.stringify(value, undefined, isTerminal ? 2 : undefined)),
+    async table(columns, rows) {
+      const head = isTerminal && rows.length > 0 ? [style.dim(headText(columns, rows))] : [];
+      if (rows.length > 0) await line([...head, ...rowTexts(columns, rows, isTerminal)].join("\n"));
+    },
+    async moreRows(columns, rows) {
+      if (rows.length > 0) await line(rowTexts(columns, rows, isTerminal).join("\n"));
+    },
+    async fields(fields) {
+      const width = Math.max(...fields.map(([name]) => name.length));
+      const lines = fields.map(([name, value]) =>
+        isTerminal ? `${style.dim(name.padEnd(width))}  ${visible(value)}` : `${name}\t${visible(value)}`,
+      );
+      await line(lines.join("\n"));
+    },
+    note: (text) => {
+      stderr.write(`${text}\n`);
+    },
+    name: (text) => style.bold(visible(text)),
+    bytes: (count) => (isTerminal ? humanBytes(count) : String(count)),
+    size: (count) => (isTerminal ? humanBytes(count) : counted(count, "byte")),
+    time: (milliseconds) =>
+      isTerminal ? localTime(new Date(milliseconds)) : new Date(milliseconds).toISOString(),
+  };
+}
+
+function writeTo(stream: Writable, bytes: Uint8Array | string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function rowTexts(columns: readonly Column[], rows: Rows, isTerminal: boolean): string[] {
+  const cells = rows.map((row) => row.map(visible));
+  if (!isTerminal) return cells.map((row) => row.join("\t"));
+  const widths = widthsOf(columns, cells);
+  return cells.map((row) => aligned(columns, widths, row));
+}
+
+function headText(columns: readonly Column[], rows: Rows): string {
+  const widths = widthsOf(
+    columns,
+    rows.map((row) => row.map(visible)),
+  );
+  const names = columns.map(({ name }) => name);
+  return aligned(columns, widths, names);
+}
+
+function widthsOf(columns: readonly Column[], cells: Rows): number[] {
+  return columns.map(({ name, width = 0 }, i) =>
+    cells.reduce((widest, row) => Math.max(widest, row[i]!.length), Math.max(width, name.length)),
+  );
+}
+
+function aligned(columns: readonly Column[], widths: readonly number[], row: readonly string[]): string {
+  const cells = columns.map(({ align }, i) =>
+    align === "right" ? row[i]!.padStart(widths[i]!) : row[i]!.padEnd(widths[i]!),
+  );
+  return cells.join("  ").trimEnd();
+}
+
+/** Control characters spelled out: a key can neither break a line nor command the terminal. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (character) => {
+      const named = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
+      const code = character.charCodeAt(0);
+      return named ?? (code < 256 ? `\\x${hexDigits(code, 2)}` : `\\u${hexDigits(code, 4)}`);
+    },
+  );
+}
+
+function hexDigits(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, "0");
+}
+
+export function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+export function humanBytes(count: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  let unit = 0;
+  let value = count;
+  // From 1023.95 on one decimal would print as 1024.0.
+  while (value >= 1023.95 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+function localTime(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
+}
+
+/** https://no-color.org: any value but an empty one turns colours off. */
+function styleFor(stream: OutputStream, environment: OutputOptions["environment"]): Style {
+  const isColoured = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
+  const coloured = (on: number, off: number) => (text: string) =>
+    isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return {
+    bold: coloured(1, 22),
+    dim: coloured(2, 22),
+    red: coloured(31, 39),
+    yellow: coloured(33, 39),
+    green: coloured(32, 39),
+  };
+}

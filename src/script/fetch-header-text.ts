@@ -1,0 +1,56 @@
+// What may stand in a header: its name in lower case, and its value as a string of one character a byte.
+// Text goes out as UTF-8 and bytes that spell UTF-8 are read as it, as the platform of these scripts does.
+import { isUtf8 } from "node:buffer";
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const plain = /^[\t\x20-\x7e]*$/;
+const control = /[\x00-\x08\x0a-\x1f\x7f]/;
+const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
+
+/** Names as they were written, with their lower case: most requests bring the same few again. */
+const seenNames = new Map<string, string>();
+const mostSeenNames = 1000;
+const longestSeenName = 64;
+
+export function headerName(name: unknown): string {
+  return seenNames.get(name as string) ?? admittedName(`${name as string}`);
+}
+
+function admittedName(name: string): string {
+  if (!token.test(name)) {
+    throw new TypeError(
+      `Invalid header name ${JSON.stringify(name)}: use letters, digits and !#$%&'*+-.^_\`|~ only.`,
+    );
+  }
+  const lower = name.toLowerCase();
+  if (seenNames.size < mostSeenNames && name.length <= longestSeenName) seenNames.set(name, lower);
+  return lower;
+}
+
+export function headerValue(value: unknown): string {
+  const given = typeof value === "string" ? value : `${value as string}`;
+  const text = isSpace(given, 0) || isSpace(given, given.length - 1) ? given.replace(outerSpace, "") : given;
+  if (plain.test(text)) return text;
+  if (control.test(text)) {
+    throw new TypeError(
+      `Invalid header value ${JSON.stringify(text)}: it holds a control character, such as a line break.`,
+    );
+  }
+  return bytesFromText(text);
+}
+
+function isSpace(text: string, index: number): boolean {
+  return text.charCodeAt(index) <= 0x20;
+}
+
+/** A string that already is UTF-8, one character a byte, stays what it is: headers come so from a connection. */
+function bytesFromText(text: string): string {
+  const isBytes = !/[^\x00-\xff]/.test(text) && isUtf8(Buffer.from(text, "latin1"));
+  return isBytes ? text : Buffer.from(text, "utf8").toString("latin1");
+}
+
+export function textFromBytes(value: string): string {
+  if (plain.test(value)) return value;
+  const bytes = Buffer.from(value, "latin1");
+  return isUtf8(bytes) ? bytes.toString("utf8") : value;
+}

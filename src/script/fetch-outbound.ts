@@ -1,0 +1,67 @@
+// The fetch of scripts: takes and gives our own requests and responses, and leaves out of both what belongs
+// to one connection only, so that a script may pass on what it received.
+import { declaredLength } from "../binding/fixed-length-stream.ts";
+import { type ByteStream, bodyFrom, takeBody } from "./fetch-body.ts";
+import { frozen, headersFromWire, wireHeaders } from "./fetch-headers.ts";
+import { native } from "./fetch-native.ts";
+import { requestParts, ScriptRequest } from "./fetch-request.ts";
+import { assembleResponse } from "./fetch-response.ts";
+
+/** Of one connection (RFC 9110 7.6.1), or made anew for each request. */
+const notSent = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
+/** Node undoes these encodings, and leaves the headers that speak of them. */
+const undone = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
+
+/** Node cancels the body of a response that was collected as garbage; it must live as long as its stream. */
+const origins = new WeakMap<ReadableStream, Response>();
+
+export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
+  const request = requestParts(new ScriptRequest(input, init))!;
+  const { method, url, signal, redirect, settings } = request;
+  const mayHaveBody = method !== "GET" && method !== "HEAD";
+  const body = request.body === undefined || !mayHaveBody ? undefined : takeBody(request.body);
+  const headers = [...wireHeaders(request.headers)].filter(([name]) => !notSent.has(name));
+  const length = body instanceof ReadableStream ? declaredLength(body) : undefined;
+  if (length !== undefined) headers.push(["content-length", String(length)]);
+  const options = { ...settings, method, headers, redirect, duplex: "half" as const };
+  const response = await native.fetch(url, {
+    ...(options as RequestInit),
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  return received(response);
+}
+
+function received(response: Response): Response {
+  const { status, statusText, body } = response;
+  if (body !== null) origins.set(body, response);
+  return assembleResponse({
+    status,
+    statusText,
+    headers: frozen(headersFromWire(receivedHeaders(response))),
+    body: body === null ? undefined : bodyFrom(body as ByteStream),
+    origin: response,
+  });
+}
+
+function receivedHeaders({ headers, body }: Response): [string, string][] {
+  const isUndone = body !== null && undone.test(headers.get("content-encoding") ?? "");
+  return [...headers].filter(
+    ([name]) =>
+      !notReceived.has(name) && !(isUndone && (name === "content-encoding" || name === "content-length")),
+  );
+}

@@ -1,0 +1,101 @@
+// A process that runs one script: started warm, given its script, and then on its own beside its own engine.
+// It beats while its event loop turns, so that the supervisor knows a blocked script from a busy one.
+import { pathToFileURL } from "node:url";
+import { bindBucket } from "../binding/bind.ts";
+import { type Listening, listen } from "../http/listen.ts";
+import { openEngine } from "../open.ts";
+import { installGlobals } from "./globals.ts";
+import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
+import {
+  beatMilliseconds,
+  type FromHost,
+  type Load,
+  type LoadedScript,
+  type ToHost,
+} from "./host-messages.ts";
+
+/** How long promises given to waitUntil may hold up the end of the process. */
+const settleMilliseconds = 30_000;
+
+interface Running {
+  readonly host: Host;
+  readonly listening: Listening;
+  close(): Promise<void>;
+}
+
+let running: Running | undefined;
+
+function say(message: FromHost): void {
+  if (process.connected) process.send!(message);
+}
+
+async function load({ script, location, mode, address }: Load): Promise<void> {
+  const { engine } = await openEngine(location);
+  const env: Environment = { ...script.vars, ...script.secrets };
+  for (const { binding, bucketName } of script.buckets) env[binding] = bindBucket(engine, bucketName, script);
+  const handlers = await loadHandlers(script);
+  const host = createHost(handlers, env, mode);
+  const listening = await listen(host.handle, address);
+  running = { host, listening, close: () => engine.close() };
+  setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
+  const present = (["fetch", "scheduled"] as const).filter((name) => typeof handlers[name] === "function");
+  say({ kind: "ready", port: listening.port, handlers: present });
+}
+
+async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandlers> {
+  const module = (await import(pathToFileURL(bundle).href)) as { default?: ScriptHandlers };
+  const handlers = module.default;
+  if (typeof handlers !== "object" || handlers === null) {
+    throw new TypeError(
+      `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
+    );
+  }
+  return handlers;
+}
+
+async function drain(): Promise<void> {
+  if (running !== undefined) {
+    await running.listening.drain();
+    const late = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
+    await Promise.race([running.host.settle(), late]);
+    await running.close();
+  }
+  process.disconnect();
+}
+
+async function runScheduled(id: number, cron: string, time: number): Promise<void> {
+  try {
+    await running?.host.scheduled(cron, time);
+    say({ kind: "ran", id, error: undefined });
+  } catch (error) {
+    console.error(error);
+    say({ kind: "ran", id, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+process.on("message", (message: ToHost) => {
+  if (message.kind === "load") {
+    load(message).catch((error: unknown) => say({ kind: "failed", message: stackOf(error) }));
+  } else if (message.kind === "scheduled") {
+    void runScheduled(message.id, message.cron, message.time);
+  } else if (message.kind === "drain") {
+    drain().catch((error: unknown) => {
+      console.error(error);
+      process.disconnect();
+    });
+  }
+});
+// The supervisor decides when a script ends; a signal to the whole group reaches it too.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});
+process.on("disconnect", () => process.exit());
+// A fault outside of any request is told and survived, as one inside of a request is.
+process.on("uncaughtException", (error) => console.error("Uncaught:", error));
+process.on("unhandledRejection", (error) => console.error("Unhandled rejection:", error));
+
+installGlobals({});
+say({ kind: "warm" });

@@ -1,0 +1,151 @@
+// Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
+// of the script is a 500 and a line in the log; the process stays up.
+import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
+import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { createRequest } from "./fetch-request.ts";
+import { describeResponse } from "./fetch-response.ts";
+import type { Mode } from "./host-messages.ts";
+
+export interface ScriptContext {
+  waitUntil(promise: Promise<unknown>): void;
+  passThroughOnException(): void;
+}
+
+export interface ScheduledEvent {
+  readonly type: "scheduled";
+  readonly cron: string;
+  readonly scheduledTime: number;
+}
+
+export type Environment = Record<string, unknown>;
+
+/** What a script exports by default. */
+export interface ScriptHandlers {
+  fetch?(request: Request, env: Environment, context: ScriptContext): Response | Promise<Response>;
+  scheduled?(event: ScheduledEvent, env: Environment, context: ScriptContext): unknown;
+}
+
+export interface Host {
+  readonly handle: HttpHandler;
+  scheduled(cron: string, time: number): Promise<void>;
+  /** Waits for what the script has asked to be waited for. */
+  settle(): Promise<void>;
+}
+
+export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mode): Host {
+  const waiting = new Set<Promise<unknown>>();
+  const context: ScriptContext = {
+    waitUntil(promise) {
+      const settled = Promise.resolve(promise)
+        .catch((error: unknown) => console.error("A promise given to waitUntil failed:", error))
+        .finally(() => waiting.delete(settled));
+      waiting.add(settled);
+    },
+    // There is nothing behind a script to pass through to; the call is allowed and changes nothing.
+    passThroughOnException() {},
+  };
+
+  return {
+    async handle(request) {
+      try {
+        if (handlers.fetch === undefined)
+          throw new TypeError("The script's default export has no fetch handler.");
+        const response = await handlers.fetch(requestFor(request), env, context);
+        if (!(response instanceof Response)) {
+          throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
+        }
+        return responseFrom(response);
+      } catch (error) {
+        console.error(error);
+        return faultResponse(error, mode);
+      }
+    },
+    async scheduled(cron, time) {
+      if (handlers.scheduled === undefined) {
+        throw new TypeError("The script's default export has no scheduled handler.");
+      }
+      await handlers.scheduled({ type: "scheduled", cron, scheduledTime: time }, env, context);
+    },
+    async settle() {
+      while (waiting.size > 0) await Promise.all(waiting);
+    },
+  };
+}
+
+function requestFor(request: HttpRequest): Request {
+  const { method, target, rawHeaders } = request;
+  const isAbsolute = /^https?:\/\//i.test(target);
+  const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${target}`;
+  return createRequest({
+    method,
+    url,
+    rawHeaders,
+    body: request.hasBody ? () => bodyStream(request) : undefined,
+  });
+}
+
+function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
+  const chunks = request.body()[Symbol.asyncIterator]();
+  const stream: ReadableStream<Uint8Array> = new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+      } else {
+        // The stream takes the buffer; chunks of a socket may share one.
+        controller.enqueue(new Uint8Array(value));
+      }
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+  const length = Number(request.header("content-length"));
+  if (Number.isSafeInteger(length) && request.header("transfer-encoding") === undefined)
+    declareLength(stream, length);
+  return stream;
+}
+
+/** Standard headers without a value say nothing and are left out. */
+const leftOutWhenEmpty = new Set([
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-type",
+  "etag",
+  "expires",
+  "last-modified",
+]);
+
+function responseFrom(response: Response): HttpResponse {
+  const { status, statusText, headers, body } = describeResponse(response);
+  const sent: [string, string][] = [];
+  for (const [name, value] of headers) {
+    if (value !== "" || !leftOutWhenEmpty.has(name.toLowerCase())) sent.push([name, value]);
+  }
+  return { status, statusText, headers: sent, body: body instanceof ReadableStream ? sourceOf(body) : body };
+}
+
+function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+  const reader = stream.getReader();
+  return {
+    length: declaredLength(stream),
+    async *chunks() {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        yield value;
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+function faultResponse(error: unknown, mode: Mode): HttpResponse {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const body = mode === "dev" ? `${stack}\n` : "Internal Server Error";
+  return { status: 500, headers: [["content-type", "text/plain; charset=utf-8"]], body };
+}

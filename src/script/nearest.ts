@@ -1,0 +1,41 @@
+// "Did you mean …?": the known word that a mistyped one stands for, if one is near enough to be meant.
+
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const given = word.toLowerCase();
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(given, candidate.toLowerCase());
+    const allowed = Math.max(1, Math.floor(Math.max(given.length, candidate.length) / 3));
+    // As many changes as there are letters would turn the word into anything.
+    if (distance > allowed || distance >= given.length) continue;
+    if (best === undefined || distance < best.distance) best = { candidate, distance };
+  }
+  return best?.candidate ?? known.find((candidate) => isShortFor(given, candidate.toLowerCase()));
+}
+
+/** `compat_date` for `compatibility_date`: the same letters in the same order, some left out. */
+function isShortFor(word: string, candidate: string): boolean {
+  if (word.length < 4 || word[0] !== candidate[0]) return false;
+  let at = 0;
+  for (const letter of candidate) if (letter === word[at]) at++;
+  return at === word.length;
+}
+
+/** Letters to insert, leave out, replace, or swap with their neighbour. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let least = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) least = Math.min(least, beforeLast[j - 2]! + 1);
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length]!;
+}
