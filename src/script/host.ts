@@ -76,12 +76,8 @@ function requestFor(request: HttpRequest): Request {
   const { method, target, rawHeaders } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
   const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${target}`;
-  return createRequest({
-    method,
-    url,
-    rawHeaders,
-    body: request.hasBody ? () => bodyStream(request) : undefined,
-  });
+  const body = request.hasBody ? () => bodyStream(request) : undefined;
+  return createRequest({ method, url, rawHeaders, body });
 }
 
 function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
