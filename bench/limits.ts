@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  createReadStream,
   fdatasyncSync,
   fsyncSync,
   mkdirSync,
@@ -15,7 +16,7 @@ import {
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { perSecond, perSecondSync, type Round } from "./measure.ts";
+import { perSecond, perSecondSync, type Round, type Work } from "./measure.ts";
 
 const MiB = 1024 * 1024;
 
@@ -95,6 +96,21 @@ export function fileReads(directory: string, body: Uint8Array, files: number, se
   return {
     name: "open + read",
     round: () => perSecondSync(seconds, read),
+  };
+}
+
+/** The same files as Node streams them: every chunk a buffer that its reader may keep, as the store gives them. */
+export function streamReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
+  const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
+  let next = 0;
+  return {
+    name: "createReadStream",
+    round: () =>
+      perSecond(work, async () => {
+        let left = body.length;
+        for await (const chunk of createReadStream(path(next++))) left -= (chunk as Buffer).length;
+        if (left !== 0) throw new Error(`Cannot measure: ${left} bytes of a file are missing`);
+      }),
   };
 }
 

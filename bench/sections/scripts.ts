@@ -53,7 +53,7 @@ async function run(context: Context): Promise<void> {
       });
     }
   } finally {
-    for (const child of started) child.kill("SIGKILL");
+    await Promise.all(started.map(end));
   }
 }
 
@@ -131,6 +131,7 @@ const miniflare = new Miniflare({
 const bucket = await miniflare.getR2Bucket("BUCKET");
 const { etag } = await bucket.put("key", "value");
 if (etag !== ${JSON.stringify(etag)}) throw new Error("another etag: " + etag);
+process.on("SIGTERM", () => miniflare.dispose().finally(() => process.exit()));
 console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
 `,
     );
@@ -142,6 +143,16 @@ console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
     );
     return undefined;
   }
+}
+
+/** Asked first, so that what it has started in turn ends with it. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  await exited;
+  clearTimeout(late);
 }
 
 function start(args: readonly string[], started: ChildProcess[]): ChildProcess {

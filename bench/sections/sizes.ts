@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import { chunked, drain } from "../bodies.ts";
-import { fileReads, fileWrites, type Limit, md5Alone } from "../limits.ts";
+import { fileReads, fileWrites, type Limit, md5Alone, streamReads } from "../limits.ts";
 import { forEach, perSecond } from "../measure.ts";
 import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinBound } from "../section.ts";
 
@@ -30,8 +30,11 @@ async function run(context: Context): Promise<void> {
       for (const count of lanes) await puts({ context, bucket, body, lanes: count, sweep, stream: true });
     }
     await forEach(objectsOf(size), 4, (index) => bucket.put(getKey(size, index), body));
-    const byHand = fileReads(join(directory, "raw"), body, objectsOf(size), context.pace.seconds);
-    for (const count of lanes) await gets(context, bucket, size, count, byHand);
+    const raw = join(directory, "raw");
+    const { seconds } = context.pace;
+    const byHand = fileReads(raw, body, objectsOf(size), seconds);
+    const streamed = (count: number) => streamReads(raw, body, objectsOf(size), { lanes: count, seconds });
+    for (const count of lanes) await gets(context, bucket, size, count, [byHand, streamed(count)]);
   }
   await store.close();
 }
@@ -82,7 +85,7 @@ async function gets(
   bucket: StoreBucket,
   size: number,
   lanes: number,
-  byHand: Limit,
+  limits: readonly [plain: Limit, ...others: Limit[]],
 ): Promise<void> {
   const { seconds } = context.pace;
   let next = 0;
@@ -96,7 +99,7 @@ async function gets(
     lanes,
     unit: unitOf(size),
     round: () => perSecond({ lanes, seconds }, get),
-    limits: [byHand],
-    bar: size === 64 * MiB && lanes === 1 ? { atLeast: 0.7, of: byHand.name } : undefined,
+    limits,
+    bar: size === 64 * MiB && lanes === 1 ? { atLeast: 0.7, of: limits[0].name } : undefined,
   });
 }

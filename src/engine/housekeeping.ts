@@ -69,10 +69,12 @@ export function createHousekeeping(context: Context): Housekeeping {
       await inTurn(() => removeBuried(context, name));
     },
     async stop() {
-      stopped = true;
       clearInterval(regularly);
       clearTimeout(soon);
+      // What was deleted a moment ago is not left to the next who opens the store.
+      if (touched.size > 0) inBackground(removeTouched);
       await last;
+      stopped = true;
     },
   };
 }

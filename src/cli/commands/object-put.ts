@@ -70,14 +70,18 @@ interface Put {
 async function putWithProgress({ engine, tidy }: Data, { to, input, write, output, signal }: Put) {
   // Before a byte is asked for: it may be a person who types them.
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
+  let leavesBytes = (await engine.head(to.bucket, to.key)) !== undefined;
   const label = visible(`${to.bucket}/${to.key}`);
   const progress = startProgress(output, { label, total: input.size });
   const onBytes = (count: number) => progress.advance(count);
   try {
     return await upload({ engine, to, ...input, options: write, signal, onBytes });
+  } catch (error) {
+    leavesBytes = true;
+    throw error;
   } finally {
     progress.end();
-    await tidy();
+    if (leavesBytes) await tidy();
   }
 }
 

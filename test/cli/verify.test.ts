@@ -1,0 +1,49 @@
+// `store verify`: tells by words and exit code whether everything stored is as it was put.
+import assert from "node:assert/strict";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openEngine } from "../../src/open.ts";
+import { blobFiles } from "../crash/on-disk.ts";
+import { sampleBytes } from "../support/bytes.ts";
+import { openShell } from "./store.ts";
+
+test("verify is content with a sound store, and names every damaged object of another", async (t) => {
+  const shell = await openShell(t);
+  const location = join(shell.directory, ".store");
+  const { engine } = await openEngine(location);
+  await engine.createBucket("photos");
+  await engine.put("photos", "small", sampleBytes(10));
+  await engine.put("photos", "a/flipped", sampleBytes(200_000));
+  await engine.close();
+  const [flipped] = blobFiles(location);
+  assert.equal(await shell.store("verify"), "Read 1 bucket, 2 objects, 200010 bytes. All is well.\n");
+  assert.deepEqual(JSON.parse(await shell.store("verify", "--json")), {
+    buckets: 1,
+    objects: 2,
+    bytes: 200_010,
+    damages: [],
+  });
+
+  const bytes = await readFile(flipped!.path);
+  bytes[100_000]! ^= 1;
+  await writeFile(flipped!.path, bytes);
+  const again = await openEngine(location);
+  await again.engine.put("photos", "b/missing", sampleBytes(100_000));
+  await again.engine.close();
+  await rm(blobFiles(location).find(({ id }) => id !== flipped!.id)!.path);
+
+  const told = await shell.run(["verify"]);
+  assert.equal(told.code, 1);
+  assert.match(told.stdout, /^photos\/a\/flipped\t.*damaged/m);
+  assert.match(told.stdout, /^photos\/b\/missing\t\S/m);
+  assert.match(told.stdout, /Found 2 damages\.\n$/);
+  assert.doesNotMatch(told.stdout, /photos\/small/);
+  const json = await shell.run(["verify", "--json"]);
+  assert.equal(json.code, 1);
+  const { damages } = JSON.parse(json.stdout) as { damages: { bucket: string; key: string; what: string }[] };
+  assert.deepEqual(
+    damages.map(({ bucket, key }) => `${bucket}/${key}`),
+    ["photos/a/flipped", "photos/b/missing"],
+  );
+});
