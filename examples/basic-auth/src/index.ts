@@ -29,9 +29,18 @@ export default {
 async function isAuthorized(request: Request, env: Env): Promise<boolean> {
   const [scheme, credentials] = (request.headers.get("Authorization") ?? "").split(" ");
   if (scheme?.toLowerCase() !== "basic" || credentials === undefined || !env.PASSWORD) return false;
-  const given = new TextDecoder().decode(Uint8Array.from(atob(credentials), (char) => char.charCodeAt(0)));
+  const given = decode(credentials);
   const wanted = `${env.USERNAME}:${env.PASSWORD}`;
-  return crypto.subtle.timingSafeEqual(await digest(given), await digest(wanted));
+  return given !== undefined && crypto.subtle.timingSafeEqual(await digest(given), await digest(wanted));
+}
+
+/** Undefined for what is no base64. */
+function decode(credentials: string): string | undefined {
+  try {
+    return new TextDecoder().decode(Uint8Array.from(atob(credentials), (char) => char.charCodeAt(0)));
+  } catch {
+    return undefined;
+  }
 }
 
 async function digest(text: string): Promise<ArrayBuffer> {

@@ -50,7 +50,9 @@ export default {
           return new Response("Bad Request", { status: 400 });
       }
     } catch (error) {
-      return new Response((error as Error).message, { status: 400 });
+      // Wrong parts, numbers and JSON are the caller's; a fault of the store is not.
+      const isOurs = (error as { code?: number }).code === 10001;
+      return new Response((error as Error).message, { status: isOurs ? 500 : 400 });
     }
   },
 };

@@ -1,0 +1,75 @@
+// Code as documentation shows it, made runnable: `expression; // → value` is what the expression gives, and
+// `expression; // throws Name: message` what it fails with. In a message `…` stands for anything.
+import assert from "node:assert/strict";
+import type { Block } from "./markdown.ts";
+
+/** The functions that the lines below call. Part of the program that runs the code. */
+const checks = `
+import assert from "node:assert/strict";
+async function $gives(where, run, shown) {
+  assert.deepStrictEqual(await run(), shown(), where);
+}
+async function $throws(where, run, shown) {
+  const told = await run().then(
+    (value) => assert.fail(where + " throws nothing and gives " + JSON.stringify(value)),
+    (error) => error.name + ": " + error.message,
+  );
+  const pieces = shown.split("…").map((piece) => piece.replace(/[.*+?^\${}()|[\\]\\\\]/g, "\\\\$&"));
+  if (!new RegExp("^" + pieces.join("[^]*") + "$").test(told)) assert.equal(told, shown, where);
+}
+`;
+
+function checked(page: string, { text, line: first }: Block): string {
+  const lines = text.split("\n").map((line, index) => {
+    const [, expression, sign, shown] = /^\s*(\S.*?);? +\/\/ (→|throws) (.*)$/.exec(line) ?? [];
+    const where = JSON.stringify(`${page}:${first + index}`);
+    if (expression === undefined) {
+      assert.doesNotMatch(line, /\/\/ (→|throws)/, `${where} shows nothing that can be checked`);
+      return line;
+    }
+    const run = `async () => (${expression})`;
+    return sign === "→"
+      ? `await $gives(${where}, ${run}, () => (${shown}));`
+      : `await $throws(${where}, ${run}, ${JSON.stringify(shown)});`;
+  });
+  return lines.join("\n");
+}
+
+/** A program of its own. */
+export function programOf(page: string, block: Block): string {
+  return `${checks}${checked(page, block)}\n`;
+}
+
+/** A script that runs the block whose number a request names, each on a bucket of its own as env.BUCKET. */
+export function scriptOf(page: string, blocks: readonly Block[]): string {
+  const cases = blocks.map(
+    (block, i) => `case "${i}": await (async () => {\n${checked(page, block)}\n})(); break;`,
+  );
+  return `${checks}
+export default {
+  async fetch(request, { ...env }, ctx) {
+    const number = request.headers.get("x-block");
+    env.BUCKET = env["BUCKET_" + number];
+    try {
+      switch (number) {
+${cases.join("\n")}
+      }
+      return new Response("as shown");
+    } catch (error) {
+      return new Response(error.stack);
+    }
+  },
+};
+`;
+}
+
+export function scriptConfigOf(blocks: readonly Block[]): string {
+  const buckets = blocks.map((_, i) => ({ binding: `BUCKET_${i}`, bucket_name: `bucket-${i}` }));
+  return JSON.stringify({
+    name: "blocks",
+    main: "index.js",
+    compatibility_date: "2026-11-01",
+    store_buckets: buckets,
+    vars: { GREETING: "hello" },
+  });
+}
