@@ -99,6 +99,24 @@ export function fileReads(directory: string, body: Uint8Array, files: number, se
   };
 }
 
+/** The same, but every MiB into a buffer of its own, which its reader may keep: what a stream has to give. */
+export function keptReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
+  const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
+  let next = 0;
+  return {
+    name: "open + read, kept",
+    round: () =>
+      perSecond(work, async () => {
+        const file = await open(path(next++));
+        for (let left = body.length; left > 0; ) {
+          const buffer = Buffer.allocUnsafeSlow(Math.min(MiB, left));
+          left -= (await file.read(buffer)).bytesRead;
+        }
+        await file.close();
+      }),
+  };
+}
+
 /** The same files as Node streams them: every chunk a buffer that its reader may keep, as the store gives them. */
 export function streamReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import { chunked, drain } from "../bodies.ts";
-import { fileReads, fileWrites, type Limit, md5Alone, streamReads } from "../limits.ts";
+import { fileReads, fileWrites, keptReads, type Limit, md5Alone, streamReads } from "../limits.ts";
 import { forEach, perSecond } from "../measure.ts";
 import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinBound } from "../section.ts";
 
@@ -33,8 +33,12 @@ async function run(context: Context): Promise<void> {
     const raw = join(directory, "raw");
     const { seconds } = context.pace;
     const byHand = fileReads(raw, body, objectsOf(size), seconds);
-    const streamed = (count: number) => streamReads(raw, body, objectsOf(size), { lanes: count, seconds });
-    for (const count of lanes) await gets(context, bucket, size, count, [byHand, streamed(count)]);
+    for (const count of lanes) {
+      const others = [keptReads, streamReads].map((reads) =>
+        reads(raw, body, objectsOf(size), { lanes: count, seconds }),
+      );
+      await gets(context, bucket, size, count, [byHand, ...others]);
+    }
   }
   await store.close();
 }

@@ -138,6 +138,7 @@ const firstPieceBytes = 16 * 1024;
 
 /** Large pieces while few streams come in; all of them together stay within a few tens of megabytes. */
 function pieceBytes(active: number): number {
+  if (active <= 4) return 1024 * 1024;
   if (active <= 32) return 256 * 1024;
   return active <= 256 ? 64 * 1024 : 32 * 1024;
 }
