@@ -2,13 +2,16 @@
 // scripts, says where they are, and ends them in order when a signal comes.
 import { availableParallelism } from "node:os";
 import { relative } from "node:path";
+import { BundleError } from "../script/bundle.ts";
 import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
 import type { Mode } from "../script/host-messages.ts";
+import { LoadError } from "../script/processes.ts";
 import { createSecrets } from "../script/secrets.ts";
 import { type ScriptServer, startScripts } from "../script/server.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { type Data, openData } from "./context.ts";
+import { systemCode } from "./failures.ts";
 import { ask } from "./prompt.ts";
 import { configFiles } from "./script-config.ts";
 
@@ -26,7 +29,7 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
   const { options, output } = invocation;
   const port = numberOption(invocation, "port", 8787, 65_535);
   const heapMegabytes = numberOption(invocation, "script-memory", 512, 1_000_000);
-  const configs = configFiles(invocation).map((file) => () => readConfig(file));
+  const files = configFiles(invocation);
   const data = await openData(invocation, { absent: "create" });
   try {
     if (data.location === "memory:") {
@@ -35,26 +38,31 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
       });
     }
     const secrets = createSecrets(data.documents, data.secretKey());
-    const read = configs.map((config) => config());
-    checkNames(read);
-    for (const config of read) {
+    const read = async (file: string, asking: Asking) => {
+      const config = readConfig(file);
       checkSecretNames(config, await secrets.list(config.name));
-      await checkBuckets(invocation, data, config, mode);
-    }
+      await checkBuckets(invocation, data, config, asking);
+      return config;
+    };
+    checkNames(files.map((file) => readConfig(file)));
+    for (const file of files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
+    const host = options.text("host") ?? "127.0.0.1";
     const server = await startScripts({
-      configs,
+      configs: files.map((file) => () => read(file, "asks nobody")),
       location: data.location,
       mode,
-      host: options.text("host") ?? "127.0.0.1",
+      host,
       port,
       cores: availableParallelism(),
       heapMegabytes,
       secrets,
       log: (line) => output.note(line),
       onOutput(script, line, stream) {
-        const prefix = read.length > 1 ? `[${script}] ` : "";
+        const prefix = files.length > 1 ? `[${script}] ` : "";
         output[stream].write(`${prefix}${line}\n`);
       },
+    }).catch((error: unknown) => {
+      throw startError(error, host, port);
     });
     await announce(invocation, server, data.location, mode);
     await endingSignal();
@@ -63,6 +71,25 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
   } finally {
     await data.close();
   }
+}
+
+/** Why the scripts could not be started, for those who can do something about it. */
+function startError(error: unknown, host: string, port: number): unknown {
+  if (error instanceof BundleError || error instanceof LoadError) return new CommandError(error.message);
+  const code = systemCode(error);
+  const place = `port ${port} of ${host}`;
+  if (code === "EADDRINUSE") {
+    const hint = "Choose another: --port PORT; with 0 a free one is found.";
+    return new CommandError(`Cannot listen on ${place}: it is in use already.`, { hint });
+  }
+  if (code === "EACCES") {
+    const hint = "Ports below 1024 need a privilege: choose another, --port PORT";
+    return new CommandError(`Cannot listen on ${place}: permission is denied.`, { hint });
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);
+  }
+  return error;
 }
 
 function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {
@@ -108,17 +135,20 @@ function checkSecretNames(config: ScriptConfig, secretNames: readonly string[]):
   }
 }
 
+/** A bucket that is missing may be asked for at the start; not when a change is taken in, which nobody awaits. */
+type Asking = "may ask" | "asks nobody";
+
 async function checkBuckets(
   invocation: Invocation,
   { engine }: Data,
   config: ScriptConfig,
-  mode: Mode,
+  asking: Asking,
 ): Promise<void> {
   for (const [i, { bucketName }] of config.buckets.entries()) {
     if ((await engine.bucket(bucketName)) !== undefined) continue;
     if (
       invocation.options.flag("create-buckets") ||
-      (mode === "dev" && (await mayCreate(invocation, bucketName)))
+      (asking === "may ask" && (await mayCreate(invocation, bucketName)))
     ) {
       await engine.createBucket(bucketName);
       invocation.output.note(`Created bucket ${bucketName}.`);

@@ -16,9 +16,28 @@ const hopByHop = new Set([
   "upgrade",
 ]);
 
-/** Rejects when the process goes away before it has answered. */
-export function forward(request: HttpRequest, socketPath: string): Promise<HttpResponse> {
+const nothing = new Uint8Array();
+
+/** The process behind never began with the request: another one may. */
+export class NotTaken extends Error {
+  override readonly name = "NotTaken";
+}
+
+/** A process behind this one, as far as a forwarded request is concerned. */
+export interface Behind {
+  readonly socketPath: string;
+  /** Calls once, when no more is to be hoped for from the process; gives what takes the listener back. */
+  onGivenUp(listener: () => void): () => void;
+}
+
+/**
+ * Rejects when the process goes away before it has answered: with NotTaken if it had not begun. The body is
+ * not sent before that, so that it is whole for another process.
+ */
+export function forward(request: HttpRequest, { socketPath, onGivenUp }: Behind): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
+    let isTaken = false;
+    let isGone = false;
     const outgoing = send({
       agent,
       socketPath,
@@ -26,18 +45,47 @@ export function forward(request: HttpRequest, socketPath: string): Promise<HttpR
       path: request.target,
       headers: forwardedHeaders(request),
     });
-    outgoing.once("error", reject);
-    outgoing.once("response", (incoming) => resolve(responseOf(incoming)));
-    request.onDisconnect(() => outgoing.destroy());
-    if (!request.hasBody) outgoing.end();
-    else sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
+    const forget = onGivenUp(() => {
+      // Should it wake up after all it would find what was sent, so only what may happen twice goes elsewhere.
+      if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
+    });
+    outgoing.on("error", (error) => {
+      forget();
+      reject(isTaken || isGone ? error : new NotTaken("The process did not take the request."));
+    });
+    outgoing.on("information", ({ statusCode }) => {
+      if (statusCode !== 102 || isTaken) return;
+      isTaken = true;
+      if (request.hasBody)
+        sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
+    });
+    outgoing.once("response", (incoming) => {
+      forget();
+      resolve(responseOf(incoming));
+    });
+    request.onDisconnect(() => {
+      isGone = true;
+      outgoing.destroy();
+    });
+    // Not by flushHeaders, which would write bytes above 127 in a header as UTF-8 once more.
+    if (request.hasBody) outgoing.write(nothing);
+    else outgoing.end();
   });
 }
 
+function isIdempotent(method: string): boolean {
+  return method !== "POST" && method !== "PATCH";
+}
+
+/** Paced by each write, since Node tells of no drain any more once the answer has come before the end. */
 async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>): Promise<void> {
+  let wake = () => {};
+  outgoing.once("close", () => wake());
   for await (const chunk of request.body()) {
-    if (!outgoing.write(chunk))
-      await new Promise((resolve) => outgoing.once("drain", resolve).once("close", resolve));
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      outgoing.write(chunk, () => resolve());
+    });
     if (outgoing.destroyed) return;
   }
   outgoing.end();

@@ -2,6 +2,7 @@
 // back with backpressure. Bodies may take as long as they move: only a sender that has fallen silent is cut.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { trackConnections } from "./connections.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -12,7 +13,7 @@ export interface HttpRequest {
   header(name: string): string | undefined;
   /** Whether a body follows. */
   readonly hasBody: boolean;
-  /** The body's bytes; throws when the sender goes away before their end. */
+  /** The body's bytes; throws when the sender goes away before their end. Who stops early is still answered. */
   body(): AsyncIterable<Uint8Array>;
   /** Calls once when the client is gone before the response was written. */
   onDisconnect(listener: () => void): void;
@@ -41,36 +42,49 @@ export type Address = { readonly host: string; readonly port: number } | { reado
 
 export interface Listening {
   readonly port: number | undefined;
-  /** Takes no new connections, lets requests under way finish, closes what stays idle. */
+  /** Serves a connection that another process has accepted. */
+  accept(socket: Socket): void;
+  /** Lets requests under way finish, closes what is idle, and takes no new connections on a port. */
   drain(): Promise<void>;
 }
 
-/** A sender that sends nothing for this long while a body is due is cut. */
-const silenceMilliseconds = 60_000;
-/** While draining, an idle connection may still bring the request its client was about to send. */
-const idleGraceMilliseconds = 500;
+export interface ListenOptions {
+  /** A sender that sends nothing for this long, while something is due from it, is cut. */
+  readonly silenceMilliseconds?: number;
+  /** A connection that is kept and not used for this long is closed: later than proxies in front would. */
+  readonly idleMilliseconds?: number;
+}
 
-export async function listen(handler: HttpHandler, address: Address): Promise<Listening> {
+const nothing = new Uint8Array();
+
+export async function listen(
+  handler: HttpHandler,
+  address: Address,
+  { silenceMilliseconds = 60_000, idleMilliseconds = 65_000 }: ListenOptions = {},
+): Promise<Listening> {
   let draining = false;
+  const isBehindFront = "path" in address;
   const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: 65_000, noDelay: true },
+    { requestTimeout: 0, keepAliveTimeout: idleMilliseconds, noDelay: true },
     (message, response) => {
       if (draining) response.setHeader("connection", "close");
+      // The front learns that the request is with us: from now on it must not go to another process too.
+      if (isBehindFront && !connections.isHanded(message.socket)) response.writeProcessing();
       void answer(handler, message, response);
     },
   );
+  const connections = trackConnections(server);
   server.setTimeout(silenceMilliseconds, cutSilent);
   await start(server, address);
   const bound = server.address();
   return {
     port: bound !== null && typeof bound === "object" ? (bound as AddressInfo).port : undefined,
+    accept: connections.accept,
     drain() {
       draining = true;
-      return new Promise((resolve) => {
-        server.close(() => resolve());
-        setTimeout(() => server.closeIdleConnections(), idleGraceMilliseconds).unref();
-        setInterval(() => server.closeIdleConnections(), 1000).unref();
-      });
+      // On a path nobody connects any more; closing would cut idle connections without grace.
+      if (!isBehindFront) server.close();
+      return connections.end();
     },
   };
 }
@@ -85,10 +99,11 @@ function start(server: Server, address: Address): Promise<void> {
   });
 }
 
-/** Node tells of a socket on which nothing moved; only one that owes us a body is at fault. */
+/** Node tells of a socket on which nothing moved; only one that owes us a request or a body is at fault. */
 function cutSilent(socket: Socket): void {
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse };
-  const owes = response === undefined || !response.req.complete;
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  const request = response?.req;
+  const owes = request === undefined || (!request.complete && request.readableLength === 0);
   if (owes) socket.destroy();
 }
 
@@ -116,13 +131,23 @@ function requestOf(message: IncomingMessage, response: ServerResponse): HttpRequ
     },
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => message as AsyncIterable<Uint8Array>,
+    body: () => bytesOf(message),
     onDisconnect(listener) {
+      if (response.destroyed) return listener();
       response.once("close", () => {
         if (!response.writableFinished) listener();
       });
     },
   };
+}
+
+/** Leaving the stream of Node early would cut the connection, and with it the answer. */
+async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Array> {
+  try {
+    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  } finally {
+    message.resume();
+  }
 }
 
 async function write(
@@ -132,13 +157,14 @@ async function write(
 ): Promise<void> {
   const { status, statusText, body } = answer;
   const mayHaveBody = status !== 204 && status !== 304;
-  const headers = headerLines(answer, mayHaveBody);
+  const saysLength = mayHaveBody && !(message.method === "HEAD" && body === null);
+  const headers = headerLines(answer, saysLength);
   if (response.hasHeader("connection")) headers.push("connection", "close");
   if (statusText === undefined || statusText === "") response.writeHead(status, headers);
   else response.writeHead(status, statusText, headers);
   const sendsBody = mayHaveBody && message.method !== "HEAD";
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
-    response.end(sendsBody && body !== null ? body : undefined);
+    endWith(response, sendsBody ? body : null);
   } else if (sendsBody) {
     await stream(body, response);
   } else {
@@ -147,8 +173,24 @@ async function write(
   }
 }
 
+/** A small body goes out in one write with its headers: as text of one character a byte, which Node joins. */
+function endWith(response: ServerResponse, body: string | Uint8Array | null): void {
+  if (body === null) response.end();
+  // Never as text of another encoding: Node would write the headers in it, too.
+  else if (body.length > oneWriteBytes) response.end(asBuffer(body));
+  else response.end(asBuffer(body).toString("latin1"), "latin1");
+}
+
+const oneWriteBytes = 16 * 1024;
+
+function asBuffer(body: string | Uint8Array): Buffer {
+  return typeof body === "string"
+    ? Buffer.from(body)
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
 /** Names and values in turn, so that several values of one name stay several lines; with the length if known. */
-function headerLines({ headers, body }: HttpResponse, mayHaveBody: boolean): string[] {
+function headerLines({ headers, body }: HttpResponse, saysLength: boolean): string[] {
   const lines: string[] = [];
   let hasLength = false;
   for (const [name, value] of headers) {
@@ -156,7 +198,7 @@ function headerLines({ headers, body }: HttpResponse, mayHaveBody: boolean): str
     hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
   }
   const length = lengthOf(body);
-  if (mayHaveBody && !hasLength && length !== undefined) lines.push("content-length", String(length));
+  if (saysLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
   return lines;
 }
 
@@ -167,24 +209,30 @@ function lengthOf(body: HttpBody): number | undefined {
 
 async function stream(body: ByteSource, response: ServerResponse): Promise<void> {
   const chunks = body.chunks()[Symbol.asyncIterator]();
-  let isGone = response.destroyed;
+  let isGone = false;
   let wake = () => {};
-  response.once("close", () => {
+  const left = () => {
     isGone = true;
     wake();
     if (response.writableFinished) return;
     body.cancel(new Error("The client went away.")).catch(() => {
       // The source has failed by itself; nobody is left to be told.
     });
-  });
+  };
+  // The client may have left before there was anything to send.
+  if (response.destroyed) left();
+  else response.once("close", left);
   response.on("drain", () => wake());
   const drained = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
       if (isGone) resolve();
     });
+  // The head does not wait for a first chunk that takes its time.
+  const head = setImmediate(() => response.write(nothing));
   while (!isGone) {
     const { done, value } = await chunks.next();
+    clearImmediate(head);
     if (isGone || done === true) break;
     if (!response.write(value)) await drained();
   }

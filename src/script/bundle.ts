@@ -1,15 +1,28 @@
 // Bundles a script with esbuild into one module: TypeScript, npm imports, text files and WebAssembly; node:
 // modules stay imports. Rebuilding is incremental.
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type BuildContext, type BuildFailure, context, formatMessages, type Plugin } from "esbuild";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import {
+  type BuildContext,
+  type BuildFailure,
+  context,
+  formatMessages,
+  type Message,
+  type Plugin,
+} from "esbuild";
 
 export interface Bundle {
-  readonly file: string;
   /** Every file that went into it, for whoever watches them. */
   readonly inputs: readonly string[];
-  /** Removes the file; a process that has imported it does not need it any more. */
-  discard(): Promise<void>;
+  /** Writes it to a file for one process to import, which does not need it any more afterwards. */
+  place(): Promise<PlacedBundle>;
+}
+
+export interface PlacedBundle {
+  readonly file: string;
+  remove(): Promise<void>;
 }
 
 export interface Bundler {
@@ -20,39 +33,48 @@ export interface Bundler {
 
 export class BundleError extends Error {
   override readonly name = "BundleError";
+  /** The files it speaks of, also those that are missing: whoever watches waits for a change of them. */
+  readonly files: readonly string[];
+
+  constructor(message: string, files: readonly string[]) {
+    super(message);
+    this.files = files;
+  }
 }
 
 export interface BundlerOptions {
   readonly main: string;
   /** The folder of the config: paths in messages are relative to it. */
   readonly directory: string;
-  /** Where bundles are written; each build under a name of its own, so that none is imported twice. */
-  readonly output: string;
-  readonly name: string;
 }
 
-export function createBundler(options: BundlerOptions): Bundler {
-  const { main, directory, output, name } = options;
+export function createBundler({ main, directory }: BundlerOptions): Bundler {
   let build: Promise<BuildContext> | undefined;
-  let count = 0;
 
   return {
     async build() {
       build ??= openContext(main, directory);
       try {
         const { outputFiles, metafile } = await (await build).rebuild();
-        const file = join(output, `${name}-${++count}.mjs`);
-        await writeFile(file, outputFiles![0]!.contents);
+        const { contents } = outputFiles![0]!;
         const inputs = Object.keys(metafile!.inputs).map((input) => join(directory, input));
-        return { file, inputs, discard: () => rm(file, { force: true }) };
+        return { inputs, place: () => place(contents) };
       } catch (error) {
-        throw await bundleError(error);
+        throw await bundleError(error, directory);
       }
     },
     async close() {
       await (await build)?.dispose();
     },
   };
+}
+
+/** Not kept: a folder for temporary files may be tidied up while the server runs on. */
+async function place(contents: Uint8Array): Promise<PlacedBundle> {
+  const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
+  const file = join(folder, "script.mjs");
+  await writeFile(file, contents);
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 function openContext(main: string, directory: string): Promise<BuildContext> {
@@ -66,6 +88,7 @@ function openContext(main: string, directory: string): Promise<BuildContext> {
     platform: "node",
     target: "node20",
     sourcemap: "inline",
+    sourceRoot: pathToFileURL(join(directory, "/")).href,
     metafile: true,
     logLevel: "silent",
     loader: { ".txt": "text", ".html": "text" },
@@ -77,11 +100,24 @@ function openContext(main: string, directory: string): Promise<BuildContext> {
   });
 }
 
-async function bundleError(error: unknown): Promise<unknown> {
+async function bundleError(error: unknown, directory: string): Promise<unknown> {
   const { errors } = error as Partial<BuildFailure>;
   if (errors === undefined) return error;
-  const messages = await formatMessages(errors, { kind: "error" });
-  return new BundleError(messages.join("").trimEnd());
+  const messages = await formatMessages(errors.map(withAdvice), { kind: "error" });
+  const files = errors.flatMap(({ location, text }) => {
+    if (location === null) return [];
+    const [, missing] = /^Could not resolve "(\.[^"]*)"/.exec(text) ?? [];
+    const file = join(directory, location.file);
+    return missing === undefined ? [file] : [file, join(dirname(file), missing)];
+  });
+  return new BundleError(messages.join("").trimEnd(), files);
+}
+
+/** What esbuild would advise is for those who call it themselves. */
+function withAdvice(message: Message): Message {
+  const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(message.text) ?? [];
+  if (name === undefined) return message;
+  return { ...message, notes: [{ text: `Is it installed? npm install ${name}`, location: null }] };
 }
 
 /** `import module from "./x.wasm"` gives a WebAssembly.Module. */

@@ -1,5 +1,4 @@
 // What the supervisor and the processes that run scripts say to each other.
-import type { Address } from "../http/listen.ts";
 
 /** All a process needs to run a script. */
 export interface LoadedScript {
@@ -21,21 +20,27 @@ export interface Load {
   /** The store's data directory. */
   readonly location: string;
   readonly mode: Mode;
-  readonly address: Address;
+  /** Where it listens for what the front forwards. */
+  readonly socketPath: string;
 }
 
 export type ToHost =
   | Load
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
+  /** Answered at once by a process whose event loop turns. */
+  | { readonly kind: "ping" }
+  /** Comes with a connection to serve. */
+  | { readonly kind: "connection" }
   /** Finish what is under way, then end. */
   | { readonly kind: "drain" };
 
 export type FromHost =
   /** The process is up and waits for a script. */
   | { readonly kind: "warm" }
-  | { readonly kind: "ready"; readonly port: number | undefined; readonly handlers: readonly string[] }
+  | { readonly kind: "ready"; readonly handlers: readonly string[] }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "beat" }
+  | { readonly kind: "pong" }
   | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined };
 
 export const beatMilliseconds = 100;

@@ -1,5 +1,6 @@
 // A process that runs one script: started warm, given its script, and then on its own beside its own engine.
 // It beats while its event loop turns, so that the supervisor knows a blocked script from a busy one.
+import type { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { bindBucket } from "../binding/bind.ts";
 import { type Listening, listen } from "../http/listen.ts";
@@ -26,27 +27,28 @@ interface Running {
 let running: Running | undefined;
 
 function say(message: FromHost): void {
-  if (process.connected) process.send!(message);
+  // A supervisor that is gone ends this process by the disconnect that follows.
+  if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function load({ script, location, mode, address }: Load): Promise<void> {
+async function load({ script, location, mode, socketPath }: Load): Promise<void> {
   const { engine } = await openEngine(location);
   const env: Environment = { ...script.vars, ...script.secrets };
   for (const { binding, bucketName } of script.buckets) env[binding] = bindBucket(engine, bucketName, script);
   const handlers = await loadHandlers(script);
   const host = createHost(handlers, env, mode);
-  const listening = await listen(host.handle, address);
+  const listening = await listen(host.handle, { path: socketPath });
   running = { host, listening, close: () => engine.close() };
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
   const present = (["fetch", "scheduled"] as const).filter((name) => typeof handlers[name] === "function");
-  say({ kind: "ready", port: listening.port, handlers: present });
+  say({ kind: "ready", handlers: present });
 }
 
 async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandlers> {
   const module = (await import(pathToFileURL(bundle).href)) as { default?: ScriptHandlers };
   const handlers = module.default;
   if (typeof handlers !== "object" || handlers === null) {
-    throw new TypeError(
+    throw new HandlersFault(
       `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
     );
   }
@@ -69,17 +71,31 @@ async function runScheduled(id: number, cron: string, time: number): Promise<voi
     say({ kind: "ran", id, error: undefined });
   } catch (error) {
     console.error(error);
-    say({ kind: "ran", id, error: error instanceof Error ? error.message : String(error) });
+    say({ kind: "ran", id, error: messageOf(error) });
   }
 }
 
+/** A fault of the script that no place in it shows. */
+class HandlersFault extends TypeError {}
+
+/** Without the lines of whoever loaded it. */
 function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (error instanceof HandlersFault || !(error instanceof Error)) return messageOf(error);
+  const lines = (error.stack ?? error.message).split("\n");
+  return lines.filter((line) => !/^ +at .*(node:internal|host-process)/.test(line)).join("\n");
 }
 
-process.on("message", (message: ToHost) => {
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+process.on("message", (message: ToHost, socket?: Socket) => {
   if (message.kind === "load") {
     load(message).catch((error: unknown) => say({ kind: "failed", message: stackOf(error) }));
+  } else if (message.kind === "ping") {
+    say({ kind: "pong" });
+  } else if (message.kind === "connection") {
+    if (socket !== undefined) running?.listening.accept(socket);
   } else if (message.kind === "scheduled") {
     void runScheduled(message.id, message.cron, message.time);
   } else if (message.kind === "drain") {
@@ -92,6 +108,7 @@ process.on("message", (message: ToHost) => {
 // The supervisor decides when a script ends; a signal to the whole group reaches it too.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
+process.on("SIGHUP", () => {});
 process.on("disconnect", () => process.exit());
 // A fault outside of any request is told and survived, as one inside of a request is.
 process.on("uncaughtException", (error) => console.error("Uncaught:", error));

@@ -1,5 +1,6 @@
 // Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
 // of the script is a 500 and a line in the log; the process stays up.
+import { bytesOf, describe } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { createRequest } from "./fetch-request.ts";
@@ -34,12 +35,17 @@ export interface Host {
 
 export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mode): Host {
   const waiting = new Set<Promise<unknown>>();
+  function waitFor(promise: Promise<unknown>): void {
+    const settled = promise.finally(() => waiting.delete(settled));
+    waiting.add(settled);
+  }
   const context: ScriptContext = {
     waitUntil(promise) {
-      const settled = Promise.resolve(promise)
-        .catch((error: unknown) => console.error("A promise given to waitUntil failed:", error))
-        .finally(() => waiting.delete(settled));
-      waiting.add(settled);
+      waitFor(
+        Promise.resolve(promise).catch((error: unknown) =>
+          console.error("A promise given to waitUntil failed:", error),
+        ),
+      );
     },
     // There is nothing behind a script to pass through to; the call is allowed and changes nothing.
     passThroughOnException() {},
@@ -64,7 +70,10 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
       if (handlers.scheduled === undefined) {
         throw new TypeError("The script's default export has no scheduled handler.");
       }
-      await handlers.scheduled({ type: "scheduled", cron, scheduledTime: time }, env, context);
+      const run = handlers.scheduled({ type: "scheduled", cron, scheduledTime: time }, env, context);
+      // Its failure is told to whoever asked for the run.
+      waitFor(Promise.resolve(run).catch(() => {}));
+      await run;
     },
     async settle() {
       while (waiting.size > 0) await Promise.all(waiting);
@@ -75,7 +84,9 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
 function requestFor(request: HttpRequest): Request {
   const { method, target, rawHeaders } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
-  const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${target}`;
+  // `OPTIONS *` speaks of the server as a whole: its root.
+  const path = target.startsWith("/") ? target : "/";
+  const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
   return createRequest({ method, url, rawHeaders, body });
 }
@@ -130,14 +141,27 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
   return {
     length: declaredLength(stream),
     async *chunks() {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        yield value;
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return;
+          yield bytesIn(value);
+        }
+      } catch (error) {
+        // The status is out already: the connection breaks off, and the log says why.
+        console.error(error);
+        throw error;
       }
     },
     cancel: (reason) => reader.cancel(reason),
   };
+}
+
+function bytesIn(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }
 
 function faultResponse(error: unknown, mode: Mode): HttpResponse {

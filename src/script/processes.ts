@@ -1,30 +1,35 @@
-// The processes that run scripts, as the supervisor holds them: forked warm ahead of need, so that a script
+// The processes that run scripts, as the supervisor holds them: started warm ahead of need, so that a script
 // is loaded in the time of an import rather than of a process.
-import cluster, { type Worker } from "node:cluster";
+import { type ChildProcess, fork } from "node:child_process";
+import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { FromHost, Load, ToHost } from "./host-messages.ts";
 
 export interface HostProcess {
-  readonly id: number;
-  /** Which handlers the script has; known once it is ready. */
-  readonly handlers: readonly string[];
-  readonly port: number | undefined;
   /** Loads a script; rejects with the script's own words when it cannot be loaded. */
   load(load: Load): Promise<void>;
   /** Runs the scheduled handler once; rejects with what it threw. */
   scheduled(cron: string, time: number): Promise<void>;
   /** How long the event loop has not turned. */
   silence(): number;
-  /** Lets it finish and end; resolves when it is gone. */
-  drain(): Promise<void>;
+  /** Whether it can be handed a connection just now: its event loop turns, and it is not to end. */
+  isAwake(): Promise<boolean>;
+  /** Hands over a connection of which nothing was read. */
+  accept(socket: Socket): void;
+  /** Lets it finish and end. */
+  drain(): void;
   kill(): void;
+  /** Nobody waits for it any more: it has blocked. One that has ended is given up by itself. */
+  giveUp(): void;
+  /** Gives what takes the listener back. */
+  onGivenUp(listener: () => void): () => void;
   /** Resolves with words on how it ended. */
   readonly ended: Promise<string>;
 }
 
 export interface Processes {
-  /** A warm process; the next one is started at once. */
-  take(): Promise<HostProcess>;
+  /** A warm process, for the script of this name; the next one is started at once. */
+  take(script: string): Promise<HostProcess>;
   close(): Promise<void>;
 }
 
@@ -32,93 +37,118 @@ export interface ProcessOptions {
   /** A script that grows beyond this many megabytes of heap dies and is replaced. */
   readonly heapMegabytes: number;
   /** What a script writes to its console, line by line. */
-  readonly onOutput: (id: number, line: string, stream: "stdout" | "stderr") => void;
+  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
 }
 
+/** A script cannot be loaded: in its own words, with the stack of what it threw. */
+export class LoadError extends Error {
+  override readonly name = "LoadError";
+}
+
+interface Warm {
+  readonly process: HostProcess;
+  assign(script: string): void;
+}
+
+const program = fileURLToPath(new URL("./host-process.js", import.meta.url));
+
 export function createProcesses({ heapMegabytes, onOutput }: ProcessOptions): Processes {
-  cluster.setupPrimary({
-    exec: fileURLToPath(new URL("./host-process.js", import.meta.url)),
-    args: [],
-    execArgv: ["--enable-source-maps", `--max-old-space-size=${heapMegabytes}`],
-    silent: true,
-  });
-  let spare: Promise<HostProcess> | undefined;
+  let spare: Promise<Warm> | undefined;
   let closed = false;
 
-  function start(): Promise<HostProcess> {
-    const worker = cluster.fork();
+  function start(): Promise<Warm> {
+    let script = "script";
+    const child = fork(program, [], {
+      execArgv: ["--enable-source-maps", `--max-old-space-size=${heapMegabytes}`],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
     for (const stream of ["stdout", "stderr"] as const) {
-      forEachLine(worker.process[stream]!, (line) => onOutput(worker.id, line, stream));
+      forEachLine(child[stream]!, (line) => onOutput(script, line, stream));
     }
-    return warm(worker);
+    const process = hostProcess(child);
+    const assign = (name: string) => {
+      script = name;
+    };
+    return new Promise((resolve, reject) => {
+      child.once("message", () => resolve({ process, assign }));
+      void process.ended.then((how) => reject(new Error(`A script process did not start: ${how}.`)));
+    });
+  }
+
+  function keepSpare(): void {
+    if (closed || spare !== undefined) return;
+    const started = start();
+    spare = started;
+    const forget = () => {
+      if (spare === started) spare = undefined;
+    };
+    // One that dies unused is missed when it is needed, and then another is started.
+    started.then(({ process }) => process.ended).then(forget, forget);
   }
 
   return {
-    async take() {
+    async take(script) {
       const taken = spare ?? start();
       spare = undefined;
-      const process = await taken;
-      if (!closed) {
-        spare ??= start();
-        // A spare that dies unused is found missing when it is taken.
-        spare.catch(() => {});
-      }
+      const { process, assign } = await taken;
+      assign(script);
+      keepSpare();
       return process;
     },
     async close() {
       closed = true;
-      (await spare?.catch(() => undefined))?.kill();
+      (await spare?.catch(() => undefined))?.process.kill();
     },
   };
 }
 
-function warm(worker: Worker): Promise<HostProcess> {
-  const process = hostProcess(worker);
-  return new Promise((resolve, reject) => {
-    worker.once("message", () => resolve(process));
-    void process.ended.then((how) => reject(new Error(`A script process did not start: ${how}.`)));
-  });
-}
-
-function hostProcess(worker: Worker): HostProcess {
+function hostProcess(child: ChildProcess): HostProcess {
   let lastBeat = Date.now();
-  let ready: Extract<FromHost, { kind: "ready" }> | undefined;
-  const runs = new Map<number, (error: string | undefined) => void>();
+  let isGivenUp = false;
+  let isLeaving = false;
   let nextRun = 1;
-  const ended = new Promise<string>((resolve) => {
-    worker.once("exit", (code, signal) =>
-      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`),
-    );
-  });
+  const runs = new Map<number, (error: string | undefined) => void>();
+  const pings: ((isAwake: boolean) => void)[] = [];
+  const givingUp = new Set<() => void>();
   const loaded: { settle: (message: FromHost) => void } = { settle: () => {} };
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    child.on("error", (error) => resolve(error.message));
+  });
+  void ended.then(giveUp);
 
-  worker.on("message", (message: FromHost) => {
+  child.on("message", (message: FromHost) => {
     lastBeat = Date.now();
-    if (message.kind === "ready") ready = message;
     if (message.kind === "ready" || message.kind === "failed") loaded.settle(message);
+    if (message.kind === "pong") pings.shift()?.(!isLeaving);
     if (message.kind === "ran") {
       runs.get(message.id)?.(message.error);
       runs.delete(message.id);
     }
   });
 
-  function say(message: ToHost): void {
-    if (worker.isConnected()) worker.send(message);
+  function say(message: ToHost, socket?: Socket): void {
+    // What it does not get any more because it is ending, it does not miss.
+    if (child.connected) child.send(message, socket, () => {});
+    else socket?.destroy();
+  }
+
+  function giveUp(): void {
+    if (isGivenUp) return;
+    isGivenUp = true;
+    for (const answer of pings.splice(0)) answer(false);
+    for (const listener of givingUp) listener();
+    givingUp.clear();
   }
 
   return {
-    id: worker.id,
-    get handlers() {
-      return ready?.handlers ?? [];
-    },
-    get port() {
-      return ready?.port;
-    },
     load: (load) =>
       new Promise((resolve, reject) => {
         loaded.settle = (message) =>
-          message.kind === "failed" ? reject(new Error(message.message)) : resolve();
-        void ended.then((how) => reject(new Error(`The script ended while it was being loaded: ${how}.`)));
+          message.kind === "failed" ? reject(new LoadError(message.message)) : resolve();
+        void ended.then((how) =>
+          reject(new LoadError(`The script ended while it was being loaded: ${how}.`)),
+        );
         lastBeat = Date.now();
         say(load);
       }),
@@ -130,12 +160,25 @@ function hostProcess(worker: Worker): HostProcess {
         say({ kind: "scheduled", id, cron, time });
       }),
     silence: () => Date.now() - lastBeat,
-    async drain() {
+    isAwake: () =>
+      new Promise((resolve) => {
+        if (isGivenUp) return resolve(false);
+        pings.push(resolve);
+        say({ kind: "ping" });
+      }),
+    accept: (socket) => say({ kind: "connection" }, socket),
+    drain() {
+      isLeaving = true;
       say({ kind: "drain" });
-      await ended;
     },
     kill() {
-      worker.process.kill("SIGKILL");
+      child.kill("SIGKILL");
+    },
+    giveUp,
+    onGivenUp(listener) {
+      if (isGivenUp) queueMicrotask(listener);
+      else givingUp.add(listener);
+      return () => givingUp.delete(listener);
     },
     ended,
   };

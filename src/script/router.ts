@@ -1,7 +1,7 @@
 // The front of a server whose scripts are reached over sockets of their own: finds the script, then one of
-// its processes, and forwards. A process that dies before it has answered is no reason to fail a request
-// that can be sent again.
-import { forward } from "../http/forward.ts";
+// its processes, and forwards. What a process had not begun with when it died or blocked goes to the next;
+// what it had begun with is not run twice.
+import { forward, NotTaken } from "../http/forward.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import type { Pool } from "./pool.ts";
 
@@ -11,38 +11,28 @@ export function createRouter(find: FindPool): HttpHandler {
   return async (request) => {
     const pool = find(request.header("host") ?? "", request.target);
     if (pool === undefined) return text(404, "No script answers here.\n");
-    try {
-      return await send(request, pool);
-    } catch (error) {
-      // Nothing has been read of a request without a body, so it can go to another process.
-      if (request.hasBody || !isLost(error)) return unavailable();
-    }
-    try {
-      return await send(request, pool);
-    } catch {
-      return unavailable();
+    for (;;) {
+      try {
+        return await send(request, pool);
+      } catch (error) {
+        if (!(error instanceof NotTaken)) return unavailable();
+      }
     }
   };
 }
 
 async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
   const pooled = await pool.pick();
-  if (!("path" in pooled.address)) throw new Error("A routed process listens on a path.");
   pooled.underWay++;
   try {
-    return await forward(request, pooled.address.path);
+    return await forward(request, pooled);
   } finally {
     pooled.underWay--;
   }
 }
 
-function isLost(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException).code ?? "";
-  return ["ECONNRESET", "ECONNREFUSED", "ENOENT", "EPIPE"].includes(code);
-}
-
 function unavailable(): HttpResponse {
-  return text(503, "The script ended while it was answering. Please try again.\n");
+  return text(503, "The script broke off while it was answering. Please try again.\n");
 }
 
 function text(status: number, body: string): HttpResponse {

@@ -1,7 +1,6 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
-import type { Address } from "../http/listen.ts";
-import { type Bundle, createBundler } from "./bundle.ts";
+import { BundleError, type Bundler, createBundler } from "./bundle.ts";
 import type { ScriptConfig } from "./config.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
@@ -9,6 +8,7 @@ import type { ServerOptions } from "./server.ts";
 import { watchFiles } from "./watch.ts";
 
 export interface RunningScript {
+  /** Of what runs now. */
   readonly config: ScriptConfig;
   readonly pool: Pool;
   start(): Promise<void>;
@@ -16,58 +16,50 @@ export interface RunningScript {
   close(): Promise<void>;
 }
 
-export interface RunningScriptOptions extends ServerOptions {
-  readonly read: () => ScriptConfig;
+export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
+  readonly read: () => Promise<ScriptConfig>;
   readonly config: ScriptConfig;
-  readonly directory: string;
   readonly processes: Processes;
-  readonly addressFor: (name: string, count: number) => Address;
-  /** Which script a process runs, for its output. */
-  readonly owners: Map<number, string>;
+  readonly socketPath: (count: number) => string;
+  /** Calls after each load: routes and schedules may be others. */
+  readonly onLoaded: () => void;
 }
 
 const secretsMilliseconds = 1000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
-  const { mode, location, secrets, log, processes, owners } = options;
+  const { mode, location, secrets, log, processes, socketPath } = options;
   const { name } = options.config;
+  const size = mode === "dev" ? 1 : options.cores;
+  const pool = createPool({ name, size, processes, socketPath, log });
+  const watch = mode === "dev" ? watchFiles(() => reload("changed")) : undefined;
   let config = options.config;
-  let bundle: Bundle | undefined;
+  let bundled: { readonly main: string; readonly bundler: Bundler } | undefined;
+  let inputs: readonly string[] = [];
   let revision = "";
   let last: Promise<void> = Promise.resolve();
   let polling: NodeJS.Timeout | undefined;
 
-  const bundler = createBundler({ ...config, output: options.directory });
-  const pool = createPool({
-    name,
-    size: mode === "dev" ? 1 : options.cores,
-    processes: {
-      ...processes,
-      async take() {
-        const process = await processes.take();
-        owners.set(process.id, name);
-        void process.ended.then(() => owners.delete(process.id));
-        return process;
-      },
-    },
-    log,
-  });
-  const watch = mode === "dev" ? watchFiles(() => reload("changed")) : undefined;
-
   async function run(): Promise<void> {
-    config = options.read();
-    revision = await secrets.revision(name);
+    const next = await options.read();
+    if (next.name !== name) {
+      throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
+    }
     const values = await secrets.values(name);
-    const previous = bundle;
-    bundle = await bundler.build();
-    watch?.files([config.file, ...bundle.inputs.filter((input) => !input.includes("/node_modules/"))]);
-    await pool.run({
-      script: { ...config, bundle: bundle.file, secrets: values },
-      location,
-      mode,
-      address: (count) => options.addressFor(name, count),
-    });
-    await previous?.discard();
+    const bundle = await (await bundlerOf(next)).build();
+    inputs = bundle.inputs.filter((input) => !input.includes("/node_modules/"));
+    watch?.files([next.file, ...inputs]);
+    await pool.run({ script: { ...next, secrets: values }, bundle, location, mode });
+    config = next;
+    options.onLoaded();
+  }
+
+  async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {
+    if (bundled?.main !== main) {
+      await bundled?.bundler.close();
+      bundled = { main, bundler: createBundler({ main, directory }) };
+    }
+    return bundled.bundler;
   }
 
   /** One load after the other; the last change wins. */
@@ -75,12 +67,17 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const began = Date.now();
     last = last.then(run).then(
       () => log(`Script "${name}" ${why}: loaded anew in ${Date.now() - began} ms.`),
-      (error: unknown) => log(`${messageOf(error)}\nScript "${name}" runs on as it was.`),
+      (error: unknown) => {
+        if (error instanceof BundleError) watch?.foldersOf([config.file, ...inputs, ...error.files]);
+        log(`${messageOf(error)}\nScript "${name}" runs on as it was.`);
+      },
     );
   }
 
   async function pollSecrets(): Promise<void> {
-    if ((await secrets.revision(name)) !== revision) reload("has new secrets");
+    const known = revision;
+    revision = await secrets.revision(name);
+    if (revision !== known) reload("has new secrets");
   }
 
   return {
@@ -89,13 +86,14 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     },
     pool,
     async start() {
+      revision = await secrets.revision(name);
       await run();
       polling = setInterval(() => {
         pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${messageOf(error)}`));
       }, secretsMilliseconds).unref();
     },
     async scheduled(cron, time) {
-      const { process } = await pool.pick();
+      const process = await pool.pick();
       await process.scheduled(cron, time);
     },
     async close() {
@@ -103,7 +101,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       watch?.close();
       await last;
       await pool.close();
-      await bundler.close();
+      await bundled?.bundler.close();
     },
   };
 }

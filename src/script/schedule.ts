@@ -2,24 +2,29 @@
 import { nextRun, parseCron } from "./cron.ts";
 import type { RunningScript } from "./running-script.ts";
 
+export interface Schedules {
+  /** Takes in what the configurations say now. */
+  plan(): void;
+  close(): void;
+}
+
 /** Timers cannot wait longer than about 24 days; looking again after an hour costs nothing. */
 const longestWait = 3600 * 1000;
 
-export function runSchedules(
-  scripts: readonly RunningScript[],
-  log: (line: string) => void,
-): { close(): void } {
+export function createSchedules(scripts: readonly RunningScript[], log: (line: string) => void): Schedules {
+  /** By script and expression. */
   const timers = new Map<string, NodeJS.Timeout>();
 
-  function plan(script: RunningScript, cron: string): void {
+  function wait(id: string, script: RunningScript, cron: string): void {
     const due = nextRun(parseCron(cron), new Date()).getTime();
-    const wait = Math.min(due - Date.now(), longestWait);
-    const timer = setTimeout(() => {
-      if (Date.now() >= due) run(script, cron, due);
-      // A config that was changed meanwhile may have dropped this expression.
-      if (script.config.crons.includes(cron)) plan(script, cron);
-    }, wait).unref();
-    timers.set(`${script.config.name} ${cron}`, timer);
+    const timer = setTimeout(
+      () => {
+        if (Date.now() >= due) run(script, cron, due);
+        wait(id, script, cron);
+      },
+      Math.min(due - Date.now(), longestWait),
+    );
+    timers.set(id, timer.unref());
   }
 
   function run(script: RunningScript, cron: string, due: number): void {
@@ -30,10 +35,23 @@ export function runSchedules(
     });
   }
 
-  for (const script of scripts) for (const cron of script.config.crons) plan(script, cron);
+  function end(id: string, timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    timers.delete(id);
+  }
+
   return {
+    plan() {
+      const wanted = new Map<string, { readonly script: RunningScript; readonly cron: string }>(
+        scripts.flatMap((script) =>
+          script.config.crons.map((cron) => [`${script.config.name} ${cron}`, { script, cron }] as const),
+        ),
+      );
+      for (const [id, timer] of timers) if (!wanted.has(id)) end(id, timer);
+      for (const [id, { script, cron }] of wanted) if (!timers.has(id)) wait(id, script, cron);
+    },
     close() {
-      for (const timer of timers.values()) clearTimeout(timer);
+      for (const [id, timer] of timers) end(id, timer);
     },
   };
 }

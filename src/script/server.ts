@@ -1,20 +1,23 @@
 // Runs scripts: bundles each, keeps its processes, routes requests to them, runs their schedules, and takes
 // in what changes (code while developing, secrets always) without dropping a request.
 import { mkdtemp, rm } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Address, type HttpRequest, type HttpResponse, type Listening, listen } from "../http/listen.ts";
+import { openDoor } from "../http/door.ts";
+import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { Mode } from "./host-messages.ts";
+import type { Pool } from "./pool.ts";
 import { createProcesses } from "./processes.ts";
 import { createRouter } from "./router.ts";
 import { createRoutes } from "./routes.ts";
 import { createRunningScript, type RunningScript } from "./running-script.ts";
-import { runSchedules } from "./schedule.ts";
+import { createSchedules } from "./schedule.ts";
 
 export interface ServerOptions {
-  /** Reads a script's configuration anew each time it is asked. */
-  readonly configs: readonly (() => ScriptConfig)[];
+  /** Reads a script's configuration anew each time it is asked, and checks that what it names is there. */
+  readonly configs: readonly (() => Promise<ScriptConfig>)[];
   /** The store's data directory. */
   readonly location: string;
   readonly mode: Mode;
@@ -44,28 +47,28 @@ export interface ScriptServer {
 
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
   const { mode, host } = options;
-  const configs = options.configs.map((read) => ({ read, config: read() }));
-  // One script needs nobody in front of it when it serves; while developing, a front lets code change unseen.
-  const isDirect = mode === "serve" && configs.length === 1;
+  const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
-  const owners = new Map<number, string>();
-  const processes = createProcesses({
-    heapMegabytes: options.heapMegabytes,
-    onOutput: (id, line, stream) => options.onOutput(owners.get(id) ?? "script", line, stream),
-  });
-  let port = options.port;
-
-  const addressFor = (name: string, count: number): Address =>
-    isDirect ? { host, port } : { path: join(directory, `${name}-${count}.sock`) };
-  const scripts = configs.map(({ read, config }) =>
-    createRunningScript({ ...options, read, config, directory, processes, addressFor, owners }),
+  const processes = createProcesses(options);
+  const scripts = configs.map(({ read, config }, i) =>
+    createRunningScript({
+      ...{ ...options, read, config, processes, onLoaded },
+      socketPath: (count) => join(directory, `${i}-${count}`),
+    }),
   );
-  let front: Listening | undefined;
-  let schedules: { close(): void } | undefined;
+  const schedules = createSchedules(scripts, options.log);
+  let find: Find = () => undefined;
+  let entrance: Entrance | undefined;
+
+  function onLoaded(): void {
+    find = createRoutes(scripts.map((script) => ({ routes: script.config.routes, target: script })));
+    schedules.plan();
+  }
 
   async function close(): Promise<void> {
-    schedules?.close();
-    await front?.drain();
+    schedules.close();
+    for (const { pool } of scripts) pool.hurry();
+    await entrance?.close();
     await Promise.all(scripts.map((script) => script.close()));
     await processes.close();
     await rm(directory, { recursive: true, force: true });
@@ -73,20 +76,45 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
   try {
     await Promise.all(scripts.map((script) => script.start()));
-    if (isDirect) {
-      port = scripts[0]!.pool.port ?? port;
-    } else {
-      const find = createRoutes(scripts.map((script) => ({ routes: script.config.routes, target: script })));
-      const route = createRouter((hostname, target) => find(hostname, target)?.pool);
-      front = await listen((request) => triggered(request, find, mode) ?? route(request), { host, port });
-      port = front.port ?? port;
-    }
-    schedules = runSchedules(scripts, options.log);
+    const address = { host, port: options.port };
+    // One script needs nobody in front of it when it serves; while developing, a front lets code change unseen.
+    const isDirect = mode === "serve" && scripts.length === 1;
+    entrance = isDirect
+      ? await openDirect(scripts[0]!.pool, address)
+      : await openFront((...where) => find(...where), address, mode);
   } catch (error) {
     await close();
     throw error;
   }
-  return { port, scripts, close };
+  return { port: entrance.port, scripts, close };
+}
+
+interface Entrance {
+  readonly port: number;
+  /** Lets requests under way finish, as far as they are known here. */
+  close(): Promise<void>;
+}
+
+interface PortAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function openFront(find: Find, address: PortAddress, mode: Mode): Promise<Entrance> {
+  const route = createRouter((hostname, target) => find(hostname, target)?.pool);
+  const front = await listen((request) => triggered(request, find, mode) ?? route(request), address);
+  return { port: front.port!, close: () => front.drain() };
+}
+
+async function openDirect(pool: Pool, address: PortAddress): Promise<Entrance> {
+  async function hand(socket: Socket): Promise<void> {
+    for (;;) {
+      const process = await pool.pick();
+      if (await process.isAwake()) return process.accept(socket);
+    }
+  }
+  const door = await openDoor((socket) => void hand(socket).catch(() => socket.destroy()), address);
+  return { port: door.port, close: async () => door.close() };
 }
 
 type Find = (host: string, target: string) => RunningScript | undefined;
@@ -95,15 +123,15 @@ type Find = (host: string, target: string) => RunningScript | undefined;
 function triggered(request: HttpRequest, find: Find, mode: Mode): Promise<HttpResponse> | undefined {
   if (mode !== "dev" || !/^\/__scheduled(\?|$)/.test(request.target)) return undefined;
   const script = find(request.header("host") ?? "", request.target);
-  const cron =
-    new URLSearchParams(request.target.split("?")[1] ?? "").get("cron") ?? script?.config.crons[0] ?? "";
-  return runNow(script, cron);
+  if (script === undefined) return undefined;
+  const given = new URLSearchParams(request.target.split("?")[1] ?? "").get("cron");
+  return runNow(script, given ?? script.config.crons[0] ?? "");
 }
 
-async function runNow(script: RunningScript | undefined, cron: string): Promise<HttpResponse> {
+async function runNow(script: RunningScript, cron: string): Promise<HttpResponse> {
   const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
   try {
-    await script?.scheduled(cron, Date.now());
+    await script.scheduled(cron, Date.now());
     return { status: 200, headers, body: "Ran scheduled event\n" };
   } catch (error) {
     return { status: 500, headers, body: `${error instanceof Error ? error.message : String(error)}\n` };

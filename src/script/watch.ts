@@ -5,6 +5,8 @@ import { dirname } from "node:path";
 export interface FileWatch {
   /** Watches exactly these files from now on. */
   files(files: readonly string[]): void;
+  /** Watches these and all that is beside them: what is missing may come under any name. */
+  foldersOf(files: readonly string[]): void;
   close(): void;
 }
 
@@ -13,31 +15,44 @@ const quietMilliseconds = 20;
 
 export function watchFiles(onChange: () => void): FileWatch {
   const watchers = new Map<string, FSWatcher>();
-  let wanted = new Set<string>();
+  /** Undefined for every file in the folders. */
+  let wanted: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function changed(directory: string, file: string | null): void {
-    if (file !== null && !wanted.has(`${directory}/${file}`)) return;
+    if (file !== null && wanted?.has(`${directory}/${file}`) === false) return;
     clearTimeout(timer);
     timer = setTimeout(onChange, quietMilliseconds);
+  }
+
+  function open(directory: string): void {
+    try {
+      const watcher = watch(directory, (_, file) => changed(directory, file));
+      watcher.on("error", () => watchers.delete(directory));
+      watchers.set(directory, watcher);
+    } catch {
+      // A folder that is not there is told by the build, with words of its own.
+    }
+  }
+
+  function watchFolders(files: readonly string[]): void {
+    const directories = new Set(files.map((file) => dirname(file)));
+    for (const [directory, watcher] of watchers) {
+      if (directories.has(directory)) continue;
+      watcher.close();
+      watchers.delete(directory);
+    }
+    for (const directory of directories) if (!watchers.has(directory)) open(directory);
   }
 
   return {
     files(files) {
       wanted = new Set(files);
-      const directories = new Set(files.map((file) => dirname(file)));
-      for (const [directory, watcher] of watchers) {
-        if (directories.has(directory)) continue;
-        watcher.close();
-        watchers.delete(directory);
-      }
-      for (const directory of directories) {
-        if (watchers.has(directory)) continue;
-        const watcher = watch(directory, (_, file) => changed(directory, file));
-        // A folder that goes away is seen by the next build, with words of its own.
-        watcher.on("error", () => watchers.delete(directory));
-        watchers.set(directory, watcher);
-      }
+      watchFolders(files);
+    },
+    foldersOf(files) {
+      wanted = undefined;
+      watchFolders(files);
     },
     close() {
       clearTimeout(timer);

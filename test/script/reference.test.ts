@@ -1,0 +1,116 @@
+// The reference script of spec 4 and the authorized one of spec 5, as served: every row of their tables.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { sampleBytes } from "../support/bytes.ts";
+import { example, openScene } from "./scene.ts";
+
+for (const mode of ["dev", "serve"] as const) {
+  test(`store ${mode} serves the reference script to the letter (spec 4)`, async (t) => {
+    const scene = await openScene(t);
+    const { ask } = await scene.start(mode, { configs: [example("reference")] });
+
+    await t.test("PUT stores the body under the path without its slash and says so", async () => {
+      const answer = await ask({
+        method: "PUT",
+        path: "/a/b c.txt".replace(" ", "%20"),
+        body: "Hello, world!",
+      });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.text, "Put a/b%20c.txt successfully!");
+      assert.equal((await ask("/a/b%20c.txt")).text, "Hello, world!");
+    });
+
+    await t.test("PUT without a body stores an empty object", async () => {
+      assert.equal((await ask({ method: "PUT", path: "/empty" })).text, "Put empty successfully!");
+      const { status, bytes, headers } = await ask("/empty");
+      assert.deepEqual([status, bytes.length, headers["content-length"]], [200, 0, "0"]);
+    });
+
+    await t.test("GET gives the object with its etag", async () => {
+      const body = sampleBytes(300_000);
+      await ask({ method: "PUT", path: "/cat-pic.jpg", body });
+      const { status, bytes, headers } = await ask("/cat-pic.jpg");
+      assert.equal(status, 200);
+      assert.ok(bytes.equals(body));
+      assert.match(headers.etag!, /^"[0-9a-f]{32}"$/);
+      assert.equal(headers["content-length"], "300000");
+    });
+
+    await t.test("GET of a key that is not there is a 404 with its text", async () => {
+      const { status, text } = await ask("/none");
+      assert.deepEqual([status, text], [404, "Object Not Found"]);
+    });
+
+    await t.test("DELETE deletes, and says so whether or not the key was there", async () => {
+      for (let i = 0; i < 2; i++) {
+        const { status, text } = await ask({ method: "DELETE", path: "/cat-pic.jpg" });
+        assert.deepEqual([status, text], [200, "Deleted!"]);
+      }
+      assert.equal((await ask("/cat-pic.jpg")).status, 404);
+    });
+
+    for (const method of ["POST", "PATCH", "OPTIONS", "PROPFIND"]) {
+      await t.test(`${method} is a 405 that names what is allowed`, async () => {
+        const { status, headers } = await ask({ method, path: "/key" });
+        assert.deepEqual([status, headers.allow], [405, "PUT, GET, DELETE"]);
+      });
+    }
+  });
+
+  test(`store ${mode} serves the authorized script to the letter (spec 5)`, async (t) => {
+    const scene = await openScene(t);
+    const configs = [example("authorized")];
+    const server = await scene.start(mode, { configs });
+    const { ask } = server;
+    const put = (headers: Record<string, string>, path = "/cat-pic.jpg") =>
+      ask({ method: "PUT", path, headers, body: "meow" });
+    const forbidden = async (answer: ReturnType<typeof ask>) => {
+      const { status, text } = await answer;
+      assert.deepEqual([status, text], [403, "Forbidden"]);
+    };
+
+    await t.test("an unset secret refuses every header, and none", async () => {
+      await forbidden(put({}));
+      for (const value of ["", "undefined", "null"]) await forbidden(put({ "X-Custom-Auth-Key": value }));
+    });
+
+    await scene.secret("AUTH_KEY_SECRET", "swordfish", configs[0]);
+    await server.told(/has new secrets: loaded anew/);
+
+    await t.test("PUT without the header is forbidden", () => forbidden(put({})));
+    await t.test("PUT with a wrong value is forbidden", async () => {
+      for (const value of ["wrong", "swordfis", "swordfish ish", "SWORDFISH"]) {
+        await forbidden(put({ "X-Custom-Auth-Key": value }));
+      }
+    });
+    await t.test("PUT with the value in another header is forbidden", () =>
+      forbidden(put({ "X-Auth-Key": "swordfish", Authorization: "swordfish" })),
+    );
+    await t.test("nothing was stored so far", async () => {
+      assert.equal((await ask("/cat-pic.jpg")).status, 404);
+    });
+    await t.test("PUT with the right value succeeds", async () => {
+      const { status, text } = await put({ "X-Custom-Auth-Key": "swordfish" });
+      assert.deepEqual([status, text], [200, "Put cat-pic.jpg successfully!"]);
+    });
+    await t.test("GET of a key that is not on the list is forbidden, though it is there", async () => {
+      assert.equal((await put({ "X-Custom-Auth-Key": "swordfish" }, "/secret.txt")).status, 200);
+      await forbidden(ask("/secret.txt"));
+    });
+    await t.test("GET of a key on the list gives what is stored", async () => {
+      const { status, text } = await ask("/cat-pic.jpg");
+      assert.deepEqual([status, text], [200, "meow"]);
+    });
+    await t.test("DELETE needs the header too", async () => {
+      const headers = { "X-Custom-Auth-Key": "swordfish" };
+      await forbidden(ask({ method: "DELETE", path: "/cat-pic.jpg" }));
+      assert.equal((await ask({ method: "DELETE", path: "/cat-pic.jpg", headers })).text, "Deleted!");
+      assert.equal((await ask("/cat-pic.jpg")).status, 404);
+    });
+    await t.test("any other method is never allowed", async () => {
+      const headers = { "X-Custom-Auth-Key": "swordfish" };
+      for (const method of ["POST", "PATCH", "OPTIONS"])
+        await forbidden(ask({ method, path: "/k", headers }));
+    });
+  });
+}
