@@ -1,6 +1,6 @@
 // The connections of a listener, so that it can end without cutting a request: which of them are at work,
 // which are idle, and which may still bring a request that their client has sent already.
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Connections {
@@ -12,12 +12,6 @@ export interface Connections {
   end(): Promise<void>;
 }
 
-interface Connection {
-  readonly isHanded: boolean;
-  requests: number;
-  idleSince: number;
-}
-
 /**
  * A client may be sending its next request just now, and would find the connection reset. Behind a front that
  * costs nothing: what was not taken is sent to another process.
@@ -26,31 +20,27 @@ const graceMilliseconds = 500;
 const lookMilliseconds = 50;
 
 export function trackConnections(server: Server): Connections {
-  const connections = new Map<Socket, Connection>();
+  const open = new Set<Socket>();
   const handed = new WeakSet<Socket>();
   let emptied = () => {};
 
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, { isHanded: handed.has(socket), requests: 0, idleSince: Date.now() });
+    open.add(socket);
     socket.once("close", () => {
-      connections.delete(socket);
-      if (connections.size === 0) emptied();
-    });
-  });
-  server.prependListener("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = connections.get(socket);
-    if (connection === undefined) return;
-    connection.requests++;
-    response.once("close", () => {
-      connection.requests--;
-      connection.idleSince = Date.now();
+      open.delete(socket);
+      if (open.size === 0) emptied();
     });
   });
 
-  function closeIdle(began: number): void {
-    for (const [socket, { isHanded, requests, idleSince }] of connections) {
-      const grace = isHanded ? graceMilliseconds : 0;
-      if (requests === 0 && Date.now() - Math.max(began, idleSince) >= grace) socket.destroy();
+  function closeIdle(idleSince: Map<Socket, number>): void {
+    for (const socket of open) {
+      if (isAtWork(socket)) {
+        idleSince.delete(socket);
+        continue;
+      }
+      const since = idleSince.get(socket) ?? Date.now();
+      idleSince.set(socket, since);
+      if (Date.now() - since >= (handed.has(socket) ? graceMilliseconds : 0)) socket.destroy();
     }
   }
 
@@ -61,14 +51,19 @@ export function trackConnections(server: Server): Connections {
     },
     isHanded: (socket) => handed.has(socket),
     async end() {
-      const began = Date.now();
-      closeIdle(began);
-      if (connections.size === 0) return;
-      const looking = setInterval(() => closeIdle(began), lookMilliseconds);
+      const idleSince = new Map<Socket, number>();
+      closeIdle(idleSince);
+      if (open.size === 0) return;
+      const looking = setInterval(() => closeIdle(idleSince), lookMilliseconds);
       await new Promise<void>((resolve) => {
         emptied = resolve;
       });
       clearInterval(looking);
     },
   };
+}
+
+/** Node keeps the response that is due on a connection there; counting them by events would cost every request. */
+function isAtWork(socket: Socket): boolean {
+  return (socket as Socket & { _httpMessage?: object | null })._httpMessage != null;
 }

@@ -12,7 +12,10 @@ export function openDoor(
   hand: (socket: Socket) => void,
   address: { readonly host: string; readonly port: number },
 ): Promise<Door> {
-  const server = createServer({ pauseOnConnect: true, noDelay: true }, hand);
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    socket.on("error", () => socket.destroy());
+    hand(socket);
+  });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(address, () => {

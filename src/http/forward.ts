@@ -96,6 +96,8 @@ function forwardedHeaders({ rawHeaders, header }: HttpRequest): string[] {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
+  // HTTP/1.0 may leave it out.
+  if (header("host") === undefined) headers.push("host", "localhost");
   if (header("transfer-encoding") !== undefined) headers.push("transfer-encoding", "chunked");
   return headers;
 }

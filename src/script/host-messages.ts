@@ -27,10 +27,8 @@ export interface Load {
 export type ToHost =
   | Load
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
-  /** Answered at once by a process whose event loop turns. */
-  | { readonly kind: "ping" }
-  /** Comes with a connection to serve. */
-  | { readonly kind: "connection" }
+  /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
+  | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
   /** Finish what is under way, then end. */
   | { readonly kind: "drain" };
 
@@ -40,7 +38,7 @@ export type FromHost =
   | { readonly kind: "ready"; readonly handlers: readonly string[] }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "beat" }
-  | { readonly kind: "pong" }
+  | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
   | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined };
 
 export const beatMilliseconds = 100;

@@ -6,6 +6,7 @@ import { bindBucket } from "../binding/bind.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import { openEngine } from "../open.ts";
 import { installGlobals } from "./globals.ts";
+import { machineMilliseconds } from "./handover.ts";
 import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
 import {
   beatMilliseconds,
@@ -25,6 +26,7 @@ interface Running {
 }
 
 let running: Running | undefined;
+let isLeaving = false;
 
 function say(message: FromHost): void {
   // A supervisor that is gone ends this process by the disconnect that follows.
@@ -56,6 +58,7 @@ async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandl
 }
 
 async function drain(): Promise<void> {
+  isLeaving = true;
   if (running !== undefined) {
     await running.listening.drain();
     const late = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
@@ -63,6 +66,17 @@ async function drain(): Promise<void> {
     await running.close();
   }
   process.disconnect();
+}
+
+function take(id: number, deadline: number, socket: Socket | undefined): void {
+  if (running === undefined || isLeaving || socket === undefined || machineMilliseconds() > deadline) {
+    // The supervisor has it, too: this closes our end of it only.
+    socket?.destroy();
+    say({ kind: "connection", id, isTaken: false });
+    return;
+  }
+  say({ kind: "connection", id, isTaken: true });
+  running.listening.accept(socket);
 }
 
 async function runScheduled(id: number, cron: string, time: number): Promise<void> {
@@ -92,10 +106,8 @@ function messageOf(error: unknown): string {
 process.on("message", (message: ToHost, socket?: Socket) => {
   if (message.kind === "load") {
     load(message).catch((error: unknown) => say({ kind: "failed", message: stackOf(error) }));
-  } else if (message.kind === "ping") {
-    say({ kind: "pong" });
   } else if (message.kind === "connection") {
-    if (socket !== undefined) running?.listening.accept(socket);
+    take(message.id, message.deadline, socket);
   } else if (message.kind === "scheduled") {
     void runScheduled(message.id, message.cron, message.time);
   } else if (message.kind === "drain") {

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { createHandover } from "./handover.ts";
 import type { FromHost, Load, ToHost } from "./host-messages.ts";
 
 export interface HostProcess {
@@ -12,10 +13,8 @@ export interface HostProcess {
   scheduled(cron: string, time: number): Promise<void>;
   /** How long the event loop has not turned. */
   silence(): number;
-  /** Whether it can be handed a connection just now: its event loop turns, and it is not to end. */
-  isAwake(): Promise<boolean>;
-  /** Hands over a connection of which nothing was read. */
-  accept(socket: Socket): void;
+  /** Hands over a connection of which nothing was read; one that it does not take stays with the caller. */
+  offer(socket: Socket): Promise<boolean>;
   /** Lets it finish and end. */
   drain(): void;
   kill(): void;
@@ -105,10 +104,8 @@ export function createProcesses({ heapMegabytes, onOutput }: ProcessOptions): Pr
 function hostProcess(child: ChildProcess): HostProcess {
   let lastBeat = Date.now();
   let isGivenUp = false;
-  let isLeaving = false;
   let nextRun = 1;
   const runs = new Map<number, (error: string | undefined) => void>();
-  const pings: ((isAwake: boolean) => void)[] = [];
   const givingUp = new Set<() => void>();
   const loaded: { settle: (message: FromHost) => void } = { settle: () => {} };
   const ended = new Promise<string>((resolve) => {
@@ -120,7 +117,7 @@ function hostProcess(child: ChildProcess): HostProcess {
   child.on("message", (message: FromHost) => {
     lastBeat = Date.now();
     if (message.kind === "ready" || message.kind === "failed") loaded.settle(message);
-    if (message.kind === "pong") pings.shift()?.(!isLeaving);
+    if (message.kind === "connection") handover.answered(message.id, message.isTaken);
     if (message.kind === "ran") {
       runs.get(message.id)?.(message.error);
       runs.delete(message.id);
@@ -129,14 +126,16 @@ function hostProcess(child: ChildProcess): HostProcess {
 
   function say(message: ToHost, socket?: Socket): void {
     // What it does not get any more because it is ending, it does not miss.
-    if (child.connected) child.send(message, socket, () => {});
-    else socket?.destroy();
+    if (child.connected) child.send(message, socket, { keepOpen: true }, () => {});
   }
+
+  const handover = createHandover((id, deadline, socket) =>
+    say({ kind: "connection", id, deadline }, socket),
+  );
 
   function giveUp(): void {
     if (isGivenUp) return;
     isGivenUp = true;
-    for (const answer of pings.splice(0)) answer(false);
     for (const listener of givingUp) listener();
     givingUp.clear();
   }
@@ -160,17 +159,8 @@ function hostProcess(child: ChildProcess): HostProcess {
         say({ kind: "scheduled", id, cron, time });
       }),
     silence: () => Date.now() - lastBeat,
-    isAwake: () =>
-      new Promise((resolve) => {
-        if (isGivenUp) return resolve(false);
-        pings.push(resolve);
-        say({ kind: "ping" });
-      }),
-    accept: (socket) => say({ kind: "connection" }, socket),
-    drain() {
-      isLeaving = true;
-      say({ kind: "drain" });
-    },
+    offer: async (socket) => !isGivenUp && handover.offer(socket),
+    drain: () => say({ kind: "drain" }),
     kill() {
       child.kill("SIGKILL");
     },

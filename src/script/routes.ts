@@ -16,8 +16,10 @@ export function createRoutes<T>(
   candidates.sort((a, b) => exactness(b.route) - exactness(a.route));
   const fallback = scripts.find(({ routes }) => routes.length === 0)?.target;
   return (host, target) => {
-    const name = host.replace(/:\d+$/, "").toLowerCase();
-    const path = target.split("?", 1)[0]!;
+    // A target may be a whole URL (RFC 9112 3.2.2), and then its host counts.
+    const [, given, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
+    const name = given!.replace(/:\d+$/, "").toLowerCase();
+    const path = rest!.split("?", 1)[0] || "/";
     return candidates.find(({ route }) => matches(route, name, path))?.target ?? fallback;
   };
 }

@@ -110,7 +110,7 @@ async function openDirect(pool: Pool, address: PortAddress): Promise<Entrance> {
   async function hand(socket: Socket): Promise<void> {
     for (;;) {
       const process = await pool.pick();
-      if (await process.isAwake()) return process.accept(socket);
+      if (await process.offer(socket)) return void socket.destroy();
     }
   }
   const door = await openDoor((socket) => void hand(socket).catch(() => socket.destroy()), address);

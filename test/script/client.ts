@@ -24,6 +24,9 @@ export interface Answer {
   readonly text: string;
 }
 
+/** No server under test keeps a client waiting longer than this. */
+const patience = 30_000;
+
 export async function ask(port: number, asked: Asked): Promise<Answer> {
   const incoming = await open(port, asked);
   const pieces: Buffer[] = [];
@@ -37,6 +40,9 @@ export async function ask(port: number, asked: Asked): Promise<Answer> {
 export async function open(port: number, asked: Asked): Promise<IncomingMessage> {
   const { path = "/", method = "GET", headers = {}, body, agent } = asked;
   const outgoing = request({ host: "127.0.0.1", port, path, method, headers, agent: agent ?? false });
+  outgoing.setTimeout(patience, () =>
+    outgoing.destroy(new Error(`Nothing moved for ${patience} ms: ${method} ${path}`)),
+  );
   const response = once(outgoing, "response") as Promise<[IncomingMessage]>;
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) outgoing.end(body);
   // A server may answer before it has read all, and what is left of the body then does not matter.

@@ -96,6 +96,19 @@ for (const mode of ["dev", "serve"] as const) {
       }
     });
 
+    await t.test("HTTP/1.0 may come without a host, and a target may be a whole URL", async () => {
+      const old = await converse(port, "GET /method HTTP/1.0", "");
+      assert.match(await restOf(old), /^HTTP\/1\.1 200 .*x-url: http:\/\/localhost\/method\r\n/s);
+      const whole = await converse(
+        port,
+        "GET http://b.example/method HTTP/1.1",
+        "Host: a",
+        "Connection: close",
+        "",
+      );
+      assert.match(await restOf(whole), /^HTTP\/1\.1 200 .*x-url: http:\/\/b\.example\/method\r\n/s);
+    });
+
     await t.test("OPTIONS * speaks of the root", async () => {
       const socket = await converse(port, "OPTIONS * HTTP/1.1", "Host: a.example", "Connection: close", "");
       assert.match(await restOf(socket), /^HTTP\/1\.1 200 /);

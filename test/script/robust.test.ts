@@ -13,6 +13,7 @@ export default {
   async fetch(request, env) {
     switch (new URL(request.url).pathname) {
       case "/block":
+        console.log("blocking now");
         for (;;) {}
       case "/work": {
         const end = Date.now() + 1500;
@@ -78,6 +79,8 @@ for (const mode of ["dev", "serve"] as const) {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
+    // A connection that it takes before it reads this request would have to wait with it.
+    await server.told(/blocking now/);
     const after = await stillServes(server, 8);
     assert.ok([...after].some((pid) => !before.has(pid)) || mode === "serve");
     await server.told(/Script "script" has blocked its event loop for 500 ms: another process takes over/);
@@ -133,6 +136,19 @@ for (const mode of ["dev", "serve"] as const) {
     assert.doesNotMatch(server.log(), /did not recover/);
   });
 }
+
+test("connections that a process cannot take go to the others, and it serves again when it goes on", async (t) => {
+  const { server } = await start(t, "serve");
+  const pids = [...(await stillServes(server, 4))].map(Number);
+  const [stopped] = pids;
+  process.kill(stopped!, "SIGSTOP");
+  t.after(() => isAlive(stopped!) && process.kill(stopped!, "SIGCONT"));
+  const served = await stillServes(server, 8);
+  assert.ok(!served.has(String(stopped)));
+  process.kill(stopped!, "SIGCONT");
+  await until(() => !isAlive(stopped!), "it was replaced, has nothing to do, and ends");
+  assert.equal((await stillServes(server, 8)).size, pids.length);
+});
 
 test("a request that a script has begun with is not run twice", async (t) => {
   const { server } = await start(t, "dev");

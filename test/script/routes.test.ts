@@ -53,6 +53,11 @@ for (const mode of ["dev", "serve"] as const) {
         `${host}${path}`,
       );
     }
+    const { text } = await ask({
+      path: "http://photos.example.com/api/x",
+      headers: { host: "other.example" },
+    });
+    assert.equal(text, "api photos.example.com", "the host of a whole URL counts");
     await told(/^\[api\] asked \/api\/list$/m);
   });
 }
