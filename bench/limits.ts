@@ -14,9 +14,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { perSecond, perSecondSync, type Round, type Work } from "./measure.ts";
+import { sameCount } from "./section.ts";
 
 const MiB = 1024 * 1024;
 
@@ -117,6 +118,19 @@ export function keptReads(directory: string, body: Uint8Array, files: number, wo
   };
 }
 
+/** The same files read whole, as a program without a store would have them. */
+export function wholeReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
+  const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
+  let next = 0;
+  return {
+    name: "readFile",
+    round: () =>
+      perSecond(work, async () => {
+        sameCount((await readFile(path(next++))).length, body.length, "bytes of a file");
+      }),
+  };
+}
+
 /** The same files as Node streams them: every chunk a buffer that its reader may keep, as the store gives them. */
 export function streamReads(directory: string, body: Uint8Array, files: number, work: Work): Limit {
   const path = (index: number) => join(directory, `read-${body.length}-${index % files}`);
@@ -127,7 +141,7 @@ export function streamReads(directory: string, body: Uint8Array, files: number, 
       perSecond(work, async () => {
         let left = body.length;
         for await (const chunk of createReadStream(path(next++))) left -= (chunk as Buffer).length;
-        if (left !== 0) throw new Error(`Cannot measure: ${left} bytes of a file are missing`);
+        sameCount(left, 0, "bytes of a file left");
       }),
   };
 }

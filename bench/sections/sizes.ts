@@ -4,9 +4,27 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import { chunked, drain } from "../bodies.ts";
-import { fileReads, fileWrites, keptReads, type Limit, md5Alone, streamReads } from "../limits.ts";
+import {
+  fileReads,
+  fileWrites,
+  keptReads,
+  type Limit,
+  md5Alone,
+  streamReads,
+  wholeReads,
+} from "../limits.ts";
 import { forEach, perSecond } from "../measure.ts";
-import { type Context, compare, KiB, MiB, present, type Section, unitOf, withinBound } from "../section.ts";
+import {
+  type Context,
+  compare,
+  KiB,
+  MiB,
+  present,
+  type Section,
+  sameCount,
+  unitOf,
+  withinBound,
+} from "../section.ts";
 
 export const sizes: Section = {
   name: "sizes",
@@ -34,10 +52,19 @@ async function run(context: Context): Promise<void> {
     const { seconds } = context.pace;
     const byHand = fileReads(raw, body, objectsOf(size), seconds);
     for (const count of lanes) {
-      const others = [keptReads, streamReads].map((reads) =>
-        reads(raw, body, objectsOf(size), { lanes: count, seconds }),
+      const work = { lanes: count, seconds };
+      const [whole, ...others] = [wholeReads, keptReads, streamReads].map((reads) =>
+        reads(raw, body, objectsOf(size), work),
       );
-      await gets(context, bucket, size, count, [byHand, ...others]);
+      await gets({
+        context,
+        bucket,
+        size,
+        lanes: count,
+        how: "body drained",
+        limits: [whole!, byHand, ...others],
+      });
+      await gets({ context, bucket, size, lanes: count, how: "arrayBuffer", limits: [whole!] });
     }
   }
   await store.close();
@@ -84,21 +111,25 @@ function getKey(size: number, index: number): string {
   return `get-${size}-${index}`;
 }
 
-async function gets(
-  context: Context,
-  bucket: StoreBucket,
-  size: number,
-  lanes: number,
-  limits: readonly [plain: Limit, ...others: Limit[]],
-): Promise<void> {
+interface Gets {
+  readonly context: Context;
+  readonly bucket: StoreBucket;
+  readonly size: number;
+  readonly lanes: number;
+  readonly how: "body drained" | "arrayBuffer";
+  readonly limits: readonly [plain: Limit, ...others: Limit[]];
+}
+
+async function gets({ context, bucket, size, lanes, how, limits }: Gets): Promise<void> {
   const { seconds } = context.pace;
   let next = 0;
   const get = async () => {
     const object = present(await bucket.get(getKey(size, next++ % objectsOf(size))), "an object");
-    await drain(object.body, size);
+    if (how === "body drained") await drain(object.body, size);
+    else sameCount((await object.arrayBuffer()).byteLength, size, "bytes");
   };
   await compare(context, {
-    what: "get, body drained",
+    what: `get, ${how}`,
     size,
     lanes,
     unit: unitOf(size),

@@ -46,10 +46,10 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     this.#stream?.getReader();
     const { inline, length } = this.#bytes;
     if (inline !== undefined) return new Uint8Array(inline);
-    const value = new Uint8Array(length);
+    const value = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
     let filled = 0;
-    for await (const chunk of this.#chunks()) {
-      value.set(chunk, filled);
+    for await (const chunk of this.#chunks(value)) {
+      if (chunk.buffer !== value.buffer) value.set(chunk, filled);
       filled += chunk.length;
     }
     return value;
@@ -67,9 +67,9 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     return new Blob([await this.bytes()], { type: this.httpMetadata?.contentType ?? "" });
   }
 
-  async *#chunks(): AsyncGenerator<Uint8Array> {
+  async *#chunks(into?: Uint8Array): AsyncGenerator<Uint8Array> {
     try {
-      yield* this.#bytes.chunks();
+      yield* this.#bytes.chunks(into);
     } catch (error) {
       throw during("get", error);
     }

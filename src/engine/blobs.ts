@@ -40,7 +40,11 @@ export interface StagedBlob extends StoredBlob {
 }
 
 export interface BlobReader {
-  /** The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned. Chunks belong to the receiver. */
-  read(blob: StoredBlob, range: ByteRange): AsyncIterable<Uint8Array>;
+  /**
+   * The bytes of one of the opened blobs, in order, verified: a damaged block throws, it is never returned.
+   * Chunks belong to the receiver. Some may be windows on `into`, each at its place, so that a receiver that
+   * wants the whole range in one piece need not copy them.
+   */
+  read(blob: StoredBlob, range: ByteRange, into?: Uint8Array): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

@@ -34,7 +34,9 @@ export async function openBody(
   const open = () => context.blobs.open(request.bucket, blobs, request.stillNamed);
   const reader = await open();
   if (reader === undefined) return undefined;
-  return lendBytes(reader, open, request.range.length, (opened) => readSegments(opened, segments, request));
+  return lendBytes(reader, open, request.range.length, (opened, into) =>
+    readSegments(opened, segments, request, into),
+  );
 }
 
 async function openInline(stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
@@ -63,15 +65,19 @@ async function* readSegments(
   reader: BlobReader,
   segments: readonly Segment[],
   { range, dataKey }: BodyRequest,
+  into: Uint8Array | undefined,
 ): AsyncIterable<Uint8Array> {
   let start = 0;
+  let given = 0;
   for (const { number, size, blob } of segments) {
     const offset = Math.max(0, range.offset - start);
     const length = Math.min(size, range.offset + range.length - start) - offset;
     start += size;
     if (length <= 0) continue;
     const wanted = { offset, length };
-    if (dataKey === undefined) yield* reader.read(blob, wanted);
+    const place = into?.subarray(given, given + length);
+    given += length;
+    if (dataKey === undefined) yield* reader.read(blob, wanted, place);
     else yield* decrypt(dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
   }
 }
@@ -87,7 +93,7 @@ function lendBytes(
   opened: BlobReader,
   reopen: () => Promise<BlobReader | undefined>,
   length: number,
-  read: (reader: BlobReader) => AsyncIterable<Uint8Array>,
+  read: (reader: BlobReader, into: Uint8Array | undefined) => AsyncIterable<Uint8Array>,
 ): ObjectBytes {
   let reader: BlobReader | undefined = opened;
   const holder = {};
@@ -107,12 +113,12 @@ function lendBytes(
     });
   }, unreadMilliseconds).unref();
 
-  async function* chunks(): AsyncGenerator<Uint8Array> {
+  async function* chunks(into?: Uint8Array): AsyncGenerator<Uint8Array> {
     clearTimeout(timer);
     reader ??= await reopen();
     if (reader === undefined) throw replacedWhileUnread();
     try {
-      yield* read(reader);
+      yield* read(reader, into);
     } finally {
       await close();
     }

@@ -64,8 +64,8 @@ export interface ObjectBytes {
   readonly length: number;
   /** All at once when they are at hand already; to be copied, never written into. */
   readonly inline: Uint8Array | undefined;
-  /** Each chunk belongs to whoever receives it. */
-  chunks(): AsyncIterable<Uint8Array>;
+  /** Each chunk belongs to whoever receives it; some may be windows on `into`, each at its place. */
+  chunks(into?: Uint8Array): AsyncIterable<Uint8Array>;
   cancel(): Promise<void>;
 }
 

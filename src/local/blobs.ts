@@ -135,10 +135,10 @@ async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | u
   if (descriptor === undefined) return undefined;
   let state: "unread" | "reading" | "closed" = "unread";
   return {
-    read({ id, size }, range) {
+    read({ id, size }, range, into) {
       if (state === "unread") readers.active++;
       state = "reading";
-      return readBlockFile({ descriptor, size, name: `blob ${id}`, seed: checksumSeed(id) }, range);
+      return readBlockFile({ descriptor, size, name: `blob ${id}`, seed: checksumSeed(id) }, range, into);
     },
     async close() {
       if (state === "closed") return;
@@ -186,12 +186,12 @@ async function openGroup(
   }
   let current: BlobReader | undefined;
   return {
-    async *read(blob, range) {
+    async *read(blob, range, into) {
       const reader = await openOne(layout, blob);
       if (reader === undefined) throw missing(blob);
       current = reader;
       try {
-        yield* reader.read(blob, range);
+        yield* reader.read(blob, range, into);
       } finally {
         await reader.close();
       }

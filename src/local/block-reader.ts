@@ -23,10 +23,14 @@ export interface BlockFile {
   readonly seed: (block: number) => number;
 }
 
-/** The range's bytes, block by block verified. */
-export function readBlockFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+/** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
+export function readBlockFile(
+  file: BlockFile,
+  range: ByteRange,
+  into?: Uint8Array,
+): AsyncGenerator<Uint8Array> {
   const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunk;
-  return isSmall ? readSmallFile(file, range) : readLargeFile(file, range);
+  return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
 }
 
 /** Bytes and checksums in one read. */
@@ -34,7 +38,7 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
   const offset = range.offset - (range.offset % block);
   const end = Math.min(file.size, range.offset + range.length);
   const length = file.size - offset + blocksOf(file) * checksumBytes;
-  const bytes = await readExactly(file, { offset, length });
+  const bytes = await readExactly(file, offset, Buffer.allocUnsafeSlow(length));
   const table = new DataView(bytes.buffer, bytes.byteOffset + file.size - offset);
   for (let at = offset; at < end; at += block) {
     const expected = table.getUint32((at / block) * checksumBytes);
@@ -61,16 +65,26 @@ function readsAtOnce(): number {
 }
 
 /** With the next chunks being read while one is in use. */
-async function* readLargeFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+async function* readLargeFile(
+  file: BlockFile,
+  range: ByteRange,
+  into: Uint8Array | undefined,
+): AsyncGenerator<Uint8Array> {
   const end = Math.min(file.size, range.offset + range.length);
   const checksums = createChecksumTable(file);
   let position = range.offset - (range.offset % block);
   let next = position;
   const reading: Promise<Uint8Array>[] = [];
+  /** In the receiver's buffer, unless blocks stick out of the range. */
+  const placeFor = (offset: number, length: number) => {
+    const start = offset - range.offset;
+    const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
+    return isWithin ? into.subarray(start, start + length) : Buffer.allocUnsafeSlow(length);
+  };
   const readAhead = () => {
     while (reading.length < readsAtOnce() && next < end) {
       const length = Math.min(chunkBytes(), roundUp(end) - next, file.size - next);
-      const chunk = readVerified(file, checksums, { offset: next, length });
+      const chunk = readVerified(file, checksums, next, placeFor(next, length));
       // Awaited when its turn comes; a failure is told then.
       chunk.catch(() => {});
       reading.push(chunk);
@@ -100,10 +114,15 @@ function roundUp(position: number): number {
   return Math.ceil(position / block) * block;
 }
 
-async function readVerified(file: BlockFile, table: ChecksumTable, range: ByteRange): Promise<Uint8Array> {
-  const bytes = await readExactly(file, range);
+async function readVerified(
+  file: BlockFile,
+  table: ChecksumTable,
+  offset: number,
+  bytes: Uint8Array,
+): Promise<Uint8Array> {
+  await readExactly(file, offset, bytes);
   for (let at = 0; at < bytes.length; at += block) {
-    const index = (range.offset + at) / block;
+    const index = (offset + at) / block;
     const known = table.of(index);
     checkBlock(file, bytes.subarray(at, at + block), index, typeof known === "number" ? known : await known);
   }
@@ -116,9 +135,10 @@ function checkBlock({ name, seed }: BlockFile, bytes: Uint8Array, index: number,
 
 async function readExactly(
   { descriptor, name }: BlockFile,
-  { offset, length }: ByteRange,
+  offset: number,
+  bytes: Uint8Array,
 ): Promise<Uint8Array> {
-  const bytes = Buffer.allocUnsafeSlow(length);
+  const { length } = bytes;
   try {
     for (let done = 0; done < length; ) {
       const { bytesRead } = await readFile(descriptor, bytes, done, length - done, offset + done);
@@ -146,7 +166,8 @@ function createChecksumTable(file: BlockFile): ChecksumTable {
     const length = Math.min(pieceBlocks, blocksOf(file) - from) * checksumBytes;
     first = from;
     piece = undefined;
-    loading = readExactly(file, { offset: file.size + from * checksumBytes, length }).then((bytes) => {
+    const place = Buffer.allocUnsafeSlow(length);
+    loading = readExactly(file, file.size + from * checksumBytes, place).then((bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (first === from) piece = view;
       return view;

@@ -56,6 +56,24 @@ export const contents: Chapter = async (t, { blobs, newBucket }) => {
     }
   });
 
+  await t.test("chunks that are windows on the receiver's buffer are each at their place", async () => {
+    const { stage, reading } = await newBucket();
+    const bytes = sampleBytes(3 * 1024 * 1024 + 17);
+    const blob = await stage(bytes, 100_000);
+    const reader = await reading(blob);
+    for (const [offset, length] of rangesOf(bytes.length)) {
+      const into = new Uint8Array(length);
+      let filled = 0;
+      for await (const chunk of reader.read(blob, { offset, length }, into)) {
+        if (chunk.buffer === into.buffer) assert.equal(chunk.byteOffset, filled);
+        else into.set(chunk, filled);
+        filled += chunk.length;
+      }
+      assert.equal(filled, length);
+      assertBytes(into, bytes.subarray(offset, offset + length), `${length} at ${offset}`);
+    }
+  });
+
   await t.test("any range gives exactly its bytes", async () => {
     const { stage, reading } = await newBucket();
     const bytes = sampleBytes(5 * blockBytes + 123);
