@@ -3,24 +3,35 @@ import { connect } from "node:net";
 
 export interface Load {
   readonly port: number;
-  readonly path: string;
+  /** Of each connection's requests. */
+  readonly path: string | ((connection: number) => string);
+  readonly method?: "GET" | "PUT";
+  readonly body?: Uint8Array;
   readonly connections: number;
   readonly seconds: number;
 }
 
 /** Requests answered a second; rejects when an answer is not a 200 with a length. */
-export async function requestsPerSecond({ port, path, connections, seconds }: Load): Promise<number> {
-  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+export async function requestsPerSecond(load: Load): Promise<number> {
+  const { port, path, method = "GET", body, connections, seconds } = load;
+  const requestOf = (connection: number) => {
+    const target = typeof path === "string" ? path : path(connection);
+    const length = body === undefined ? "" : `Content-Length: ${body.length}\r\n`;
+    const head = `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${length}\r\n`;
+    return Buffer.concat([Buffer.from(head), body ?? new Uint8Array()]);
+  };
   const begin = performance.now();
   const end = begin + seconds * 1000;
   const counts = await Promise.all(
-    Array.from({ length: connections }, () => oneConnection(port, request, () => performance.now() < end)),
+    Array.from({ length: connections }, (_, i) =>
+      oneConnection(port, requestOf(i), () => performance.now() < end),
+    ),
   );
   const done = counts.reduce((sum, count) => sum + count, 0);
   return done / ((performance.now() - begin) / 1000);
 }
 
-function oneConnection(port: number, request: string, goesOn: () => boolean): Promise<number> {
+function oneConnection(port: number, request: Buffer, goesOn: () => boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     let count = 0;
     let pending = "";

@@ -13,6 +13,7 @@ import { contention } from "./sections/contention.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { multipart } from "./sections/multipart.ts";
+import { s3 } from "./sections/s3.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
@@ -20,7 +21,7 @@ import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
 
 /** In this order: churn is last since it destroys what the large store holds. */
-const sections: readonly Section[] = [small, sizes, multipart, scripts, contention, list, memory, churn];
+const sections: readonly Section[] = [small, sizes, multipart, scripts, s3, contention, list, memory, churn];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

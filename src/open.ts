@@ -1,5 +1,6 @@
 // Opens a store: a data directory or "memory:" becomes an engine, loading only the adapter it needs.
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
+import type { Presigner } from "./binding/presign.ts";
 import type { Blobs } from "./engine/blobs.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
@@ -10,6 +11,8 @@ import type * as script from "./types.ts";
 export interface OpenOptions {
   /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
+  /** What `bucket.presign` signs with: where the S3 API answers, and an access key. */
+  readonly presign?: Presigner;
 }
 
 export interface BucketInfo {
@@ -60,7 +63,7 @@ export async function openStore(location: string, options: OpenOptions = {}): Pr
       return (await engine.listBuckets()).map(bucketInfo);
     },
     deleteBucket: (name) => engine.deleteBucket(name),
-    bucket: (name, bucketOptions) => bindBucket(engine, name, bucketOptions),
+    bucket: (name, bucketOptions) => bindBucket(engine, name, { presign: options.presign, ...bucketOptions }),
     sweep: () => engine.sweep(),
     close: once(() => engine.close()),
   };

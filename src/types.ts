@@ -162,4 +162,13 @@ export interface StoreBucket {
   list(options?: StoreListOptions | null): Promise<StoreObjects>;
   createMultipartUpload(key: string, options?: StoreMultipartOptions | null): Promise<StoreMultipartUpload>;
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
+  /** A URL of the S3 API by which anybody may reach the object until it expires. */
+  presign(key: string, options?: StorePresignOptions | null): Promise<string>;
+}
+
+export interface StorePresignOptions {
+  /** `"GET"` unless given. */
+  method?: "GET" | "HEAD" | "PUT" | "DELETE";
+  /** Seconds from now, at most seven days; an hour unless given. */
+  expiresIn?: number;
 }

@@ -11,13 +11,13 @@ const source = join(root, "src");
 
 /** What the files of a room may import: rooms, single files of rooms, and packages by name. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  model: ["model", "node:crypto"],
-  http: ["http", "model", "node:http", "node:net"],
+  model: ["model", "node:crypto", "@node-rs/crc32"],
+  http: ["http", "model", "node:http", "node:net", "node:crypto"],
   engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
   local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],
-  s3: ["s3", "http", "model", ...faces(), "node:*"],
+  s3: ["s3", "http", "model", "open.ts", ...faces(), "node:*"],
   script: [
     ...["script", "binding", "http", "model", "types.ts", "open.ts", ...faces()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],

@@ -10,7 +10,7 @@ for (const pair of portPairs) {
     return {
       blobs,
       async createBucket(name) {
-        await records.createBucket({ name, created: 0, storageClass: "Standard" });
+        await records.createBucket({ name, created: 0, storageClass: "Standard", account: "default" });
       },
     };
   });

@@ -35,7 +35,7 @@ async function startInCopy(t: TestContext): Promise<{ server: ChildProcess; line
   await symlink(join(root, "dist"), join(directory, "dist"));
   await symlink(join(root, "node_modules"), join(directory, "node_modules"));
   const [, ...args] = scripts.start.split(" ");
-  const server = spawn(process.execPath, [...args, "--port", "0"], { cwd: directory });
+  const server = spawn(process.execPath, [...args, "--port", "0", "--s3-port", "0"], { cwd: directory });
   t.after(async () => {
     if (server.exitCode !== null) return;
     server.kill();

@@ -1,16 +1,13 @@
 // A script that asks its bucket for one head per request, served by `store serve`, beside a bare node:http
 // server that answers the same bytes, and beside the same script in miniflare.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { openStore } from "../../src/index.ts";
 import { requestsPerSecond } from "../http-load.ts";
 import type { Limit } from "../limits.ts";
 import { type Context, compare, type Section } from "../section.ts";
+import { end, firstDocument, installPeer, start, startStore } from "../servers.ts";
 
 /** The last one that runs on the oldest Node we support. */
 const miniflareVersion = "4.20260426.0";
@@ -36,7 +33,8 @@ async function run(context: Context): Promise<void> {
   const etag = await prepareStore(join(directory, "data"));
   const started: ChildProcess[] = [];
   try {
-    const store = await startStore(directory, started);
+    const { url } = await startStore(directory, started);
+    const store = Number(new URL(url).port);
     const limits: [string, number][] = [["bare node:http", await startBare(directory, etag, started)]];
     const miniflare = await startMiniflare(context, etag, started);
     if (miniflare !== undefined) limits.push(["miniflare", miniflare]);
@@ -66,27 +64,6 @@ async function prepareStore(data: string): Promise<string> {
   return etag;
 }
 
-async function startStore(directory: string, started: ChildProcess[]): Promise<number> {
-  const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
-  const store_buckets = [{ binding: "BUCKET", bucket_name: "bench" }];
-  const file = join(directory, "store.json");
-  writeFileSync(file, JSON.stringify({ ...config, store_buckets }));
-  const command = fileURLToPath(new URL("../../src/cli/main.js", import.meta.url));
-  const args = [
-    command,
-    "serve",
-    "--config",
-    file,
-    "--data",
-    join(directory, "data"),
-    "--port",
-    "0",
-    "--json",
-  ];
-  const { url } = JSON.parse(await firstDocument(start(args, started))) as { url: string };
-  return Number(new URL(url).port);
-}
-
 async function startBare(directory: string, etag: string, started: ChildProcess[]): Promise<number> {
   const file = join(directory, "bare.mjs");
   writeFileSync(
@@ -108,14 +85,8 @@ async function startMiniflare(
   etag: string,
   started: ChildProcess[],
 ): Promise<number | undefined> {
-  const cache = join(process.cwd(), ".cache", "miniflare");
   try {
-    if (!existsSync(join(cache, "node_modules", "miniflare"))) {
-      context.progress(`installing miniflare ${miniflareVersion}`);
-      mkdirSync(cache, { recursive: true });
-      const install = ["install", "--no-save", "--no-package-lock", "--prefix", cache];
-      await promisify(execFile)("npm", [...install, `miniflare@${miniflareVersion}`], { timeout: 180_000 });
-    }
+    const cache = await installPeer(context, "miniflare", miniflareVersion);
     const file = join(cache, "serve.mjs");
     writeFileSync(
       file,
@@ -143,42 +114,4 @@ console.log(JSON.stringify({ port: Number((await miniflare.ready).port) }));
     );
     return undefined;
   }
-}
-
-/** Asked first, so that what it has started in turn ends with it. */
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, "exit");
-  child.kill("SIGTERM");
-  const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
-  await exited;
-  clearTimeout(late);
-}
-
-function start(args: readonly string[], started: ChildProcess[]): ChildProcess {
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  started.push(child);
-  return child;
-}
-
-/** The first JSON document a process prints, on one line or several. */
-async function firstDocument(child: ChildProcess): Promise<string> {
-  const exited = once(child, "exit").then(() => {
-    throw new Error("Cannot measure: a server ended before it was ready");
-  });
-  exited.catch(() => {});
-  const read = async () => {
-    let text = "";
-    for await (const line of createInterface({ input: child.stdout! })) {
-      text += `${line}\n`;
-      try {
-        JSON.parse(text);
-        return text;
-      } catch {
-        // More lines of it follow.
-      }
-    }
-    return exited;
-  };
-  return Promise.race([read(), exited]);
 }

@@ -62,13 +62,13 @@ export function customerKeyArgument(options: Fields): Uint8Array | undefined {
   return Uint8Array.from(key);
 }
 
-export function checksumArgument(options: Fields): ExpectedChecksum | undefined {
+export function checksumArgument(options: Fields): readonly ExpectedChecksum[] {
   const given = checksumAlgorithms.filter(
     (algorithm) => options[algorithm] !== undefined && options[algorithm] !== null,
   );
   if (given.length > 1) throw new TypeError("You cannot specify multiple hashing algorithms.");
   const algorithm = given[0];
-  if (algorithm === undefined) return undefined;
+  if (algorithm === undefined) return [];
   const value = options[algorithm];
   const length = checksumLengths[algorithm];
   const isHex = typeof value === "string" && /^([0-9a-f]{2})*$/i.test(value);
@@ -78,7 +78,7 @@ export function checksumArgument(options: Fields): ExpectedChecksum | undefined 
       `"${algorithm}" must be ${length} bytes or ${length * 2} hex digits: ${checksumNames[algorithm]} has no other length.`,
     );
   }
-  return { algorithm, value: Uint8Array.from(bytes) };
+  return [{ algorithm, value: Uint8Array.from(bytes) }];
 }
 
 export function conditionArgument(options: Fields): Condition | undefined {

@@ -18,6 +18,7 @@ import {
 import type { Compatibility } from "./compatibility.ts";
 import { type Included, StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
+import { type Presigner, presignedUrl } from "./presign.ts";
 import { StoreMultipartUpload } from "./upload.ts";
 import { cancelSource, sourceOf } from "./values.ts";
 
@@ -25,11 +26,13 @@ export class StoreBucket {
   readonly #engine: Engine;
   readonly #name: string;
   readonly #compatibility: Compatibility;
+  readonly #presigner: Presigner | undefined;
 
-  constructor(engine: Engine, name: string, compatibility: Compatibility) {
+  constructor(engine: Engine, name: string, compatibility: Compatibility, presigner?: Presigner) {
     this.#engine = engine;
     this.#name = name;
     this.#compatibility = compatibility;
+    this.#presigner = presigner;
   }
 
   async head(key: string): Promise<StoreObject | null> {
@@ -67,7 +70,7 @@ export class StoreBucket {
       const result = await this.#engine.put(this.#name, name, source, {
         ...writeOptions(given),
         condition: conditionArgument(given),
-        checksum: checksumArgument(given),
+        checksums: checksumArgument(given),
       });
       return result.outcome === "refused" ? null : new StoreObject(result.record);
     } catch (error) {
@@ -112,6 +115,10 @@ export class StoreBucket {
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
     const id = stringArgument(uploadId, "uploadId");
     return new StoreMultipartUpload(this.#engine, this.#name, stringArgument(key, "key"), id);
+  }
+
+  async presign(key: string, options?: script.StorePresignOptions | null): Promise<string> {
+    return presignedUrl(this.#presigner, this.#name, stringArgument(key, "key"), options);
   }
 
   #included(given: Fields): Included {

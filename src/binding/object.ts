@@ -1,7 +1,7 @@
 // The objects a script holds: metadata alone, or metadata with a value that can be read once (spec 2.2, 2.3).
 import { headersFromMetadata } from "../http/headers.ts";
 import { checksumAlgorithms, hex } from "../model/checksum.ts";
-import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
+import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
@@ -20,7 +20,9 @@ export class StoreChecksums implements script.StoreChecksums {
   declare readonly sha384?: ArrayBuffer;
   declare readonly sha512?: ArrayBuffer;
 
-  constructor(checksums: Checksums) {
+  constructor({ checksums, checksumParts }: Pick<ObjectRecord, "checksums" | "checksumParts">) {
+    // Made of the checksums of parts, it is not the checksum of the bytes.
+    if (checksumParts !== undefined) return;
     for (const algorithm of checksumAlgorithms) {
       const value = checksums[algorithm];
       if (value !== undefined) this[algorithm] = Uint8Array.from(value).buffer;
@@ -61,7 +63,7 @@ export class StoreObject implements script.StoreObject {
     this.httpMetadata = included.http ? scriptMetadata(record.httpMetadata) : undefined;
     this.customMetadata = included.custom ? plainObject(record.customMetadata) : undefined;
     this.range = range === undefined ? undefined : { offset: range.offset, length: range.length };
-    this.checksums = new StoreChecksums(record.checksums);
+    this.checksums = new StoreChecksums(record);
     this.storageClass = record.storageClass;
     this.ssecKeyMd5 = record.encryption?.keyMd5;
   }

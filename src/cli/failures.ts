@@ -23,6 +23,7 @@ interface Words {
 const words: Readonly<Record<Reason, Words>> = {
   InternalError: { hint: "Find out what is damaged: store verify" },
   AccessDenied: {},
+  InvalidPartNumber: {},
   InvalidBucketName: {
     exitCode: 2,
     message: ({ bucket = "" }) => `"${visible(bucket)}" cannot be the name of a bucket.`,

@@ -1,23 +1,25 @@
 // What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
 // scripts, says where they are, and ends them in order when a signal comes.
 import { availableParallelism } from "node:os";
-import { relative } from "node:path";
 import { BundleError } from "../script/bundle.ts";
 import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
 import type { Mode } from "../script/host-messages.ts";
 import { LoadError } from "../script/processes.ts";
 import { createSecrets } from "../script/secrets.ts";
-import { type ScriptServer, startScripts } from "../script/server.ts";
+import { startScripts } from "../script/server.ts";
+import { announce } from "./announce.ts";
 import type { Invocation, Option } from "./command.ts";
-import { CommandError, usageError } from "./command-error.ts";
+import { CommandError } from "./command-error.ts";
 import { type Data, openData } from "./context.ts";
-import { systemCode } from "./failures.ts";
+import { hostOf, listenError, numberOption } from "./listening.ts";
 import { ask } from "./prompt.ts";
 import { configFiles } from "./script-config.ts";
+import { s3Options, serveS3 } from "./serve-s3.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
   port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
   host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
+  ...s3Options,
   "create-buckets": { summary: "create buckets that do not exist yet" },
   "script-memory": {
     value: "MB",
@@ -26,7 +28,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
 };
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
-  const { options, output } = invocation;
+  const { output } = invocation;
   const port = numberOption(invocation, "port", 8787, 65_535);
   const heapMegabytes = numberOption(invocation, "script-memory", 512, 1_000_000);
   const files = configFiles(invocation);
@@ -46,11 +48,13 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
     };
     checkNames(files.map((file) => readConfig(file)));
     for (const file of files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
-    const host = options.text("host") ?? "127.0.0.1";
+    const host = hostOf(invocation);
+    const s3 = await serveS3(invocation, data, mode);
     const server = await startScripts({
       configs: files.map((file) => () => read(file, "asks nobody")),
       location: data.location,
       mode,
+      presign: s3.presign,
       host,
       port,
       cores: availableParallelism(),
@@ -61,13 +65,14 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
         const prefix = files.length > 1 ? `[${script}] ` : "";
         output[stream].write(`${prefix}${line}\n`);
       },
-    }).catch((error: unknown) => {
+    }).catch(async (error: unknown) => {
+      await s3.close();
       throw startError(error, host, port);
     });
-    await announce(invocation, server, data.location, mode);
+    await announce(invocation, { server, s3, location: data.location, mode });
     await endingSignal();
     output.note("Ending: requests under way are finished first.");
-    await server.close();
+    await Promise.all([server.close(), s3.close()]);
   } finally {
     await data.close();
   }
@@ -76,28 +81,7 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
 /** Why the scripts could not be started, for those who can do something about it. */
 function startError(error: unknown, host: string, port: number): unknown {
   if (error instanceof BundleError || error instanceof LoadError) return new CommandError(error.message);
-  const code = systemCode(error);
-  const place = `port ${port} of ${host}`;
-  if (code === "EADDRINUSE") {
-    const hint = "Choose another: --port PORT; with 0 a free one is found.";
-    return new CommandError(`Cannot listen on ${place}: it is in use already.`, { hint });
-  }
-  if (code === "EACCES") {
-    const hint = "Ports below 1024 need a privilege: choose another, --port PORT";
-    return new CommandError(`Cannot listen on ${place}: permission is denied.`, { hint });
-  }
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-    return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);
-  }
-  return error;
-}
-
-function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {
-  const text = invocation.options.text(name);
-  if (text === undefined) return standard;
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most) return number;
-  throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
+  return listenError(error, { host, port, option: "port" });
 }
 
 function checkNames(configs: readonly ScriptConfig[]): void {
@@ -164,39 +148,6 @@ async function mayCreate({ output }: Invocation, bucketName: string): Promise<bo
   if (!output.isTerminal || process.stdin.isTTY !== true) return false;
   const answer = await ask(process.stdin, output, `There is no bucket "${bucketName}". Create it? [Y/n] `);
   return /^(y(es)?)?$/i.test(answer.trim());
-}
-
-async function announce(
-  { output, options, directory }: Invocation,
-  server: ScriptServer,
-  location: string,
-  mode: Mode,
-): Promise<void> {
-  const host = options.text("host") ?? "127.0.0.1";
-  const url = `http://${host.includes(":") ? `[${host}]` : host}:${server.port}/`;
-  const scripts = server.scripts.map(({ config }) => ({
-    name: config.name,
-    url,
-    routes: config.routes,
-    buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
-  }));
-  if (output.isJson) return output.json({ url, data: location, scripts });
-  const rows = scripts.map(({ name, routes, buckets }) => [
-    name,
-    routes.length > 0 ? routes.join(" ") : url,
-    buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`).join(", "),
-  ]);
-  await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
-  await output.line("");
-  await output.line(`Listening on ${url}`);
-  await output.line(`Data in ${relative(directory, location) || location}`);
-  if (mode === "dev") {
-    await output.line("");
-    await output.line("Try:");
-    await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
-    await output.line(`  curl ${url}hello.txt`);
-    await output.line(`  curl -X DELETE ${url}hello.txt`);
-  }
 }
 
 /** Resolves with the first signal to end; the second ends the process at once. */

@@ -1,12 +1,12 @@
 // Puts the engine together from its parts, and tells every error as part of the action it stopped.
 import { randomBytes } from "node:crypto";
-import { type BucketRecord, checkBucketName } from "../model/bucket.ts";
+import { type BucketRecord, type BucketSettings, checkBucketName, defaultAccount } from "../model/bucket.ts";
 import { type Action, during, StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Context } from "./context.ts";
-import type { Engine } from "./engine.ts";
+import type { BucketOptions, Engine } from "./engine.ts";
 import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
@@ -36,14 +36,16 @@ export function createEngine(options: EngineOptions): Engine {
   const uploads = createUploads(context);
   const housekeeping = createHousekeeping(context);
   return {
-    createBucket: telling("createBucket", (name, options) =>
-      createBucket(context, name, options?.storageClass),
-    ),
+    createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
     bucket: (name) => context.records.bucket(name),
     listBuckets: telling("listBuckets", () => context.records.buckets()),
     deleteBucket: telling("deleteBucket", (name) => deleteBucket(context, name, housekeeping.sweepBucket)),
 
+    settings: (bucket) => context.records.settings(bucket),
+    changeSettings: (bucket, changes) => changeSettings(context, bucket, changes),
+
     head: telling("head", objects.head),
+    describe: telling("head", objects.describe),
     get: telling("get", objects.get),
     put: telling("put", housekeeping.after(objects.put)),
     delete: telling("delete", housekeeping.after(objects.delete)),
@@ -53,6 +55,10 @@ export function createEngine(options: EngineOptions): Engine {
     uploadPart: telling("uploadPart", housekeeping.after(uploads.uploadPart)),
     completeUpload: telling("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
     abortUpload: telling("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
+
+    completedUpload: telling("completeMultipartUpload", uploads.completedUpload),
+    listUploads: telling("list", uploads.listUploads),
+    listParts: telling("list", uploads.listParts),
 
     totals: (bucket) => context.records.totals(bucket),
     verify: (verifyOptions) => verify(context, verifyOptions),
@@ -79,12 +85,18 @@ function telling<A extends unknown[], R>(action: Action, operation: (...args: A)
 async function createBucket(
   context: Context,
   name: string,
-  storageClass = "Standard",
+  { storageClass = "Standard", account = defaultAccount }: BucketOptions = {},
 ): Promise<BucketRecord> {
   checkBucketName(name);
-  const bucket = { name, created: context.now(), storageClass: checkStorageClass(storageClass) };
+  const bucket = { name, created: context.now(), storageClass: checkStorageClass(storageClass), account };
   if (!(await context.records.createBucket(bucket))) throw new StoreError("BucketConflict");
   return bucket;
+}
+
+async function changeSettings(context: Context, bucket: string, changes: BucketSettings): Promise<void> {
+  const names = (["cors", "lifecycle"] as const).filter((name) => name in changes);
+  const mutations = names.map((name) => ({ kind: "put setting", name, value: changes[name] }) as const);
+  await context.records.commit(bucket, { mutations });
 }
 
 async function deleteBucket(context: Context, name: string, sweepBucket: (name: string) => Promise<void>) {

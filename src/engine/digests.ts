@@ -1,8 +1,8 @@
 // The hashes of a body as it passes: MD5 always, and the one the sender names. Small bodies are hashed where
 // they are; large ones in a thread beside, since MD5 is slower than the disk.
-import { createHash } from "node:crypto";
 import { type ChecksumAlgorithm, type ExpectedChecksum, verifyChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
+import { startHash } from "../model/hashes.ts";
 import { limits } from "../model/limits.ts";
 import type { Checksums } from "../model/object.ts";
 import type { HashThreads } from "./hash-threads.ts";
@@ -29,9 +29,8 @@ interface Hashing {
 }
 
 /** With threads the hashing goes on beside. */
-export function startDigests(expected: ExpectedChecksum | undefined, threads?: HashThreads): Digests {
-  const algorithms: ChecksumAlgorithm[] = ["md5"];
-  if (expected !== undefined && expected.algorithm !== "md5") algorithms.push(expected.algorithm);
+export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
+  const algorithms = [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
   const hashing = threads?.start(algorithms) ?? hashHere(algorithms);
   let size = 0;
   return {
@@ -44,7 +43,7 @@ export function startDigests(expected: ExpectedChecksum | undefined, threads?: H
       const values = await hashing.finish();
       const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
       for (const [i, algorithm] of algorithms.entries()) checksums[algorithm] = values[i]!;
-      if (expected !== undefined) verifyChecksum(expected, checksums[expected.algorithm]!);
+      for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
       return { size, etag: Buffer.from(values[0]!).toString("hex"), checksums };
     },
     abandon: () => hashing.abandon(),
@@ -52,7 +51,7 @@ export function startDigests(expected: ExpectedChecksum | undefined, threads?: H
 }
 
 function hashHere(algorithms: readonly ChecksumAlgorithm[]): Hashing {
-  const hashes = algorithms.map((algorithm) => createHash(algorithm));
+  const hashes = algorithms.map(startHash);
   return {
     update(bytes) {
       for (const hash of hashes) hash.update(bytes);

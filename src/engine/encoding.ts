@@ -1,7 +1,7 @@
 // Records as text, for adapters that keep them in a database: JSON arrays, led by a format number so that a
 // later layout can tell an earlier one. Text, because the drivers hand a string over several times faster
 // than a buffer. Each carries its own key, so that a record that turns up in another's place is noticed.
-import { checksumAlgorithms, hex } from "../model/checksum.ts";
+import { allAlgorithms, hex, type UploadChecksum } from "../model/checksum.ts";
 import { invariant } from "../model/errors.ts";
 import type {
   Checksums,
@@ -32,6 +32,7 @@ type EncodedObject = readonly [
   etag: string,
   checksums: EncodedChecksums,
   ...EncodedMetadata,
+  checksumParts?: number,
 ];
 type EncodedUpload = readonly [
   format: number,
@@ -42,15 +43,27 @@ type EncodedUpload = readonly [
   due: number,
   result: readonly [version: string, etag: string] | 0,
   ...EncodedMetadata,
+  checksum?: UploadChecksum,
 ];
-type EncodedPart = readonly [format: number, size: number, etag: string, uploaded: number, stored: number];
-type EncodedManifest = readonly [
+type EncodedPart = readonly [
   format: number,
-  parts: readonly (readonly [number, number, string, number])[],
+  size: number,
+  etag: string,
+  uploaded: number,
+  stored: number,
+  checksums?: EncodedChecksums,
 ];
+type EncodedBodyPart = readonly [
+  number: number,
+  size: number,
+  blob: string,
+  stored: number,
+  checksums?: EncodedChecksums,
+];
+type EncodedManifest = readonly [format: number, parts: readonly EncodedBodyPart[]];
 
 export function encodeObject(record: ObjectRecord): string {
-  const { key, version, size, uploaded, etag, checksums } = record;
+  const { key, version, size, uploaded, etag, checksums, checksumParts } = record;
   const encoded: EncodedObject = [
     format,
     key,
@@ -61,12 +74,13 @@ export function encodeObject(record: ObjectRecord): string {
     encodeChecksums(checksums),
     ...encodeMetadata(record),
   ];
-  return JSON.stringify(encoded);
+  return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
 export function decodeObject(text: string): ObjectRecord {
   const encoded = parse<EncodedObject>(text);
   const [, key, version, size, uploaded, etag, checksums, storageClass, http, custom, encryption] = encoded;
+  const checksumParts = encoded[11];
   return {
     key,
     version,
@@ -75,11 +89,12 @@ export function decodeObject(text: string): ObjectRecord {
     uploaded,
     checksums: decodeChecksums(checksums),
     ...decodeMetadata(storageClass, http, custom, encryption),
+    ...(checksumParts === undefined ? {} : { checksumParts }),
   };
 }
 
 export function encodeUpload(record: UploadRecord): string {
-  const { key, id, created, state, due, result } = record;
+  const { key, id, created, state, due, result, checksum } = record;
   const encoded: EncodedUpload = [
     format,
     key,
@@ -90,12 +105,12 @@ export function encodeUpload(record: UploadRecord): string {
     result === undefined ? 0 : [result.version, result.etag],
     ...encodeMetadata(record),
   ];
-  return JSON.stringify(encoded);
+  return JSON.stringify(checksum === undefined ? encoded : [...encoded, checksum]);
 }
 
 export function decodeUpload(text: string): UploadRecord {
   const encoded = parse<EncodedUpload>(text);
-  const [, key, id, created, state, due, result, storageClass, http, custom, encryption] = encoded;
+  const [, key, id, created, state, due, result, storageClass, http, custom, encryption, checksum] = encoded;
   return {
     key,
     id,
@@ -104,27 +119,42 @@ export function decodeUpload(text: string): UploadRecord {
     due,
     ...(result === 0 ? {} : { result: { version: result[0], etag: result[1] } }),
     ...decodeMetadata(storageClass, http, custom, encryption),
+    ...(checksum === undefined ? {} : { checksum }),
   };
 }
 
-export function encodePart({ size, etag, uploaded, stored }: PartRecord): string {
-  return JSON.stringify([format, size, etag, uploaded, stored] satisfies EncodedPart);
+export function encodePart({ size, etag, uploaded, stored, checksums }: PartRecord): string {
+  const encoded: EncodedPart = [format, size, etag, uploaded, stored, ...encodedIfAny(checksums)];
+  return JSON.stringify(encoded);
 }
 
 export function decodePart(number: number, blob: string, text: string): PartRecord {
-  const [, size, etag, uploaded, stored] = parse<EncodedPart>(text);
-  return { number, size, etag, uploaded, blob, stored };
+  const [, size, etag, uploaded, stored, checksums] = parse<EncodedPart>(text);
+  return { number, size, etag, uploaded, blob, stored, ...decodedIfAny(checksums) };
 }
 
 /** The parts an object is made of. */
 export function encodeManifest(parts: readonly BodyPart[]): string {
-  const rows = parts.map(({ number, size, blob }) => [number, size, blob.id, blob.size] as const);
+  const rows = parts.map(
+    ({ number, size, blob, checksums }): EncodedBodyPart => [
+      number,
+      size,
+      blob.id,
+      blob.size,
+      ...encodedIfAny(checksums),
+    ],
+  );
   return JSON.stringify([format, rows] satisfies EncodedManifest);
 }
 
 export function decodeManifest(text: string): BodyPart[] {
   const [, rows] = parse<EncodedManifest>(text);
-  return rows.map(([number, size, id, stored]) => ({ number, size, blob: { id, size: stored } }));
+  return rows.map(([number, size, id, stored, checksums]) => ({
+    number,
+    size,
+    blob: { id, size: stored },
+    ...decodedIfAny(checksums),
+  }));
 }
 
 function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
@@ -133,9 +163,17 @@ function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
   return encoded;
 }
 
+function encodedIfAny(checksums: Checksums | undefined): [] | [EncodedChecksums] {
+  return checksums === undefined ? [] : [encodeChecksums(checksums)];
+}
+
+function decodedIfAny(encoded: EncodedChecksums | undefined): { checksums?: Checksums } {
+  return encoded === undefined ? {} : { checksums: decodeChecksums(encoded) };
+}
+
 function encodeChecksums(checksums: Checksums): EncodedChecksums {
   const encoded: EncodedChecksums = {};
-  for (const algorithm of checksumAlgorithms) {
+  for (const algorithm of allAlgorithms) {
     const value = checksums[algorithm];
     if (value !== undefined) encoded[algorithm] = hex(value);
   }
@@ -144,7 +182,7 @@ function encodeChecksums(checksums: Checksums): EncodedChecksums {
 
 function decodeChecksums(encoded: EncodedChecksums): Checksums {
   const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
-  for (const algorithm of checksumAlgorithms) {
+  for (const algorithm of allAlgorithms) {
     const value = encoded[algorithm];
     if (value !== undefined) checksums[algorithm] = Buffer.from(value, "hex");
   }

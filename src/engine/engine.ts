@@ -1,29 +1,39 @@
 // The engine: all the rules of the service behind one interface, in the domain's words, with plain data
 // and byte streams only. Binding, S3 and console are translators of it. Outcomes a caller expects are
 // values; everything else is a StoreError.
-import type { BucketRecord } from "../model/bucket.ts";
-import type { ExpectedChecksum } from "../model/checksum.ts";
+import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
+import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
-import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
+import type { Position } from "../model/listing.ts";
+import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { Totals } from "./records.ts";
 
 export interface Engine {
-  createBucket(name: string, options?: { readonly storageClass?: string | undefined }): Promise<BucketRecord>;
+  createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
   bucket(name: string): Promise<BucketRecord | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
+  settings(bucket: string): Promise<BucketSettings>;
+  /** Only those that are given change; an undefined one is taken back. */
+  changeSettings(bucket: string, changes: BucketSettings): Promise<void>;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
+  /** With the parts it was made of, if any; refused like a get when its key is not the right one. */
+  describe(
+    bucket: string,
+    key: Key,
+    options?: { readonly customerKey?: Uint8Array | undefined },
+  ): Promise<Description | undefined>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
   /** Takes the source: it is read to its end, or cancelled when the put does not happen. */
   put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
-  delete(bucket: string, keys: readonly Key[]): Promise<void>;
+  delete(bucket: string, keys: readonly Key[], options?: DeleteOptions): Promise<void>;
   list(bucket: string, options?: ListOptions): Promise<Listing>;
 
-  createUpload(bucket: string, key: Key, options?: WriteOptions): Promise<UploadRecord>;
+  createUpload(bucket: string, key: Key, options?: UploadOptions): Promise<UploadRecord>;
   uploadPart(
     bucket: string,
     upload: UploadName,
@@ -37,7 +47,13 @@ export interface Engine {
     parts: readonly PartName[],
     options?: CompleteOptions,
   ): Promise<ObjectRecord>;
+  /** What an upload became that was completed a while ago; undefined when it was not, or nobody remembers. */
+  completedUpload(bucket: string, upload: UploadName): Promise<CompletedUpload | undefined>;
   abortUpload(bucket: string, upload: UploadName): Promise<void>;
+  /** Those in flight, by key, then by id. */
+  listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
+  /** By number. */
+  listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
 
   /** How much a bucket holds. */
   totals(bucket: string): Promise<Totals>;
@@ -69,8 +85,27 @@ export interface ObjectBytes {
   cancel(): Promise<void>;
 }
 
+export interface BucketOptions {
+  readonly storageClass?: string | undefined;
+  readonly account?: string | undefined;
+}
+
+export interface Description {
+  readonly record: ObjectRecord;
+  /** Undefined for an object that was put in one piece. */
+  readonly parts: readonly ObjectPart[] | undefined;
+}
+
+export interface ObjectPart {
+  readonly number: number;
+  readonly size: number;
+  readonly checksums?: Checksums | undefined;
+}
+
 export interface GetOptions {
   readonly condition?: Condition | undefined;
+  /** One of the parts the object was made of, counted from 1, instead of a range. */
+  readonly part?: number | undefined;
   readonly range?: RangeRequest | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
@@ -81,6 +116,8 @@ export type GetOutcome =
       readonly record: ObjectRecord;
       readonly range: ByteRange;
       readonly bytes: ObjectBytes;
+      /** How many parts it was made of, if any. */
+      readonly parts: number | undefined;
     }
   | { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause }
   | { readonly outcome: "missing" };
@@ -95,7 +132,16 @@ export interface WriteOptions {
 
 export interface PutOptions extends WriteOptions {
   readonly condition?: Condition | undefined;
-  readonly checksum?: ExpectedChecksum | undefined;
+  readonly checksums?: readonly ExpectedChecksum[] | undefined;
+}
+
+export interface DeleteOptions {
+  /** Holds for each of the keys or nothing is deleted; a key that is not there refuses none. */
+  readonly condition?: Condition | undefined;
+}
+
+export interface UploadOptions extends WriteOptions {
+  readonly checksum?: UploadChecksum | undefined;
 }
 
 export type PutOutcome =
@@ -104,6 +150,7 @@ export type PutOutcome =
 
 export interface PartOptions {
   readonly customerKey?: Uint8Array | undefined;
+  readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }
 
 export interface UploadName {
@@ -114,17 +161,56 @@ export interface UploadName {
 export interface PartName {
   readonly number: number;
   readonly etag: string;
+  /** Must be the part's own, when given. */
+  readonly checksum?: ExpectedChecksum | undefined;
 }
 
 export interface CompleteOptions {
   /** Which sizes the parts may have: all alike but a smaller last, or any from 5 MiB but for the last. */
   readonly partSizes?: "uniform" | "s3";
+  readonly condition?: Condition | undefined;
+  readonly checksum?: ExpectedChecksum | undefined;
+  /** The size of the whole, when the caller knows it. */
+  readonly size?: number | undefined;
+}
+
+export interface CompletedUpload {
+  readonly version: string;
+  readonly etag: string;
+}
+
+export interface ListUploadsOptions {
+  readonly prefix?: string | undefined;
+  readonly delimiter?: string | undefined;
+  readonly after?: { readonly key: Key; readonly id?: string | undefined } | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface UploadListing {
+  readonly uploads: readonly UploadRecord[];
+  readonly prefixes: readonly string[];
+  /** Where the next page begins; undefined when nothing is left. */
+  readonly next: { readonly key: Key; readonly id?: string } | undefined;
+}
+
+export interface ListPartsOptions {
+  /** Parts behind this number. */
+  readonly after?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface PartListing {
+  readonly upload: UploadRecord;
+  readonly parts: readonly PartRecord[];
+  readonly isTruncated: boolean;
 }
 
 export interface ListOptions {
   readonly prefix?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly startAfter?: string | undefined;
+  /** Where to go on, for a caller that shows positions rather than cursors; the later of all three counts. */
+  readonly after?: Position | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
   /** Whether the caller will show metadata: a page then ends early on much of it. */
@@ -137,6 +223,7 @@ export interface Listing {
   readonly prefixes: readonly string[];
   /** Present when more is left. */
   readonly cursor: string | undefined;
+  readonly next: Position | undefined;
 }
 
 export interface VerifyOptions {
@@ -159,6 +246,8 @@ export interface Damage {
 }
 
 export interface SweepReport {
+  readonly objectsExpired: number;
+  readonly objectsMoved: number;
   readonly uploadsAborted: number;
   readonly uploadsForgotten: number;
   readonly blobsRemoved: number;

@@ -1,10 +1,10 @@
 // A thread that hashes bodies for the serving thread.
-import { createHash, type Hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
+import { type RunningHash, startHash } from "../model/hashes.ts";
 import type { FromHashThread, ToHashThread } from "./hash-threads.ts";
 
 const port = parentPort!;
-const bodies = new Map<number, readonly Hash[]>();
+const bodies = new Map<number, readonly RunningHash[]>();
 
 function answer(body: number, values?: readonly Uint8Array[]): void {
   port.postMessage({ body, values } satisfies FromHashThread);
@@ -15,10 +15,7 @@ port.on("message", (message: ToHashThread) => {
   const hashes = bodies.get(body) ?? [];
   switch (message.kind) {
     case "start":
-      bodies.set(
-        body,
-        message.algorithms.map((algorithm) => createHash(algorithm)),
-      );
+      bodies.set(body, message.algorithms.map(startHash));
       return;
     case "update":
       for (const hash of hashes) hash.update(message.bytes);

@@ -50,7 +50,10 @@ export function createHousekeeping(context: Context): Housekeeping {
     }
   }
 
-  const regularly = setInterval(() => inBackground(() => sweep(context)), everyMilliseconds).unref();
+  const regularly = setInterval(
+    () => inBackground(() => sweep(context, "in turn")),
+    everyMilliseconds,
+  ).unref();
 
   return {
     after(operation) {
@@ -64,7 +67,7 @@ export function createHousekeeping(context: Context): Housekeeping {
         return result;
       };
     },
-    sweep: () => inTurn(() => sweep(context)),
+    sweep: () => inTurn(() => sweep(context, "now")),
     async sweepBucket(name) {
       await inTurn(() => removeBuried(context, name));
     },

@@ -16,7 +16,7 @@ export interface IntakeOptions {
   /** Seals the bytes; with the part they are, 0 for a body of its own. */
   readonly dataKey?: Uint8Array | undefined;
   readonly part: number;
-  readonly checksum?: ExpectedChecksum | undefined;
+  readonly checksums?: readonly ExpectedChecksum[] | undefined;
   /** Bodies up to this size are returned, not staged. */
   readonly inlineBytes: number;
 }
@@ -47,7 +47,7 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
 }
 
 async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
-  const digests = startDigests(options.checksum);
+  const digests = startDigests(options.checksums ?? []);
   void digests.update(bytes);
   const digested = await digests.finish();
   return { ...digested, home: { inline: await sealWhole(context, bytes, options) } };
@@ -57,9 +57,9 @@ async function stage(
   context: Context,
   pieces: AsyncIterable<Uint8Array>,
   isLarge: boolean,
-  { bucket, checksum, dataKey, part }: IntakeOptions,
+  { bucket, checksums = [], dataKey, part }: IntakeOptions,
 ): Promise<Intake> {
-  const digests = startDigests(checksum, isLarge ? context.hashThreads : undefined);
+  const digests = startDigests(checksums, isLarge ? context.hashThreads : undefined);
   let blob: StagedBlob | undefined;
   try {
     const hashed = hashing(pieces, digests);

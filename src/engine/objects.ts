@@ -1,11 +1,11 @@
 // Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
-import { refusingClause, refusingClauseWhenMissing } from "../model/condition.ts";
+import { type Condition, refusingClause, refusingClauseWhenMissing } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { resolveRange } from "../model/range.ts";
+import { partRange, resolveRange } from "../model/range.ts";
 import { openBody } from "./body.ts";
 import { type Context, newId } from "./context.ts";
 import { dataKeyFor, sealNewKey } from "./encryption.ts";
@@ -19,10 +19,10 @@ import type {
   Source,
 } from "./engine.ts";
 import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
-import type { Body, ObjectWithBody } from "./records.ts";
+import type { Body, Check, ObjectWithBody } from "./records.ts";
 import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
 
-type Objects = Pick<Engine, "head" | "get" | "put" | "delete" | "list">;
+type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 
 export function createObjects(context: Context): Objects {
   const { records } = context;
@@ -31,6 +31,14 @@ export function createObjects(context: Context): Objects {
       checkKey(key);
       return records.object(bucket, key);
     },
+    async describe(bucket, key, { customerKey } = {}) {
+      checkKey(key);
+      const found = await records.objectWithBody(bucket, key);
+      if (found === undefined) return undefined;
+      const { record, body } = found;
+      dataKeyFor(customerKey, record.encryption, { bucket, key });
+      return { record, parts: body.home === "parts" ? body.parts : undefined };
+    },
     async get(bucket, key, options = {}) {
       checkKey(key);
       return get(context, bucket, key, options);
@@ -38,17 +46,33 @@ export function createObjects(context: Context): Objects {
     async put(bucket, key, source, options = {}) {
       return takingSource(source, () => put(context, bucket, key, source, options));
     },
-    async delete(bucket, keys) {
+    async delete(bucket, keys, { condition } = {}) {
       if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
       for (const key of keys) checkKey(key);
       await existingBucket(context, bucket);
       if (keys.length === 0) return;
-      await records.commit(bucket, { mutations: keys.map((key) => ({ kind: "delete object", key })) });
+      const mutations = keys.map((key) => ({ kind: "delete object", key }) as const);
+      for (;;) {
+        const checks = condition === undefined ? [] : await holding(context, bucket, keys, condition);
+        if ((await records.commit(bucket, { checks, mutations })) === "committed") return;
+      }
     },
     async list(bucket, options = {}) {
       return list(context, bucket, options);
     },
   };
+}
+
+/** The versions for which the condition was seen to hold. */
+async function holding(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
+  const checks: Check[] = [];
+  for (const key of keys) {
+    const record = await context.records.object(bucket, key);
+    if (record !== undefined && refusingClause(condition, record) !== undefined)
+      throw new StoreError("PreconditionFailed");
+    checks.push({ kind: "object", key, version: record?.version });
+  }
+  return checks;
 }
 
 async function get(context: Context, bucket: string, key: Key, options: GetOptions): Promise<GetOutcome> {
@@ -70,11 +94,15 @@ async function answer(
   const clause = options.condition === undefined ? undefined : refusingClause(options.condition, record);
   if (clause !== undefined) return { outcome: "refused", record, clause };
   const dataKey = dataKeyFor(options.customerKey, record.encryption, { bucket, key: record.key });
-  const range = resolveRange(options.range, record.size);
+  const parts = body.home === "parts" ? body.parts : undefined;
+  const range =
+    options.part === undefined
+      ? resolveRange(options.range, record.size)
+      : partRange(parts, options.part, record.size);
   const { key, version } = record;
   const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
   const bytes = await openBody(context, body, { bucket, size: record.size, range, dataKey, stillNamed });
-  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes };
+  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes, parts: parts?.length };
 }
 
 async function put(
@@ -103,7 +131,7 @@ async function put(
     bucket,
     dataKey: sealed?.dataKey,
     part: 0,
-    checksum: options.checksum,
+    checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
   const record = (): ObjectRecord => ({
@@ -155,13 +183,13 @@ async function evaluate(context: Context, bucket: string, key: Key, { condition 
 }
 
 async function list(context: Context, bucket: string, options: ListOptions) {
-  const { limit = limits.listEntries, prefix = "", delimiter = "", startAfter, cursor } = options;
+  const { limit = limits.listEntries, prefix = "", delimiter = "", startAfter, cursor, after } = options;
   if (Number.isNaN(limit) || limit < 0) throw new StoreError("InvalidMaxKeys");
   const page = await context.records.objects(bucket, {
     prefix,
     delimiter,
     after: laterPosition(
-      cursor === undefined ? undefined : decodeCursor(cursor),
+      laterPosition(cursor === undefined ? undefined : decodeCursor(cursor), after),
       startAfter === undefined ? undefined : { behind: "key", value: startAfter },
     ),
     limit: Math.min(Math.floor(limit), limits.listEntries),
@@ -173,5 +201,6 @@ async function list(context: Context, bucket: string, options: ListOptions) {
     if ("record" in entry) objects.push(entry.record);
     else prefixes.push(entry.prefix);
   }
-  return { objects, prefixes, cursor: page.next === undefined ? undefined : encodeCursor(page.next) };
+  const { next } = page;
+  return { objects, prefixes, next, cursor: next === undefined ? undefined : encodeCursor(next) };
 }

@@ -1,10 +1,10 @@
 // The port for what is known: an ordered map of records per bucket, with point reads, scans and one
 // atomic check-and-commit. Records are the truth; blobs are only what they name.
-import type { BucketRecord } from "../model/bucket.ts";
+import type { BucketRecord, BucketSettings, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 import type { Page, Scan } from "../model/listing.ts";
-import type { ObjectRecord } from "../model/object.ts";
+import type { Checksums, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
 
@@ -19,6 +19,7 @@ export interface Records {
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
   totals(bucket: string): Promise<Totals>;
+  settings(bucket: string): Promise<BucketSettings>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** The record and where its bytes are, read at one instant. */
@@ -94,6 +95,7 @@ export interface BodyPart {
   readonly number: number;
   readonly size: number;
   readonly blob: StoredBlob;
+  readonly checksums?: Checksums;
 }
 
 export interface UploadScan {
@@ -123,12 +125,16 @@ export type Check =
 /** Whatever blobs a mutation leaves without a name are buried in the same commit. */
 export type Mutation =
   | { readonly kind: "put object"; readonly record: ObjectRecord; readonly body: Body }
+  /** Another record of the same version, over the body it has. */
+  | { readonly kind: "restate object"; readonly record: ObjectRecord; readonly body: Body }
   | { readonly kind: "delete object"; readonly key: Key }
   | { readonly kind: "put upload"; readonly record: UploadRecord }
   | { readonly kind: "delete upload"; readonly key: Key; readonly id: string }
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
   /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
-  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] };
+  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  /** Undefined takes the setting back. */
+  | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
 export interface BuriedBody {
   readonly entry: number;

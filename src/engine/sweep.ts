@@ -3,18 +3,28 @@
 import { StoreError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
 import type { SweepReport } from "./engine.ts";
+import { runLifecycle, takeLifecycleTurn } from "./lifecycle.ts";
 import { abort } from "./uploads.ts";
 
 const batch = 256;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
-export async function sweep(context: Context): Promise<SweepReport> {
+/** Lifecycle rules look at every object, so of all processes that sweep by themselves one does it, once an hour. */
+export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
+  const runsLifecycle = lifecycle === "now" || (await takeLifecycleTurn(context));
   const blobsRemoved = await context.blobs.recover();
-  const counts: Counts = { uploadsAborted: 0, uploadsForgotten: 0, blobsRemoved };
+  const counts: Counts = {
+    objectsExpired: 0,
+    objectsMoved: 0,
+    uploadsAborted: 0,
+    uploadsForgotten: 0,
+    blobsRemoved,
+  };
   for (const { name } of await context.records.buckets()) {
     try {
       await sweepUploads(context, name, counts);
+      if (runsLifecycle) await runLifecycle(context, name, counts);
       counts.blobsRemoved += await removeBuried(context, name);
     } catch (error) {
       // A bucket deleted under the sweep took its garbage with it.

@@ -1,18 +1,25 @@
 // Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted. Each part
 // is a blob; completing moves no bytes, it only gives the parts to an object.
+import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
-import type { ObjectRecord } from "../model/object.ts";
-import { ended, isActive, multipartEtag, type PartRecord, type UploadRecord } from "../model/upload.ts";
+import type { Checksums } from "../model/object.ts";
+import { ended, type PartRecord, type UploadRecord } from "../model/upload.ts";
+import { activeUpload, complete } from "./complete.ts";
 import { type Context, newId } from "./context.ts";
 import { isSameKey, openKey, sealNewKey } from "./encryption.ts";
-import type { CompleteOptions, Engine, PartName, PartOptions, Source, UploadName } from "./engine.ts";
+import type { Engine, PartOptions, Source, UploadName } from "./engine.ts";
 import { checkDeclaredLength, takeIn } from "./intake.ts";
 import type { StoredUpload } from "./records.ts";
+import { listParts, listUploads } from "./upload-listing.ts";
 import { committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
 
-type Uploads = Pick<Engine, "createUpload" | "uploadPart" | "completeUpload" | "abortUpload">;
+type Uploads = Pick<
+  Engine,
+  | ("createUpload" | "uploadPart" | "completeUpload" | "completedUpload" | "abortUpload")
+  | ("listUploads" | "listParts")
+>;
 
 export function createUploads(context: Context): Uploads {
   const { records } = context;
@@ -31,6 +38,7 @@ export function createUploads(context: Context): Uploads {
         created,
         state: "active",
         due: created + limits.uploadLifetime,
+        ...(options.checksum === undefined ? {} : { checksum: options.checksum }),
       };
       await records.commit(bucket, { mutations: [{ kind: "put upload", record }] });
       return record;
@@ -40,19 +48,11 @@ export function createUploads(context: Context): Uploads {
       return takingSource(source, () => uploadPart(context, bucket, upload, { number, source, options }));
     },
 
-    async completeUpload(bucket, upload, parts, options = {}) {
-      checkKey(upload.key);
-      for (;;) {
-        const stored = await activeUpload(context, bucket, upload);
-        try {
-          const object = await tryComplete(context, bucket, stored, parts, options);
-          if (object !== undefined) return object;
-        } catch (error) {
-          // What was found wrong with the parts only counts when the upload did not change meanwhile.
-          const now = await activeUpload(context, bucket, upload);
-          if (now.revision === stored.revision) throw error;
-        }
-      }
+    completeUpload: (bucket, upload, parts, options = {}) =>
+      complete(context, bucket, upload, parts, options),
+
+    async completedUpload(bucket, { key, id }) {
+      return (await records.upload(bucket, key, id))?.record.result;
     },
 
     async abortUpload(bucket, { key, id }) {
@@ -64,6 +64,9 @@ export function createUploads(context: Context): Uploads {
         if ((await abort(context, bucket, stored)) === "committed") return;
       }
     },
+
+    listUploads: (bucket, options = {}) => listUploads(context, bucket, options),
+    listParts: (bucket, upload, options = {}) => listParts(context, bucket, upload, options),
   };
 }
 
@@ -101,16 +104,6 @@ export async function abortAll(context: Context, bucket: string): Promise<void> 
   }
 }
 
-async function activeUpload(
-  context: Context,
-  bucket: string,
-  { key, id }: UploadName,
-): Promise<StoredUpload> {
-  const stored = await context.records.upload(bucket, key, id);
-  if (stored === undefined || !isActive(stored.record, context.now())) throw new StoreError("NoSuchUpload");
-  return stored;
-}
-
 interface PartWrite {
   readonly number: number;
   readonly source: Source;
@@ -127,7 +120,8 @@ async function uploadPart(
   checkDeclaredLength(source);
   const { record } = await activeUpload(context, bucket, upload);
   const dataKey = partKey(record, options.customerKey, bucket);
-  const intake = await takeIn(context, source, { bucket, dataKey, part: number, inlineBytes: -1 });
+  const checksums = partChecksums(record, options.checksums ?? []);
+  const intake = await takeIn(context, source, { bucket, dataKey, part: number, checksums, inlineBytes: -1 });
   const { key, id } = upload;
   const { part } = await committing(intake, async () => {
     if (!("blob" in intake.home)) throw new StoreError("InternalError");
@@ -139,6 +133,7 @@ async function uploadPart(
       uploaded: context.now(),
       blob: blob.id,
       stored: blob.size,
+      ...(record.checksum === undefined ? {} : { checksums: onlyOf(intake.checksums, record.checksum) }),
     };
     const outcome = await context.records.commit(bucket, {
       checks: [{ kind: "upload", key, id }],
@@ -148,6 +143,26 @@ async function uploadPart(
     return { outcome: "stored", part: written };
   });
   return part;
+}
+
+/** What the sender expects, and the one the upload was created with. */
+function partChecksums(
+  { checksum }: UploadRecord,
+  expected: readonly ExpectedChecksum[],
+): ExpectedChecksum[] {
+  const other = expected.find(({ algorithm }) => algorithm !== "md5" && algorithm !== checksum?.algorithm);
+  if (checksum !== undefined && other !== undefined) {
+    throw new StoreError("InvalidArgument", {
+      detail:
+        `The upload was created with ${checksumNames[checksum.algorithm]}, ` +
+        `but this part comes with ${checksumNames[other.algorithm]}.`,
+    });
+  }
+  return checksum === undefined ? [...expected] : [...expected, { algorithm: checksum.algorithm }];
+}
+
+function onlyOf(checksums: Checksums, { algorithm }: UploadChecksum): Checksums {
+  return { [algorithm]: checksums[algorithm] };
 }
 
 /** The key at every part must be the one the upload was created with, or none when it had none. */
@@ -164,68 +179,4 @@ function partKey(
     });
   }
   return openKey(customerKey, encryption, { bucket, key: record.key });
-}
-
-async function tryComplete(
-  context: Context,
-  bucket: string,
-  { record: upload, revision }: StoredUpload,
-  named: readonly PartName[],
-  { partSizes = "uniform" }: CompleteOptions,
-): Promise<ObjectRecord | undefined> {
-  const parts = chooseParts(await context.records.parts(bucket, upload.id), named);
-  checkSizes(parts, partSizes);
-  const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
-  const object: ObjectRecord = {
-    key,
-    version: newId(context),
-    size: parts.reduce((sum, part) => sum + part.size, 0),
-    etag: multipartEtag(parts.map(({ etag }) => etag)),
-    uploaded: context.now(),
-    httpMetadata,
-    customMetadata,
-    checksums: {},
-    storageClass,
-    ...(encryption === undefined ? {} : { encryption }),
-  };
-  if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
-  const body = parts.map(({ number, size, blob, stored }) => ({
-    number,
-    size,
-    blob: { id: blob, size: stored },
-  }));
-  const result = { version: object.version, etag: object.etag };
-  const outcome = await context.records.commit(bucket, {
-    checks: [{ kind: "upload", key, id: upload.id, revision }],
-    mutations: [
-      { kind: "put object", record: object, body: { home: "parts", parts: body } },
-      { kind: "put upload", record: { ...ended(upload, "completed", context.now()), result } },
-      { kind: "end parts", uploadId: upload.id, taken: parts.map(({ number }) => number) },
-    ],
-  });
-  return outcome === "committed" ? object : undefined;
-}
-
-/** The stored parts the caller named, by number, whatever order they were named in. */
-function chooseParts(stored: readonly PartRecord[], named: readonly PartName[]): PartRecord[] {
-  if (named.length === 0) throw new StoreError("InvalidPart");
-  const byNumber = new Map(stored.map((part) => [part.number, part]));
-  const chosen = named.map(({ number, etag }) => {
-    const part = byNumber.get(number);
-    if (part === undefined || part.etag !== etag) throw new StoreError("InvalidPart");
-    return part;
-  });
-  if (new Set(chosen).size !== chosen.length) throw new StoreError("UnevenParts");
-  return chosen.sort((a, b) => a.number - b.number);
-}
-
-function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3"): void {
-  const last = parts.at(-1)!;
-  const leading = parts.slice(0, -1);
-  if (rule === "s3") {
-    if (leading.some(({ size }) => size < limits.s3PartBytes)) throw new StoreError("EntityTooSmall");
-    return;
-  }
-  const size = leading[0]?.size ?? last.size;
-  if (leading.some((part) => part.size !== size) || last.size > size) throw new StoreError("UnevenParts");
 }

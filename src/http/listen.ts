@@ -1,6 +1,12 @@
 // Listens for HTTP and hands each request to one handler as plain data and a byte stream; writes what comes
 // back with backpressure. Bodies may take as long as they move: only a sender that has fallen silent is cut.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
 
@@ -53,6 +59,10 @@ export interface ListenOptions {
   readonly silenceMilliseconds?: number;
   /** A connection that is kept and not used for this long is closed: later than proxies in front would. */
   readonly idleMilliseconds?: number;
+  /** Of all headers of a request together. */
+  readonly headerBytes?: number;
+  /** What is said to a client whose request cannot be read at all. */
+  readonly onMalformed?: (status: number) => { readonly type: string; readonly body: string };
 }
 
 const nothing = new Uint8Array();
@@ -60,19 +70,26 @@ const nothing = new Uint8Array();
 export async function listen(
   handler: HttpHandler,
   address: Address,
-  { silenceMilliseconds = 60_000, idleMilliseconds = 65_000 }: ListenOptions = {},
+  options: ListenOptions = {},
 ): Promise<Listening> {
+  const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   let draining = false;
   const isBehindFront = "path" in address;
+  const serve = (message: IncomingMessage, response: ServerResponse, expects: "nothing" | "to be told") => {
+    if (draining) response.setHeader("connection", "close");
+    // The front learns that the request is with us: from now on it must not go to another process too.
+    if (isBehindFront && !connections.isHanded(message.socket)) response.writeProcessing();
+    void answer(handler, message, response, expects);
+  };
   const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: idleMilliseconds, noDelay: true },
-    (message, response) => {
-      if (draining) response.setHeader("connection", "close");
-      // The front learns that the request is with us: from now on it must not go to another process too.
-      if (isBehindFront && !connections.isHanded(message.socket)) response.writeProcessing();
-      void answer(handler, message, response);
-    },
+    { requestTimeout: 0, keepAliveTimeout: idleMilliseconds, noDelay: true, maxHeaderSize: headerBytes },
+    (message, response) => serve(message, response, "nothing"),
   );
+  // Whoever asks first is told to go on when the body is wanted, and not before.
+  server.on("checkContinue", (message, response) => serve(message, response, "to be told"));
+  // Their size is bounded; a header that was dropped beyond some count would be one that nobody checks.
+  server.maxHeadersCount = 0;
+  if (options.onMalformed !== undefined) tellMalformed(server, options.onMalformed);
   const connections = trackConnections(server);
   server.setTimeout(silenceMilliseconds, cutSilent);
   await start(server, address);
@@ -107,13 +124,43 @@ function cutSilent(socket: Socket): void {
   if (owes) socket.destroy();
 }
 
+/** Only where nothing of an answer is out yet. */
+function tellMalformed(server: Server, words: NonNullable<ListenOptions["onMalformed"]>): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+    if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    const status =
+      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    const { type, body } = words(status);
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+}
+
 async function answer(
   handler: HttpHandler,
   message: IncomingMessage,
   response: ServerResponse,
+  expects: "nothing" | "to be told",
 ): Promise<void> {
   try {
-    await write(await handler(requestOf(message, response)), message, response);
+    const request = requestOf(message, response);
+    if (expects === "nothing") return await write(await handler(request), message, response);
+    let isTold = false;
+    const body = () => {
+      if (!isTold && !response.headersSent) response.writeContinue();
+      isTold = true;
+      return request.body();
+    };
+    const answered = await handler({ ...request, body });
+    // A body that was never wanted may still come, or not: nothing else can follow on this connection.
+    if (!isTold) response.setHeader("connection", "close");
+    await write(answered, message, response);
   } catch (error) {
     // The handler answers its own faults: what arrives here is a response that broke off under way.
     response.destroy(error instanceof Error ? error : undefined);

@@ -79,6 +79,12 @@ export function createApplier(database: Database): Applier {
       case "put object":
         putObject(mutation);
         return;
+      case "restate object":
+        sql.restateObject.run(mutation.record, mutation.key);
+        return;
+      case "put setting":
+        (mutation.name === "cors" ? sql.putCors : sql.putLifecycle).run(mutation.text);
+        return;
       case "delete object":
         deleteObject(mutation.key);
         return;
@@ -139,6 +145,9 @@ function prepare(database: Database) {
     putObject: sql(
       "REPLACE INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
+    restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
+    putCors: sql("UPDATE bucket SET cors = ?"),
+    putLifecycle: sql("UPDATE bucket SET lifecycle = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
     deleteBody: sql("DELETE FROM bodies WHERE id = ?"),

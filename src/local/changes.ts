@@ -1,6 +1,7 @@
 // Changes on their way to the writer thread: encoded where they are made, applied as they arrive.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/encoding.ts";
 import type { Body, Change, Check, Mutation } from "../engine/records.ts";
+import type { SettingName } from "../model/bucket.ts";
 import { keyBytes } from "../model/key.ts";
 import { blobPlace, partPlace, withChecksum, withTextChecksum } from "./checked.ts";
 
@@ -14,7 +15,7 @@ export type WireCheck =
     };
 
 export interface WireObject {
-  readonly kind: "put object";
+  readonly kind: "put object" | "restate object";
   readonly key: Uint8Array;
   readonly version: string;
   readonly size: number;
@@ -45,6 +46,7 @@ export type WireMutation =
       readonly record: string;
     }
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string | null }
   | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
 export interface WireChange {
@@ -84,13 +86,14 @@ function wireCheck(check: Check): WireCheck {
 
 function wireMutation(mutation: Mutation): WireMutation {
   switch (mutation.kind) {
-    case "put object": {
-      const { record, body } = mutation;
+    case "put object":
+    case "restate object": {
+      const { kind, record, body } = mutation;
       const { key, version, size } = record;
       const wired = wireBody(body, version);
       const place = blobPlace(wired.blob, wired.stored);
       const checked = withTextChecksum(encodeObject(record), place);
-      return { kind: "put object", key: keyBytes(key), version, size, record: checked, ...wired };
+      return { kind, key: keyBytes(key), version, size, record: checked, ...wired };
     }
     case "delete object":
       return { kind: "delete object", key: keyBytes(mutation.key) };
@@ -109,6 +112,10 @@ function wireMutation(mutation: Mutation): WireMutation {
     }
     case "end parts":
       return mutation;
+    case "put setting": {
+      const { name, value } = mutation;
+      return { kind: "put setting", name, text: value === undefined ? null : JSON.stringify(value) };
+    }
   }
 }
 

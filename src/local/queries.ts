@@ -9,6 +9,7 @@ import type {
   Totals,
   UploadScan,
 } from "../engine/records.ts";
+import type { BucketSettings } from "../model/bucket.ts";
 import { invariant } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
@@ -21,6 +22,7 @@ import { emptyBody } from "./schema.ts";
 export interface Queries {
   isDeleted(): boolean;
   totals(): Totals;
+  settings(): BucketSettings;
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
@@ -74,6 +76,13 @@ export function createQueries(database: Database): Queries {
 
   return {
     isDeleted: () => (sql.bucket.get() as unknown as [number])[0] === 1,
+    settings() {
+      const [cors, lifecycle] = sql.settings.get() as unknown as [string | null, string | null];
+      return {
+        ...(cors === null ? {} : { cors: JSON.parse(cors) }),
+        ...(lifecycle === null ? {} : { lifecycle: JSON.parse(lifecycle) }),
+      };
+    },
     totals() {
       const [objects, bytes] = sql.totals.get() as unknown as [number, number];
       return { objects, bytes };
@@ -201,6 +210,7 @@ function prepare(database: Database) {
   };
   return {
     bucket: sql("SELECT deleted FROM bucket"),
+    settings: sql("SELECT cors, lifecycle FROM bucket"),
     totals: sql("SELECT objects, bytes FROM bucket"),
     object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql(

@@ -45,6 +45,9 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
     async totals(name) {
       return buckets.read(name, (queries) => queries.totals(), never);
     },
+    async settings(name) {
+      return buckets.read(name, (queries) => queries.settings(), never);
+    },
     async object(name, key) {
       return buckets.read(name, (queries) => queries.object(key), isFound);
     },
@@ -133,6 +136,6 @@ function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
 }
 
-function withoutId({ name, created, storageClass }: RegisteredBucket) {
-  return { name, created, storageClass };
+function withoutId({ id: _, ...bucket }: RegisteredBucket) {
+  return bucket;
 }

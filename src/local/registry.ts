@@ -39,6 +39,7 @@ interface BucketRow {
   readonly id: string;
   readonly created: number;
   readonly storage_class: StorageClass;
+  readonly account: string;
 }
 
 export interface RegistryReader {
@@ -47,8 +48,9 @@ export interface RegistryReader {
 }
 
 export function createRegistryReader(registry: Database): RegistryReader {
-  const find = registry.prepare("SELECT name, id, created, storage_class FROM buckets WHERE name = ?");
-  const all = registry.prepare("SELECT name, id, created, storage_class FROM buckets ORDER BY name");
+  const columns = "SELECT name, id, created, storage_class, account FROM buckets";
+  const find = registry.prepare(`${columns} WHERE name = ?`);
+  const all = registry.prepare(`${columns} ORDER BY name`);
   return {
     find(name) {
       const row = find.get(name) as BucketRow | undefined;
@@ -58,8 +60,8 @@ export function createRegistryReader(registry: Database): RegistryReader {
   };
 }
 
-function registered({ name, id, created, storage_class }: BucketRow): RegisteredBucket {
-  return { name, id, created, storageClass: storage_class };
+function registered({ name, id, created, storage_class, account }: BucketRow): RegisteredBucket {
+  return { name, id, created, storageClass: storage_class, account };
 }
 
 /** Makes a bucket whole before its name is known. The registry's lock keeps recovery away meanwhile. */
@@ -76,8 +78,8 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     syncDirectorySync(paths.directory);
     syncDirectorySync(layout.buckets);
     registry
-      .prepare("INSERT INTO buckets (name, id, created, storage_class) VALUES (?, ?, ?, ?)")
-      .run(bucket.name, id, bucket.created, bucket.storageClass);
+      .prepare("INSERT INTO buckets (name, id, created, storage_class, account) VALUES (?, ?, ?, ?, ?)")
+      .run(bucket.name, id, bucket.created, bucket.storageClass, bucket.account);
     return true;
   });
 }

@@ -10,6 +10,7 @@ export const registrySchema = `
     id TEXT NOT NULL UNIQUE,
     created REAL NOT NULL,
     storage_class TEXT NOT NULL,
+    account TEXT NOT NULL,
     deleting INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE TABLE documents (
@@ -35,7 +36,9 @@ export const bucketSchema = `
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     deleted INTEGER NOT NULL DEFAULT 0,
     objects INTEGER NOT NULL DEFAULT 0,
-    bytes INTEGER NOT NULL DEFAULT 0
+    bytes INTEGER NOT NULL DEFAULT 0,
+    cors TEXT,
+    lifecycle TEXT
   );
   INSERT INTO bucket (only_row) VALUES (1);
   CREATE TABLE objects (

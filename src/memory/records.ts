@@ -8,7 +8,7 @@ import type {
   ObjectWithBody,
   Records,
 } from "../engine/records.ts";
-import type { BucketRecord } from "../model/bucket.ts";
+import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { compareKeys } from "../model/key.ts";
 import { collectPage, type Position } from "../model/listing.ts";
@@ -29,6 +29,7 @@ interface Bucket {
   readonly uploads: SortedMap<SortedMap<HeldUpload>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly buried: BuriedBody[];
+  settings: BucketSettings;
   nextEntry: number;
 }
 
@@ -66,6 +67,9 @@ export function createMemoryRecords(): Records {
       let bytes = 0;
       for (const [, { record }] of objects.from("")) bytes += record.size;
       return { objects: objects.size, bytes };
+    },
+    async settings(name) {
+      return open(name).settings;
     },
     async object(name, key) {
       return open(name).objects.get(key)?.record;
@@ -140,6 +144,7 @@ function emptyBucket(record: BucketRecord): Bucket {
     uploads: new SortedMap(),
     parts: new Map(),
     buried: [],
+    settings: {},
     nextEntry: 1,
   };
 }
@@ -192,6 +197,12 @@ function apply(bucket: Bucket, mutation: Mutation): void {
       bucket.objects.set(record.key, { record, body });
       return;
     }
+    case "restate object":
+      bucket.objects.set(mutation.record.key, { record: mutation.record, body: mutation.body });
+      return;
+    case "put setting":
+      bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
+      return;
     case "delete object":
       bury(bucket, blobsOf(bucket.objects.get(mutation.key)?.body));
       bucket.objects.delete(mutation.key);

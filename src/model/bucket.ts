@@ -1,5 +1,7 @@
 // Buckets: their names and what is known of one.
+import type { CorsRule } from "./cors.ts";
 import { StoreError } from "./errors.ts";
+import type { LifecycleRule } from "./lifecycle.ts";
 import type { StorageClass } from "./object.ts";
 
 export interface BucketRecord {
@@ -7,7 +9,20 @@ export interface BucketRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly storageClass: StorageClass;
+  /** Who owns it, as far as S3 clients are concerned. */
+  readonly account: string;
 }
+
+/** Who owns what no account was named for. */
+export const defaultAccount = "default";
+
+/** What S3 clients set on a bucket. */
+export interface BucketSettings {
+  readonly cors?: readonly CorsRule[] | undefined;
+  readonly lifecycle?: readonly LifecycleRule[] | undefined;
+}
+
+export type SettingName = keyof BucketSettings;
 
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const ipAddress = /^\d{1,3}(\.\d{1,3}){3}$/;

@@ -1,9 +1,15 @@
-// The five checksums an object may carry, and what a mismatch says.
+// The checksums an object may carry, and what a mismatch says. Scripts know five; S3 clients know cyclic ones too.
 import { timingSafeEqual } from "node:crypto";
 import { StoreError } from "./errors.ts";
 
+/** Those a script may name. */
 export const checksumAlgorithms = ["md5", "sha1", "sha256", "sha384", "sha512"] as const;
-export type ChecksumAlgorithm = (typeof checksumAlgorithms)[number];
+/** Those whose value for a whole follows from the values for its parts. */
+export const cyclicAlgorithms = ["crc32", "crc32c", "crc64nvme"] as const;
+export const allAlgorithms = [...checksumAlgorithms, ...cyclicAlgorithms] as const;
+
+export type CyclicAlgorithm = (typeof cyclicAlgorithms)[number];
+export type ChecksumAlgorithm = (typeof allAlgorithms)[number];
 
 export const checksumNames: Readonly<Record<ChecksumAlgorithm, string>> = {
   md5: "MD5",
@@ -11,6 +17,9 @@ export const checksumNames: Readonly<Record<ChecksumAlgorithm, string>> = {
   sha256: "SHA-256",
   sha384: "SHA-384",
   sha512: "SHA-512",
+  crc32: "CRC32",
+  crc32c: "CRC32C",
+  crc64nvme: "CRC64NVME",
 };
 
 export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
@@ -19,25 +28,40 @@ export const checksumLengths: Readonly<Record<ChecksumAlgorithm, number>> = {
   sha256: 32,
   sha384: 48,
   sha512: 64,
+  crc32: 4,
+  crc32c: 4,
+  crc64nvme: 8,
 };
 
-/** What the sender says the bytes hash to. */
+/** A checksum to be made of the bytes, and what the sender says it is: now, behind the bytes, or not at all. */
 export interface ExpectedChecksum {
   readonly algorithm: ChecksumAlgorithm;
-  readonly value: Uint8Array;
+  readonly value?: Uint8Array | (() => Uint8Array) | undefined;
+}
+
+/** How the checksum of a multipart object is made: of the parts' checksums, or of all bytes. */
+export interface UploadChecksum {
+  readonly algorithm: ChecksumAlgorithm;
+  readonly of: "parts" | "bytes";
+}
+
+export function isCyclic(algorithm: ChecksumAlgorithm): algorithm is CyclicAlgorithm {
+  return cyclicAlgorithms.some((cyclic) => cyclic === algorithm);
 }
 
 export function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
-export function verifyChecksum(expected: ExpectedChecksum, actual: Uint8Array): void {
-  if (timingSafeEqual(expected.value, actual)) return;
-  const name = checksumNames[expected.algorithm];
+export function verifyChecksum({ algorithm, value }: ExpectedChecksum, actual: Uint8Array): void {
+  const expected = typeof value === "function" ? value() : value;
+  if (expected === undefined) return;
+  if (expected.length === actual.length && timingSafeEqual(expected, actual)) return;
+  const name = checksumNames[algorithm];
   throw new StoreError("BadDigest", {
     detail:
       `The ${name} checksum you specified did not match what we received.\n` +
-      `You provided a ${name} checksum with value: ${hex(expected.value)}\n` +
+      `You provided a ${name} checksum with value: ${hex(expected)}\n` +
       `Actual ${name} was: ${hex(actual)}`,
   });
 }

@@ -51,4 +51,6 @@ export interface ObjectRecord extends Metadata {
   /** Milliseconds since the epoch; never used to order versions. */
   readonly uploaded: number;
   readonly checksums: Checksums;
+  /** When the checksums are made of so many parts' checksums rather than of the bytes. */
+  readonly checksumParts?: number;
 }

@@ -28,3 +28,16 @@ function spanOf(request: { readonly offset?: number; readonly length?: number },
   const offset = request.offset ?? 0;
   return { offset, length: Math.min(request.length ?? Number.POSITIVE_INFINITY, size - offset) };
 }
+
+/** Where a part lies; an object put in one piece is its own first part. */
+export function partRange(
+  parts: readonly { readonly size: number }[] | undefined,
+  number: number,
+  size: number,
+): ByteRange {
+  if (parts === undefined && number === 1) return { offset: 0, length: size };
+  const part = parts?.[number - 1];
+  if (parts === undefined || part === undefined) throw new StoreError("InvalidPartNumber");
+  const offset = parts.slice(0, number - 1).reduce((sum, before) => sum + before.size, 0);
+  return { offset, length: part.size };
+}

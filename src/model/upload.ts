@@ -1,8 +1,9 @@
 // Multipart uploads: what is known of one, of its parts, and when it is over.
 import { createHash } from "node:crypto";
+import type { UploadChecksum } from "./checksum.ts";
 import type { Key } from "./key.ts";
 import { limits } from "./limits.ts";
-import type { Metadata } from "./object.ts";
+import type { Checksums, Metadata } from "./object.ts";
 
 export type UploadState = "active" | "completed" | "aborted";
 
@@ -14,6 +15,8 @@ export interface UploadRecord extends Metadata {
   readonly state: UploadState;
   /** When an active upload is aborted by itself, or an ended one forgotten. */
   readonly due: number;
+  /** The checksum every part carries, and the object will. */
+  readonly checksum?: UploadChecksum;
   /** What a completed upload became. */
   readonly result?: { readonly version: string; readonly etag: string };
 }
@@ -27,6 +30,8 @@ export interface PartRecord {
   readonly blob: string;
   /** Bytes as stored: more than `size` when encrypted. */
   readonly stored: number;
+  /** Those that were asked for beside the etag. */
+  readonly checksums?: Checksums;
 }
 
 /** An upload whose time is up counts as aborted from that instant, whenever the sweep comes by. */

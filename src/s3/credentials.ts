@@ -3,14 +3,11 @@
 // every read a write.
 import { createHash, randomBytes } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
-import { checkBucketName } from "../model/bucket.ts";
+import { checkBucketName, defaultAccount } from "../model/bucket.ts";
 import { seal, unseal } from "../model/seal.ts";
 import type { Grant } from "./grants.ts";
 
 export { allows, type Grant, parseDuration, parseGrant, type Right } from "./grants.ts";
-
-/** Who owns the buckets and the keys when no account is named. */
-export const defaultAccount = "default";
 
 /** What is told of a key to anybody who may list them. */
 export interface CredentialInfo {

@@ -12,6 +12,13 @@ export interface LoadedScript {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
+/** What a script's buckets sign URLs with. */
+export interface ScriptPresigner {
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 export type Mode = "dev" | "serve";
 
 export interface Load {
@@ -20,6 +27,7 @@ export interface Load {
   /** The store's data directory. */
   readonly location: string;
   readonly mode: Mode;
+  readonly presign: ScriptPresigner | undefined;
   /** Where it listens for what the front forwards. */
   readonly socketPath: string;
 }

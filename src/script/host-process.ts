@@ -33,10 +33,13 @@ function say(message: FromHost): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function load({ script, location, mode, socketPath }: Load): Promise<void> {
+async function load({ script, location, mode, presign, socketPath }: Load): Promise<void> {
   const { engine } = await openEngine(location);
   const env: Environment = { ...script.vars, ...script.secrets };
-  for (const { binding, bucketName } of script.buckets) env[binding] = bindBucket(engine, bucketName, script);
+  const { compatibilityDate, compatibilityFlags } = script;
+  for (const { binding, bucketName } of script.buckets) {
+    env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
+  }
   const handlers = await loadHandlers(script);
   const host = createHost(handlers, env, mode);
   const listening = await listen(host.handle, { path: socketPath });

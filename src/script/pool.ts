@@ -14,7 +14,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolLoad extends Pick<Load, "location" | "mode"> {
+export interface PoolLoad extends Pick<Load, "location" | "mode" | "presign"> {
   readonly script: Omit<LoadedScript, "bundle">;
   readonly bundle: Bundle;
 }
@@ -66,9 +66,9 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       process.kill();
     }, loadMilliseconds);
     try {
-      const { location, mode, script } = load;
+      const { location, mode, presign, script } = load;
       await process.load({
-        ...{ kind: "load", location, mode, socketPath: pooled.socketPath },
+        ...{ kind: "load", location, mode, presign, socketPath: pooled.socketPath },
         script: { ...script, bundle: placed.file },
       });
     } catch (error) {

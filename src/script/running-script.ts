@@ -28,7 +28,7 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
 const secretsMilliseconds = 1000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
-  const { mode, location, secrets, log, processes, socketPath } = options;
+  const { mode, location, presign, secrets, log, processes, socketPath } = options;
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
@@ -49,7 +49,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const bundle = await (await bundlerOf(next)).build();
     inputs = bundle.inputs.filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...inputs]);
-    await pool.run({ script: { ...next, secrets: values }, bundle, location, mode });
+    await pool.run({ script: { ...next, secrets: values }, bundle, location, mode, presign });
     config = next;
     options.onLoaded();
   }

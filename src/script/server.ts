@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openDoor } from "../http/door.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
 import type { ScriptConfig } from "./config.ts";
-import type { Mode } from "./host-messages.ts";
+import type { Mode, ScriptPresigner } from "./host-messages.ts";
 import type { Pool } from "./pool.ts";
 import { createProcesses } from "./processes.ts";
 import { createRouter } from "./router.ts";
@@ -21,6 +21,8 @@ export interface ServerOptions {
   /** The store's data directory. */
   readonly location: string;
   readonly mode: Mode;
+  /** What the scripts' buckets sign URLs with. */
+  readonly presign: ScriptPresigner | undefined;
   readonly host: string;
   readonly port: number;
   /** Processes a script, when serving. */

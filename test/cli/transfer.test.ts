@@ -198,7 +198,7 @@ async function assertEmpty(shell: Shell): Promise<void> {
   });
   assert.deepEqual(
     report,
-    { uploadsAborted: 0, uploadsForgotten: 0, blobsRemoved: 0 },
+    { objectsExpired: 0, objectsMoved: 0, uploadsAborted: 0, uploadsForgotten: 0, blobsRemoved: 0 },
     "nothing was left to sweep",
   );
   assertNothingLeftOver(join(shell.directory, ".store"));

@@ -5,17 +5,20 @@ import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
 import { races } from "./engine/races.ts";
 import { reads } from "./engine/reads.ts";
+import { settings } from "./engine/settings.ts";
 import { clock, type OpenEngine } from "./engine/setup.ts";
 import { sources } from "./engine/sources.ts";
+import { uploadListing } from "./engine/upload-listing.ts";
 import { uploads } from "./engine/uploads.ts";
 import { writes } from "./engine/writes.ts";
 
-const chapters = { reads, writes, sources, uploads, leftovers, races };
+const chapters = { reads, writes, sources, uploads, uploadListing, leftovers, races };
 
 export function engineContract(name: string, open: OpenEngine): void {
   describe(`engine on ${name}`, () => {
     buckets(open);
     expiry(open);
+    settings(open);
     for (const [title, chapter] of Object.entries(chapters)) {
       test(title, async (t) => {
         const time = clock();

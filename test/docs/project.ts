@@ -38,7 +38,16 @@ export async function withDev<T>(
   args: readonly string[],
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  const server = shellIn(folder).start(["dev", "--create-buckets", "--port", "0", "--json", ...args]);
+  const server = shellIn(folder).start([
+    "dev",
+    "--create-buckets",
+    "--port",
+    "0",
+    "--s3-port",
+    "0",
+    "--json",
+    ...args,
+  ]);
   const ended = outcomeOf(server);
   try {
     const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);

@@ -15,7 +15,11 @@ export interface Server {
   readonly port: number;
   readonly pid: number;
   /** What it said when it was ready. */
-  readonly announced: { readonly url: string; readonly scripts: readonly { readonly name: string }[] };
+  readonly announced: {
+    readonly url: string;
+    readonly s3: { readonly url: string };
+    readonly scripts: readonly { readonly name: string }[];
+  };
   ask(asked: Asked | string): Promise<Answer>;
   /** All it told so far: its own words and the consoles of its scripts. */
   log(): string;
@@ -38,7 +42,17 @@ export async function startServer(
 ): Promise<Server> {
   const configs = (options.configs ?? []).flatMap((config) => ["--config", config]);
   const data = ["--data", join(shell.directory, ".store"), "--create-buckets"];
-  const args = [mode, ...configs, ...data, "--port", "0", "--json", ...(options.args ?? [])];
+  const args = [
+    mode,
+    ...configs,
+    ...data,
+    "--port",
+    "0",
+    "--s3-port",
+    "0",
+    "--json",
+    ...(options.args ?? []),
+  ];
   const child = shell.start(args, { environment: { TMPDIR: shell.directory, ...options.environment } });
   child.stdin.end();
   const listening = listenTo(child);

@@ -9,6 +9,7 @@ import type { Output } from "../output.ts";
 import { getCommand } from "./object-get.ts";
 import { listCommand } from "./object-list.ts";
 import { putCommand } from "./object-put.ts";
+import { urlCommand } from "./object-url.ts";
 
 const headCommand: Command = {
   name: "head",
@@ -56,7 +57,7 @@ const deleteCommand: Command = {
 export const objectCommands: CommandGroup = {
   name: "object",
   summary: "Put, get, list and delete objects",
-  commands: [putCommand, getCommand, headCommand, listCommand, deleteCommand],
+  commands: [putCommand, getCommand, headCommand, listCommand, urlCommand, deleteCommand],
 };
 
 function fieldsOf(record: ObjectRecord, output: Output): (readonly [string, string])[] {

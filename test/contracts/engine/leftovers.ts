@@ -57,7 +57,7 @@ export const leftovers: Chapter = async (t, shared) => {
 
   await leaves("puts that fail leave nothing", 0, async (engine) => {
     const checksum = { algorithm: "sha256", value: new Uint8Array(32) } as const;
-    await assert.rejects(engine.put(bucket, "a", large(), { checksum }), failsWith("BadDigest"));
+    await assert.rejects(engine.put(bucket, "a", large(), { checksums: [checksum] }), failsWith("BadDigest"));
     await assert.rejects(engine.put(bucket, "a", probe(large(), { failure: new Error("broke off") })));
     await assert.rejects(engine.put(bucket, "a", probe(large(), { length: 9001 })));
     await assert.rejects(engine.put(bucket, "a", probe(large(), { length: 8999 })));

@@ -151,7 +151,7 @@ export const sources: Chapter = async (t, shared) => {
     const { engine } = opened;
     await engine.put(bucket, "a", sampleBytes(3));
     for (const size of [0, 10, 5000, 300_000]) {
-      await failingPut(engine, "BadDigest", probe(sampleBytes(size)), { checksum: wrongMd5 });
+      await failingPut(engine, "BadDigest", probe(sampleBytes(size)), { checksums: [wrongMd5] });
     }
     assert.equal(await blobsLeft(opened), 0);
   });

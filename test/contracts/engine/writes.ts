@@ -60,13 +60,13 @@ export const writes: Chapter = async (t, shared) => {
         const bytes = sampleBytes(size);
         for (const algorithm of checksumAlgorithms) {
           const value = createHash(algorithm).update(bytes).digest();
-          const put = await engine.put(bucket, "a", bytes, { checksum: { algorithm, value } });
+          const put = await engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value }] });
           assert(put.outcome === "stored");
           const kept = Object.keys(put.record.checksums).sort();
           assert.deepEqual(kept, [...new Set(["md5", algorithm])].sort());
           assertBytes(put.record.checksums[algorithm]!, value);
           const wrong = createHash(algorithm).update("other").digest();
-          const failing = engine.put(bucket, "a", bytes, { checksum: { algorithm, value: wrong } });
+          const failing = engine.put(bucket, "a", bytes, { checksums: [{ algorithm, value: wrong }] });
           await assert.rejects(failing, { ...failsWith("BadDigest"), action: "put" });
           assert.equal((await engine.head(bucket, "a"))?.version, put.record.version);
         }

@@ -27,7 +27,7 @@ export interface OpenedBucket {
 export const bucket = "bucket";
 
 export function bucketRecord(name: string, fields: Partial<BucketRecord> = {}): BucketRecord {
-  return { name, created: 1_700_000_000_000, storageClass: "Standard", ...fields };
+  return { name, created: 1_700_000_000_000, storageClass: "Standard", account: "default", ...fields };
 }
 
 /** The bucket, empty, whatever it was before. */

@@ -1,0 +1,77 @@
+// Servers to measure: the product by its own command, and peers that are installed for the occasion.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Context } from "./section.ts";
+
+export interface StartedStore {
+  readonly url: string;
+  readonly s3: { readonly url: string };
+}
+
+/** `store serve` of the script index.js in the folder, on the data beside it, with its bucket `bench`. */
+export async function startStore(directory: string, started: ChildProcess[]): Promise<StartedStore> {
+  const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
+  const store_buckets = [{ binding: "BUCKET", bucket_name: "bench" }];
+  const file = join(directory, "store.json");
+  writeFileSync(file, JSON.stringify({ ...config, store_buckets }));
+  const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
+  const data = join(directory, "data");
+  const ports = ["--port", "0", "--s3-port", "0"];
+  const args = [command, "serve", "--config", file, "--data", data, ...ports, "--json"];
+  return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
+}
+
+/** Into a cache folder beside the clone, never a dependency. The folder, to put a file that starts it into. */
+export async function installPeer(context: Context, name: string, version: string): Promise<string> {
+  const cache = join(process.cwd(), ".cache", name);
+  if (!existsSync(join(cache, "node_modules", name))) {
+    context.progress(`installing ${name} ${version}`);
+    mkdirSync(cache, { recursive: true });
+    const install = ["install", "--no-save", "--no-package-lock", "--prefix", cache];
+    await promisify(execFile)("npm", [...install, `${name}@${version}`], { timeout: 180_000 });
+  }
+  return cache;
+}
+
+/** Asked first, so that what it has started in turn ends with it. */
+export async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const late = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  await exited;
+  clearTimeout(late);
+}
+
+export function start(args: readonly string[], started: ChildProcess[]): ChildProcess {
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  started.push(child);
+  return child;
+}
+
+/** The first JSON document a process prints, on one line or several. */
+export async function firstDocument(child: ChildProcess): Promise<string> {
+  const exited = once(child, "exit").then(() => {
+    throw new Error("Cannot measure: a server ended before it was ready");
+  });
+  exited.catch(() => {});
+  const read = async () => {
+    let text = "";
+    for await (const line of createInterface({ input: child.stdout! })) {
+      text += `${line}\n`;
+      try {
+        JSON.parse(text);
+        return text;
+      } catch {
+        // More lines of it follow.
+      }
+    }
+    return exited;
+  };
+  return Promise.race([read(), exited]);
+}

@@ -1,0 +1,57 @@
+// What `store dev` and `store serve` say when they are ready: every address, and what to try first.
+import { relative } from "node:path";
+import type { Mode } from "../script/host-messages.ts";
+import type { ScriptServer } from "../script/server.ts";
+import type { Invocation } from "./command.ts";
+import { hostOf, urlOf } from "./listening.ts";
+import type { RunningS3 } from "./serve-s3.ts";
+
+export interface Ready {
+  readonly server: ScriptServer;
+  readonly s3: RunningS3;
+  readonly location: string;
+  readonly mode: Mode;
+}
+
+export async function announce(invocation: Invocation, { server, s3, location, mode }: Ready): Promise<void> {
+  const { output, directory } = invocation;
+  const url = `${urlOf(hostOf(invocation), server.port)}/`;
+  const scripts = server.scripts.map(({ config }) => ({
+    name: config.name,
+    url,
+    routes: config.routes,
+    buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
+  }));
+  if (output.isJson) {
+    const key =
+      s3.key === undefined
+        ? {}
+        : { accessKeyId: s3.key.accessKeyId, secretAccessKey: s3.key.secretAccessKey };
+    return output.json({ url, s3: { url: s3.url, ...key }, data: location, scripts });
+  }
+  const rows = scripts.map(({ name, routes, buckets }) => [
+    name,
+    routes.length > 0 ? routes.join(" ") : url,
+    buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`).join(", "),
+  ]);
+  await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
+  await output.line("");
+  await output.line(`Listening on ${url}`);
+  await output.line(`S3 API on ${s3.url}`);
+  await output.line(`Data in ${relative(directory, location) || location}`);
+  if (mode === "dev") await tryLines(invocation, url, s3);
+}
+
+async function tryLines({ output }: Invocation, url: string, s3: RunningS3): Promise<void> {
+  await output.line("");
+  await output.line("Try:");
+  await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
+  await output.line(`  curl ${url}hello.txt`);
+  await output.line(`  curl -X DELETE ${url}hello.txt`);
+  if (s3.key === undefined) return;
+  await output.line("");
+  await output.line("For S3 clients:");
+  await output.line(`  export AWS_ENDPOINT_URL=${s3.url} AWS_REGION=auto`);
+  await output.line(`  export AWS_ACCESS_KEY_ID=${s3.key.accessKeyId}`);
+  await output.line(`  export AWS_SECRET_ACCESS_KEY=${s3.key.secretAccessKey}`);
+}

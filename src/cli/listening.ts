@@ -1,0 +1,46 @@
+// Where servers listen: the options that say so, and what is told when it cannot be.
+import type { Invocation } from "./command.ts";
+import { CommandError, usageError } from "./command-error.ts";
+import { systemCode } from "./failures.ts";
+
+export function hostOf({ options }: Invocation): string {
+  return options.text("host") ?? "127.0.0.1";
+}
+
+/** Without a path, so without a slash at its end. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+export function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {
+  const text = invocation.options.text(name);
+  if (text === undefined) return standard;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** The option that names the port. */
+  readonly option: string;
+}
+
+/** For those who can do something about it. */
+export function listenError(error: unknown, { host, port, option }: Place): unknown {
+  const code = systemCode(error);
+  const place = `port ${port} of ${host}`;
+  if (code === "EADDRINUSE") {
+    const hint = `Choose another: --${option} PORT; with 0 a free one is found.`;
+    return new CommandError(`Cannot listen on ${place}: it is in use already.`, { hint });
+  }
+  if (code === "EACCES") {
+    const hint = `Ports below 1024 need a privilege: choose another, --${option} PORT`;
+    return new CommandError(`Cannot listen on ${place}: permission is denied.`, { hint });
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);
+  }
+  return error;
+}

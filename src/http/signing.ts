@@ -1,0 +1,138 @@
+// AWS Signature Version 4: what is signed, and how. Pure; for whoever checks signatures and whoever makes them.
+import { createHash, createHmac } from "node:crypto";
+
+/** Day, region and service a signing key is good for. */
+export interface Scope {
+  /** `YYYYMMDD` */
+  readonly day: string;
+  readonly region: string;
+  readonly service: string;
+}
+
+export interface Signable {
+  readonly method: string;
+  /** Percent-encoded once, each byte that is not unreserved. */
+  readonly path: string;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Lowercase names in order, values as they are sent: one character a byte. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly payloadHash: string;
+}
+
+export const algorithm = "AWS4-HMAC-SHA256";
+export const unsignedPayload = "UNSIGNED-PAYLOAD";
+export const emptyHash = createHash("sha256").digest("hex");
+
+/** Query names and values are given decoded; order and encoding are the signature's own. */
+export function canonicalRequest({ method, path, query, headers, payloadHash }: Signable): string {
+  const pairs = query.map(([name, value]) => [encodeText(name), encodeText(value)] as const);
+  pairs.sort((a, b) => compare(a[0], b[0]) || compare(a[1], b[1]));
+  const names = headers.map(([name]) => name).join(";");
+  return [
+    method,
+    path,
+    pairs.map(([name, value]) => `${name}=${value}`).join("&"),
+    ...headers.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, " ")}`),
+    "",
+    names,
+    payloadHash,
+  ].join("\n");
+}
+
+export function scopeText({ day, region, service }: Scope): string {
+  return `${day}/${region}/${service}/aws4_request`;
+}
+
+export function stringToSign(time: string, scope: Scope, canonical: string): string {
+  return [algorithm, time, scopeText(scope), sha256(Buffer.from(canonical, "latin1"))].join("\n");
+}
+
+export function signingKey(secret: string, { day, region, service }: Scope): Buffer {
+  const steps = [day, region, service, "aws4_request"];
+  return steps.reduce<Buffer>((key, step) => hmac(key, step), Buffer.from(`AWS4${secret}`));
+}
+
+export function sign(key: Uint8Array, text: string): string {
+  return createHmac("sha256", key).update(text, "latin1").digest("hex");
+}
+
+export function sha256(bytes: Uint8Array | string): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function hmac(key: Uint8Array, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+/** Every byte of the UTF-8 text but the unreserved ones (RFC 3986 2.3). */
+export function encodeText(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** The path of a key: its slashes stay. */
+export function encodePath(text: string): string {
+  return text.split("/").map(encodeText).join("/");
+}
+
+/** `YYYYMMDDTHHMMSSZ` */
+export function amzTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/[-:]|\.\d{3}/g, "");
+}
+
+/** Undefined when it is no such time. */
+export function parseAmzTime(text: string): number | undefined {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1);
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Presigned {
+  /** `http://host:port`, without a path. */
+  readonly endpoint: string;
+  readonly method: string;
+  /** Percent-encoded. */
+  readonly path: string;
+  readonly query?: readonly (readonly [string, string])[];
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly expiresInSeconds: number;
+}
+
+/** A URL that carries its own authorization until it expires. */
+export function presign(request: Presigned): string {
+  const { endpoint, method, path, accessKeyId, secretAccessKey, region, expiresInSeconds } = request;
+  const time = amzTime(request.time);
+  const scope: Scope = { day: time.slice(0, 8), region, service: "s3" };
+  const host = endpoint.replace(/^https?:\/\//, "");
+  const query: (readonly [string, string])[] = [
+    ...(request.query ?? []),
+    ["X-Amz-Algorithm", algorithm],
+    ["X-Amz-Content-Sha256", unsignedPayload],
+    ["X-Amz-Credential", `${accessKeyId}/${scopeText(scope)}`],
+    ["X-Amz-Date", time],
+    ["X-Amz-Expires", String(expiresInSeconds)],
+    ["X-Amz-SignedHeaders", "host"],
+  ];
+  const canonical = canonicalRequest({
+    method,
+    path,
+    query,
+    headers: [["host", host]],
+    payloadHash: unsignedPayload,
+  });
+  const signature = sign(signingKey(secretAccessKey, scope), stringToSign(time, scope, canonical));
+  const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
+  return `${endpoint}${path}?${text}&X-Amz-Signature=${signature}`;
+}

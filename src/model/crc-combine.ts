@@ -1,0 +1,61 @@
+// The cyclic checksum of bytes that follow each other, from the checksums of each: a checksum is moved over n
+// further bytes by a matrix over GF(2), and the matrices of powers of two are squares of one another.
+import type { CyclicAlgorithm } from "./checksum.ts";
+import { polynomial64 } from "./crc64.ts";
+
+const polynomials: Readonly<Record<CyclicAlgorithm, bigint>> = {
+  crc32: 0xedb88320n,
+  crc32c: 0x82f63b78n,
+  crc64nvme: polynomial64,
+};
+
+/** One column a bit. */
+type Matrix = readonly bigint[];
+
+export interface PartChecksum {
+  readonly value: Uint8Array;
+  readonly size: number;
+}
+
+export function combineChecksums(algorithm: CyclicAlgorithm, parts: readonly PartChecksum[]): Uint8Array {
+  const width = algorithm === "crc64nvme" ? 64 : 32;
+  const movers = new Map<number, Matrix>();
+  let combined = 0n;
+  for (const { value, size } of parts) {
+    // Parts are mostly of one size, so its matrix is made once.
+    const mover = movers.get(size) ?? matrixFor(algorithm, width, size);
+    movers.set(size, mover);
+    combined = times(mover, combined) ^ BigInt(`0x${Buffer.from(value).toString("hex")}`);
+  }
+  return Buffer.from(combined.toString(16).padStart(width / 4, "0"), "hex");
+}
+
+function matrixFor(algorithm: CyclicAlgorithm, width: number, bytes: number): Matrix {
+  let square = oneByte(algorithm, width);
+  let result: Matrix | undefined;
+  for (let left = bytes; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1)
+      result = result === undefined ? square : square.map((_, i) => times(square, result![i]!));
+    square = square.map((column) => times(square, column));
+  }
+  return result ?? identity(width);
+}
+
+function identity(width: number): Matrix {
+  return Array.from({ length: width }, (_, bit) => 1n << BigInt(bit));
+}
+
+/** Eight bits of zeroes. */
+function oneByte(algorithm: CyclicAlgorithm, width: number): Matrix {
+  return identity(width).map((start) => {
+    let value = start;
+    for (let bit = 0; bit < 8; bit++) value = (value >> 1n) ^ (value & 1n ? polynomials[algorithm] : 0n);
+    return value;
+  });
+}
+
+function times(matrix: Matrix, vector: bigint): bigint {
+  let sum = 0n;
+  for (let bit = 0, left = vector; left > 0n; bit++, left >>= 1n) if (left & 1n) sum ^= matrix[bit]!;
+  return sum;
+}

@@ -1,0 +1,37 @@
+// One hash by name, whichever thread it runs on: the cryptographic ones are Node's, the cyclic ones are not.
+import { createHash } from "node:crypto";
+import { crc32, crc32c } from "@node-rs/crc32";
+import { type ChecksumAlgorithm, isCyclic } from "./checksum.ts";
+import { crc64nvme } from "./crc64.ts";
+
+export interface RunningHash {
+  update(bytes: Uint8Array): void;
+  digest(): Uint8Array;
+}
+
+export function startHash(algorithm: ChecksumAlgorithm): RunningHash {
+  if (!isCyclic(algorithm)) return createHash(algorithm);
+  if (algorithm === "crc64nvme") {
+    const state = crc64nvme();
+    return { update: state.update, digest: state.digest };
+  }
+  const step = algorithm === "crc32" ? crc32 : crc32c;
+  let value = 0;
+  return {
+    update(bytes) {
+      value = step(bytes, value);
+    },
+    digest() {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    },
+  };
+}
+
+/** Of a few bytes at once. */
+export function hashOf(algorithm: ChecksumAlgorithm, bytes: Uint8Array): Uint8Array {
+  const hash = startHash(algorithm);
+  hash.update(bytes);
+  return hash.digest();
+}

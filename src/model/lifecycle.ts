@@ -1,0 +1,82 @@
+// What time does to a bucket: objects expire or change their storage class, uploads are given up. Ages count in
+// whole days from the write, and end at the midnight (UTC) behind it, as S3 clients are told.
+import type { ObjectRecord } from "./object.ts";
+import type { UploadRecord } from "./upload.ts";
+
+export interface LifecycleRule {
+  readonly id: string;
+  readonly isEnabled: boolean;
+  readonly prefix: string;
+  readonly largerThan?: number | undefined;
+  readonly smallerThan?: number | undefined;
+  readonly expire?: When | undefined;
+  /** To InfrequentAccess. */
+  readonly transition?: When | undefined;
+  /** Days after an upload was begun. */
+  readonly abortUploadsAfter?: number | undefined;
+}
+
+export type When = { readonly days: number } | { readonly date: number };
+
+export const dayMilliseconds = 24 * 3600 * 1000;
+
+type Aged = Pick<ObjectRecord, "key" | "size" | "uploaded">;
+
+export interface Expiry {
+  readonly rule: LifecycleRule;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+/** The rule that ends the object first, and when. */
+export function expiryOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+  return earliest(rules, object, ({ expire }) => expire);
+}
+
+/** The rule that moves the object to InfrequentAccess first, and when. */
+export function transitionOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+  return earliest(rules, object, ({ transition }) => transition);
+}
+
+/** When the rules give the upload up, if they do. */
+export function abortTimeOf(
+  rules: readonly LifecycleRule[],
+  upload: Pick<UploadRecord, "key" | "created">,
+): Expiry | undefined {
+  const found = rules.flatMap((rule) => {
+    const { isEnabled, prefix, abortUploadsAfter: days } = rule;
+    if (!isEnabled || days === undefined || !upload.key.startsWith(prefix)) return [];
+    return [{ rule, time: midnightBehind(upload.created + days * dayMilliseconds) }];
+  });
+  return first(found);
+}
+
+function earliest(
+  rules: readonly LifecycleRule[],
+  object: Aged,
+  whenOf: (rule: LifecycleRule) => When | undefined,
+): Expiry | undefined {
+  const found = rules.flatMap((rule) => {
+    const when = whenOf(rule);
+    if (when === undefined || !applies(rule, object)) return [];
+    const time = "date" in when ? when.date : midnightBehind(object.uploaded + when.days * dayMilliseconds);
+    return [{ rule, time }];
+  });
+  return first(found);
+}
+
+function first(found: readonly Expiry[]): Expiry | undefined {
+  return found.reduce<Expiry | undefined>(
+    (best, one) => (best === undefined || one.time < best.time ? one : best),
+    undefined,
+  );
+}
+
+function applies(rule: LifecycleRule, { key, size }: Aged): boolean {
+  const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
+  return isEnabled && key.startsWith(prefix) && size > largerThan && size < smallerThan;
+}
+
+function midnightBehind(time: number): number {
+  return Math.ceil(time / dayMilliseconds) * dayMilliseconds;
+}

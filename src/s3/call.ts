@@ -1,0 +1,53 @@
+// One call as its operation sees it: authorized already, its body not read yet. And what operations answer with.
+import type { Engine } from "../engine/engine.ts";
+import type { HttpBody } from "../http/listen.ts";
+import type { Caller } from "./authorize.ts";
+import type { Operation } from "./operation.ts";
+import type { Payload } from "./payload.ts";
+import type { S3Request } from "./request.ts";
+import { type XmlValue, xmlDocument } from "./xml.ts";
+
+export interface Call {
+  readonly engine: Engine;
+  readonly request: S3Request;
+  readonly operation: Operation;
+  readonly caller: Caller;
+  readonly payload: Payload;
+  readonly region: string;
+}
+
+export interface S3Response {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: HttpBody;
+}
+
+export type Handle = (call: Call) => Promise<S3Response>;
+
+export function answer(
+  status: number,
+  headers: readonly (readonly [string, string])[] = [],
+  body: HttpBody = null,
+): S3Response {
+  return { status, headers, body };
+}
+
+export function answerXml(
+  name: string,
+  value: XmlValue,
+  headers: readonly (readonly [string, string])[] = [],
+): S3Response {
+  return answer(200, [["content-type", "application/xml"], ...headers], xmlDocument(name, value));
+}
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+export function httpTime(milliseconds: number): string {
+  return new Date(milliseconds).toUTCString();
+}
+
+export function quoted(etag: string): string {
+  return `"${etag}"`;
+}

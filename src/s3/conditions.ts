@@ -1,0 +1,66 @@
+// Conditions in S3's words: which a client may name where, and what it is told when one does not hold.
+import { conditionFromHeaders } from "../http/headers.ts";
+import type { Clause, Condition } from "../model/condition.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { answer, httpTime, quoted, type S3Response } from "./call.ts";
+import { S3Error } from "./errors.ts";
+import type { S3Request } from "./request.ts";
+
+const names: Readonly<Record<Clause, string>> = {
+  etagMatches: "If-Match",
+  etagDoesNotMatch: "If-None-Match",
+  uploadedBefore: "If-Unmodified-Since",
+  uploadedAfter: "If-Modified-Since",
+};
+
+/** On a read; of the source of a copy when a prefix is given. */
+export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
+  const all = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+  if (all.every((name) => request.header(prefix + name) === undefined)) return undefined;
+  return condition((name) => request.header(prefix + name));
+}
+
+/** On a write: an etag that must match, or nothing that may be there. */
+export function writeCondition(request: S3Request): Condition | undefined {
+  const noneMatch = request.header("if-none-match");
+  if (noneMatch !== undefined && noneMatch.trim() !== "*")
+    throw new S3Error("NotImplemented", { details: { Header: "If-None-Match" } });
+  if (noneMatch === undefined && request.header("if-match") === undefined) return undefined;
+  return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+}
+
+function condition(header: (name: string) => string | undefined): Condition {
+  try {
+    return conditionFromHeaders({
+      get(name) {
+        const value = header(name);
+        if (value === undefined) return null;
+        return name.endsWith("match") ? withQuotes(value) : value;
+      },
+    });
+  } catch (cause) {
+    throw new S3Error("InvalidArgument", { message: "An etag in a condition is not valid.", cause });
+  }
+}
+
+/** S3 clients may leave the quotes of an etag out. */
+function withQuotes(value: string): string {
+  return value
+    .split(",")
+    .map((tag) => tag.trim())
+    .map((tag) => (tag === "*" || tag.includes('"') ? tag : `"${tag}"`))
+    .join(", ");
+}
+
+export function preconditionFailed(clause: Clause): S3Error {
+  return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
+}
+
+/** 304 for a reader that has the current version, 412 for one that asked for another. */
+export function refusedRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
+  if (clause === "etagMatches" || clause === "uploadedBefore") throw preconditionFailed(clause);
+  return answer(304, [
+    ["etag", quoted(etag)],
+    ["last-modified", httpTime(uploaded)],
+  ]);
+}

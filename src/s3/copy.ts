@@ -1,0 +1,159 @@
+// CopyObject and UploadPartCopy: the source is read as any other read, authorized as one, and stored anew.
+import type { GetOutcome } from "../engine/engine.ts";
+import type { ExpectedChecksum } from "../model/checksum.ts";
+import { limits } from "../model/limits.ts";
+import type { RangeRequest } from "../model/range.ts";
+import { reach } from "./authorize.ts";
+import { answerXml, type Call, isoTime, quoted, type S3Response } from "./call.ts";
+import { algorithmNamed, checksumElements, partChecksumElements, s3Algorithms } from "./checksums.ts";
+import { preconditionFailed, readCondition, writeCondition } from "./conditions.ts";
+import { customerKeyHeaders, customerKeyOf, ofSource } from "./customer-key.ts";
+import { S3Error } from "./errors.ts";
+import { classOf, metadataOf } from "./metadata.ts";
+import { noSuchKey, partNumber } from "./objects.ts";
+import type { S3Request } from "./request.ts";
+
+interface CopySource {
+  readonly bucket: string;
+  readonly key: string;
+}
+
+type Found = Extract<GetOutcome, { outcome: "found" }>;
+
+export async function copyObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const source = sourceOf(request);
+  const replaces = directive(request);
+  const storageClass = classOf(request.header("x-amz-storage-class"));
+  const customerKey = customerKeyOf(request);
+  const isSelf = source.bucket === operation.bucket && source.key === operation.key;
+  if (isSelf && !replaces && storageClass === undefined && customerKey === undefined) {
+    throw new S3Error("InvalidRequest", {
+      message:
+        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+    });
+  }
+  const condition = writeCondition(request);
+  const found = await openSource(call, source, undefined);
+  const { record, bytes } = found;
+  if (record.size > limits.singleWriteBytes) {
+    await bytes.cancel();
+    throw new S3Error("InvalidRequest", {
+      message: "The specified copy source is larger than the maximum allowable size for a copy source.",
+    });
+  }
+  const outcome = await engine.put(operation.bucket, operation.key, bytesSource(found), {
+    ...(replaces
+      ? metadataOf(request)
+      : { httpMetadata: record.httpMetadata, customMetadata: record.customMetadata }),
+    storageClass: storageClass ?? "Standard",
+    customerKey,
+    condition,
+    checksums: copiedChecksums(request, found),
+  });
+  if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
+  const stored = outcome.record;
+  return answerXml(
+    "CopyObjectResult",
+    [["LastModified", isoTime(stored.uploaded)], ["ETag", quoted(stored.etag)], ...checksumElements(stored)],
+    customerKeyHeaders(stored.encryption),
+  );
+}
+
+export async function uploadPartCopy(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const number = partNumber(request.query.get("partNumber"));
+  const upload = { key: operation.key, id: request.query.get("uploadId") ?? "" };
+  const found = await openSource(call, sourceOf(request), copyRange(request));
+  const part = await engine.uploadPart(operation.bucket, upload, number, bytesSource(found), {
+    customerKey: customerKeyOf(request),
+  });
+  return answerXml("CopyPartResult", [
+    ["LastModified", isoTime(part.uploaded)],
+    ["ETag", quoted(part.etag)],
+    ...partChecksumElements(part.checksums),
+  ]);
+}
+
+/** `bucket/key` in percent-encoding, with or without a slash before it. */
+function sourceOf(request: S3Request): CopySource {
+  const [path, version] = request.header("x-amz-copy-source")!.split("?versionId=");
+  if (version !== undefined && version !== "null") throw new S3Error("NoSuchVersion");
+  let text: string;
+  try {
+    text = decodeURIComponent(Buffer.from(path!, "latin1").toString("utf8").replaceAll("+", "%20"));
+  } catch (cause) {
+    throw invalidSource(cause);
+  }
+  const match = /^\/?([^/]+)\/(.+)$/s.exec(text);
+  if (match === null) throw invalidSource();
+  return { bucket: match[1]!, key: match[2]! };
+}
+
+function invalidSource(cause?: unknown): S3Error {
+  return new S3Error("InvalidArgument", {
+    message: "Copy Source must mention the source bucket and key: sourcebucket/sourcekey",
+    cause,
+  });
+}
+
+function directive(request: S3Request): boolean {
+  const text = request.header("x-amz-metadata-directive") ?? "COPY";
+  if (text !== "COPY" && text !== "REPLACE") {
+    throw new S3Error("InvalidArgument", { message: "Unknown metadata directive." });
+  }
+  return text === "REPLACE";
+}
+
+async function openSource(
+  call: Call,
+  { bucket, key }: CopySource,
+  range: RangeRequest | undefined,
+): Promise<Found> {
+  const { engine, caller, request } = call;
+  await reach(engine, caller, bucket, "read");
+  const outcome = await engine.get(bucket, key, {
+    condition: readCondition(request, "x-amz-copy-source-"),
+    customerKey: customerKeyOf(request, ofSource),
+    range,
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(key);
+  if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
+  if (range !== undefined && !isInside(range, outcome)) {
+    await outcome.bytes.cancel();
+    throw new S3Error("InvalidRange", { message: "The requested range is not inside the source." });
+  }
+  return outcome;
+}
+
+/** Unlike a read, a copy must have every byte it asks for. */
+function isInside(range: RangeRequest, { range: given }: Found): boolean {
+  return "suffix" in range || range.length === given.length;
+}
+
+function copyRange(request: S3Request): RangeRequest | undefined {
+  const text = request.header("x-amz-copy-source-range");
+  if (text === undefined) return undefined;
+  const match = /^bytes=(\d+)-(\d+)$/.exec(text);
+  const [first, last] = [Number(match?.[1]), Number(match?.[2])];
+  if (match === null || last < first) {
+    throw new S3Error("InvalidArgument", {
+      message:
+        "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy",
+    });
+  }
+  return { offset: first, length: last - first + 1 };
+}
+
+function bytesSource({ bytes }: Found) {
+  return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
+}
+
+/** The one that is asked for, else those the source has. */
+function copiedChecksums(request: S3Request, { record }: Found): ExpectedChecksum[] {
+  const asked = request.header("x-amz-checksum-algorithm");
+  if (asked !== undefined) return [{ algorithm: algorithmNamed(asked) }];
+  return s3Algorithms
+    .filter((one) => record.checksums[one] !== undefined)
+    .map((algorithm) => ({ algorithm }));
+}

@@ -1,0 +1,161 @@
+// The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
+// No operation runs before the one check of signature and rights, and every answer leaves by one door.
+import { randomBytes } from "node:crypto";
+import type { Engine } from "../engine/engine.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { StoreError } from "../model/errors.ts";
+import { getObjectAttributes } from "./attributes.ts";
+import { authenticate } from "./authenticate.ts";
+import { authorize } from "./authorize.ts";
+import * as buckets from "./buckets.ts";
+import type { Handle, S3Response } from "./call.ts";
+import { copyObject, uploadPartCopy } from "./copy.ts";
+import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./cors.ts";
+import type { Credentials } from "./credentials.ts";
+import { deleteObjects } from "./delete-objects.ts";
+import { codeOfReason, S3Error } from "./errors.ts";
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
+import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
+import { checkRefusedHeaders } from "./metadata.ts";
+import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import { type OperationName, place, readOperation } from "./operation.ts";
+import { openPayload } from "./payload.ts";
+import { postObject } from "./post-object.ts";
+import { readRequest } from "./request.ts";
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  listParts,
+  uploadPart,
+} from "./uploads.ts";
+import { errorDocument } from "./xml.ts";
+
+export interface S3Options {
+  readonly engine: Engine;
+  readonly credentials: Pick<Credentials, "find">;
+  /** Names in front of which a bucket's name may stand. */
+  readonly domains: readonly string[];
+  readonly now: () => number;
+  /** Told of every fault that is ours, with its request's id. */
+  readonly log: (line: string) => void;
+}
+
+const region = "auto";
+/** Clients that know only regions of another service name these. */
+const regions = [region, "us-east-1", ""];
+
+const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
+  ListBuckets: buckets.listBuckets,
+  CreateBucket: buckets.createBucket,
+  HeadBucket: buckets.headBucket,
+  DeleteBucket: buckets.deleteBucket,
+  GetBucketLocation: buckets.getBucketLocation,
+  GetBucketAcl: buckets.getAcl,
+  GetBucketVersioning: buckets.getBucketVersioning,
+  GetBucketTagging: buckets.noTags,
+  GetBucketPolicy: buckets.noPolicy,
+  GetBucketReplication: buckets.noReplication,
+  GetBucketRequestPayment: buckets.getBucketRequestPayment,
+  GetObjectLockConfiguration: buckets.noObjectLock,
+  GetBucketEncryption: buckets.getBucketEncryption,
+  GetBucketCors: getBucketCors,
+  PutBucketCors: putBucketCors,
+  DeleteBucketCors: deleteBucketCors,
+  GetBucketLifecycle: getBucketLifecycle,
+  PutBucketLifecycle: putBucketLifecycle,
+  DeleteBucketLifecycle: deleteBucketLifecycle,
+  ListObjects: listObjects,
+  ListObjectsV2: listObjectsV2,
+  ListObjectVersions: listObjectVersions,
+  ListMultipartUploads: listMultipartUploads,
+  DeleteObjects: deleteObjects,
+  GetObject: getObject,
+  HeadObject: headObject,
+  GetObjectAttributes: getObjectAttributes,
+  GetObjectAcl: buckets.getAcl,
+  GetObjectTagging: buckets.getObjectTagging,
+  PutObject: putObject,
+  CopyObject: copyObject,
+  DeleteObject: deleteObject,
+  CreateMultipartUpload: createMultipartUpload,
+  UploadPart: uploadPart,
+  UploadPartCopy: uploadPartCopy,
+  CompleteMultipartUpload: completeMultipartUpload,
+  AbortMultipartUpload: abortMultipartUpload,
+  ListParts: listParts,
+};
+
+export function createS3Handler(options: S3Options): HttpHandler {
+  const { engine, domains, log } = options;
+
+  async function respond(http: HttpRequest): Promise<S3Response> {
+    const request = readRequest(http);
+    if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
+    const operation = readOperation(request, domains);
+    const authentication = { ...options, regions };
+    if (operation.name === "PostObject") return postObject(request, operation, authentication);
+    const verified = await authenticate(request, authentication);
+    await authorize(engine, verified.caller, operation);
+    checkRefusedHeaders(request);
+    const payload = openPayload(request, verified);
+    const call = { engine, request, operation, caller: verified.caller, payload, region };
+    return handles[operation.name](call);
+  }
+
+  return async (http) => {
+    const id = randomBytes(8).toString("hex").toUpperCase();
+    let response: S3Response;
+    try {
+      response = await respond(http);
+    } catch (error) {
+      response = errorResponse(error, http, id, log);
+    }
+    const cors = http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsOf(http);
+    return {
+      ...response,
+      headers: [["x-amz-request-id", id], ...response.headers, ...cors],
+    } satisfies HttpResponse;
+  };
+
+  /** A page may see errors too. */
+  async function corsOf(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
+    try {
+      return await corsHeaders(engine, http, place(readRequest(http), domains).bucket);
+    } catch {
+      // What cannot be read as a request has no bucket, and so no rules.
+      return [];
+    }
+  }
+}
+
+function errorResponse(error: unknown, http: HttpRequest, id: string, log: S3Options["log"]): S3Response {
+  const told = toldError(error);
+  if (told.code === "InternalError") {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    log(`S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`);
+  }
+  const resource = http.target.split("?", 1)[0]!;
+  const body = errorDocument([
+    ["Code", told.code],
+    ["Message", told.message],
+    ...Object.entries(told.details).map(([name, value]) => [name, value] as const),
+    ["Resource", resource],
+    ["RequestId", id],
+  ]);
+  return { status: told.status, headers: [["content-type", "application/xml"]], body };
+}
+
+function toldError(error: unknown): S3Error {
+  if (error instanceof S3Error) return error;
+  if (!(error instanceof StoreError)) {
+    // A body that breaks off is the sender's doing.
+    const isGone = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+    return new S3Error(isGone ? "IncompleteBody" : "InternalError", { cause: error });
+  }
+  // A source that failed by its own rules says so itself.
+  if (error.cause instanceof S3Error) return error.cause;
+  const code = codeOfReason[error.reason];
+  return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });
+}

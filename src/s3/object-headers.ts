@@ -1,0 +1,64 @@
+// The headers of an object that is read.
+import { expiryOf } from "../model/lifecycle.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { type Call, httpTime, quoted } from "./call.ts";
+import { customerKeyHeaders } from "./customer-key.ts";
+import { S3Error } from "./errors.ts";
+import { className, isSendable, metadataHeaders } from "./metadata.ts";
+import type { S3Request } from "./request.ts";
+
+/** What a request may have said instead of what is stored: `response-content-type` and its like. */
+const overridable = [
+  "content-type",
+  "content-language",
+  "expires",
+  "cache-control",
+  "content-disposition",
+  "content-encoding",
+] as const;
+
+export type Overrides = ReadonlyMap<string, string>;
+
+export function overrides({ query }: S3Request): Overrides {
+  const found = new Map<string, string>();
+  for (const name of overridable) {
+    const value = query.get(`response-${name}`);
+    if (value === undefined) continue;
+    const bytes = Buffer.from(value, "utf8").toString("latin1");
+    if (!isSendable(bytes)) {
+      throw new S3Error("InvalidArgument", {
+        message: `response-${name} has characters that no header may have.`,
+      });
+    }
+    found.set(name, bytes);
+  }
+  return found;
+}
+
+export function objectHeaders(record: ObjectRecord, overridden: Overrides): [string, string][] {
+  const { etag, uploaded, storageClass, encryption } = record;
+  const stored = metadataHeaders(record).filter(([name]) => !overridden.has(name));
+  const headers: [string, string][] = [
+    ["last-modified", httpTime(uploaded)],
+    ["etag", quoted(etag)],
+    ["accept-ranges", "bytes"],
+    ...stored,
+    ...overridden,
+  ];
+  if (!headers.some(([name]) => name === "content-type"))
+    headers.push(["content-type", "binary/octet-stream"]);
+  if (storageClass !== "Standard") headers.push(["x-amz-storage-class", className(storageClass)]);
+  return [...headers, ...customerKeyHeaders(encryption)];
+}
+
+/** When the bucket's rules will delete it, if they will. */
+export async function expirationHeader(
+  { engine, operation }: Call,
+  record: ObjectRecord,
+): Promise<[string, string][]> {
+  const { lifecycle } = await engine.settings(operation.bucket);
+  const expiry = lifecycle === undefined ? undefined : expiryOf(lifecycle, record);
+  if (expiry === undefined) return [];
+  const id = encodeURIComponent(expiry.rule.id);
+  return [["x-amz-expiration", `expiry-date="${httpTime(expiry.time)}", rule-id="${id}"`]];
+}

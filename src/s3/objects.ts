@@ -1,0 +1,139 @@
+// GetObject, HeadObject, PutObject and DeleteObject.
+import type { GetOutcome } from "../engine/engine.ts";
+import { rangeFromHeader } from "../http/headers.ts";
+import { refusingClause } from "../model/condition.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../model/range.ts";
+import { answer, type Call, quoted, type S3Response } from "./call.ts";
+import { checksumHeaders, expectedChecksums } from "./checksums.ts";
+import { preconditionFailed, readCondition, refusedRead, writeCondition } from "./conditions.ts";
+import { customerKeyHeaders, customerKeyOf } from "./customer-key.ts";
+import { S3Error } from "./errors.ts";
+import { classOf, metadataOf } from "./metadata.ts";
+import { expirationHeader, objectHeaders, overrides } from "./object-headers.ts";
+import type { S3Request } from "./request.ts";
+
+export async function getObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = overrides(request);
+  const { range, part } = asked(request);
+  const outcome = await engine.get(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    range,
+    part,
+    customerKey: customerKeyOf(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
+  const { record, bytes } = outcome;
+  const isPartial = range !== undefined || part !== undefined;
+  const headers = [
+    ...objectHeaders(record, overridden),
+    ...(await expirationHeader(call, record)),
+    ...spanHeaders(outcome, part),
+    ...(isWhole(outcome) && wantsChecksum(request) ? checksumHeaders(record) : []),
+  ];
+  if (bytes.inline !== undefined) return answer(isPartial ? 206 : 200, headers, bytes.inline);
+  return answer(isPartial ? 206 : 200, headers, bytes);
+}
+
+/** Everything that GET says, without opening the body. */
+export async function headObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = overrides(request);
+  const { range, part } = asked(request);
+  const customerKey = customerKeyOf(request);
+  const found = await engine.describe(operation.bucket, operation.key, { customerKey });
+  if (found === undefined) throw noSuchKey(operation.key);
+  const { record, parts } = found;
+  const condition = readCondition(request);
+  const clause = condition === undefined ? undefined : refusingClause(condition, record);
+  if (clause !== undefined) return refusedRead(clause, record);
+  const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
+  const described = { record, range: span, parts: parts?.length };
+  const isPartial = range !== undefined || part !== undefined;
+  return answer(isPartial ? 206 : 200, [
+    ...objectHeaders(record, overridden),
+    ...(await expirationHeader(call, record)),
+    ...spanHeaders(described, part),
+    ...(isWhole(described) && wantsChecksum(request) ? checksumHeaders(record) : []),
+  ]);
+}
+
+function asked(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
+  const range = rangeFromHeader(request.header("range") ?? null);
+  const text = request.query.get("partNumber");
+  if (text === undefined) return { range, part: undefined };
+  if (range !== undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: "Cannot specify both Range header and partNumber query parameter",
+    });
+  }
+  return { range: undefined, part: partNumber(text) };
+}
+
+export function partNumber(text: string | undefined): number {
+  const number = /^\d{1,5}$/.test(text ?? "") ? Number(text) : 0;
+  if (number >= 1 && number <= 10_000) return number;
+  throw new S3Error("InvalidArgument", {
+    message: "Part number must be an integer between 1 and 10000, inclusive",
+    details: { ArgumentName: "partNumber", ArgumentValue: text ?? "" },
+  });
+}
+
+type Found = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
+
+function isWhole({ record, range }: Found): boolean {
+  return range.length === record.size;
+}
+
+function spanHeaders({ record, range, parts }: Found, part: number | undefined): [string, string][] {
+  const { offset, length }: ByteRange = range;
+  const headers: [string, string][] = [["content-length", String(length)]];
+  if (length !== record.size || part !== undefined) {
+    // Of no bytes there is no range to tell.
+    if (length > 0) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
+  }
+  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts)]);
+  return headers;
+}
+
+function wantsChecksum(request: S3Request): boolean {
+  return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
+}
+
+export function noSuchKey(key: string): S3Error {
+  return new S3Error("NoSuchKey", { details: { Key: key } });
+}
+
+export async function putObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const { bucket, key } = operation;
+  if (!request.http.hasBody) throw new S3Error("MissingContentLength");
+  const outcome = await engine.put(bucket, key, payload.source, {
+    ...metadataOf(request),
+    storageClass: classOf(request.header("x-amz-storage-class")),
+    customerKey: customerKeyOf(request),
+    condition: writeCondition(request),
+    checksums: expectedChecksums(request, payload),
+  });
+  if (outcome.outcome === "refused") {
+    const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
+    throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
+  }
+  return answer(200, storedHeaders(outcome.record));
+}
+
+/** What a client is told of an object it has written. */
+export function storedHeaders(record: ObjectRecord): [string, string][] {
+  return [
+    ["etag", quoted(record.etag)],
+    ...checksumHeaders(record),
+    ...customerKeyHeaders(record.encryption),
+  ];
+}
+
+export async function deleteObject({ engine, operation, request }: Call): Promise<S3Response> {
+  await engine.delete(operation.bucket, [operation.key], { condition: writeCondition(request) });
+  return answer(204);
+}

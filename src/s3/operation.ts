@@ -1,0 +1,154 @@
+// Which operation a request asks for, and which right it takes: pure, and before anything else is looked at.
+import { S3Error } from "./errors.ts";
+import type { Right } from "./grants.ts";
+import type { S3Request } from "./request.ts";
+
+/** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */
+const operations = {
+  ListBuckets: "account",
+  CreateBucket: "account",
+  HeadBucket: "list",
+  DeleteBucket: "admin",
+  GetBucketLocation: "list",
+  GetBucketAcl: "list",
+  GetBucketVersioning: "list",
+  GetBucketTagging: "list",
+  GetBucketPolicy: "list",
+  GetBucketReplication: "list",
+  GetBucketRequestPayment: "list",
+  GetObjectLockConfiguration: "list",
+  GetBucketEncryption: "list",
+  GetBucketCors: "admin",
+  PutBucketCors: "admin",
+  DeleteBucketCors: "admin",
+  GetBucketLifecycle: "admin",
+  PutBucketLifecycle: "admin",
+  DeleteBucketLifecycle: "admin",
+  ListObjects: "list",
+  ListObjectsV2: "list",
+  ListObjectVersions: "list",
+  ListMultipartUploads: "list",
+  DeleteObjects: "write",
+  PostObject: "form",
+  GetObject: "read",
+  HeadObject: "read",
+  GetObjectAttributes: "read",
+  GetObjectAcl: "read",
+  GetObjectTagging: "read",
+  PutObject: "write",
+  CopyObject: "write",
+  DeleteObject: "write",
+  CreateMultipartUpload: "write",
+  UploadPart: "write",
+  UploadPartCopy: "write",
+  CompleteMultipartUpload: "write",
+  AbortMultipartUpload: "write",
+  ListParts: "write",
+} as const satisfies Readonly<Record<string, Right | "account" | "form">>;
+
+export type OperationName = keyof typeof operations;
+export const operationNames = Object.keys(operations) as OperationName[];
+
+export interface Operation {
+  readonly name: OperationName;
+  /** Empty for operations on the service. */
+  readonly bucket: string;
+  /** Empty for operations on a bucket. */
+  readonly key: string;
+  readonly takes: Right | "account" | "form";
+}
+
+/** Query names that turn a request into another one: never passed over in silence. */
+const subresources = new Set(
+  (
+    "accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold lifecycle " +
+    "location logging metadataTable metrics notification object-lock ownershipControls partNumber policy policyStatus " +
+    "publicAccessBlock renameObject replication requestPayment restore retention select session tagging torrent uploadId uploads " +
+    "versioning versions website"
+  ).split(" "),
+);
+
+/** By method and query names; the empty name stands for none. */
+const ofBuckets: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+  GET: {
+    "": "ListObjects",
+    acl: "GetBucketAcl",
+    cors: "GetBucketCors",
+    encryption: "GetBucketEncryption",
+    lifecycle: "GetBucketLifecycle",
+    location: "GetBucketLocation",
+    "object-lock": "GetObjectLockConfiguration",
+    policy: "GetBucketPolicy",
+    replication: "GetBucketReplication",
+    requestPayment: "GetBucketRequestPayment",
+    tagging: "GetBucketTagging",
+    uploads: "ListMultipartUploads",
+    versioning: "GetBucketVersioning",
+    versions: "ListObjectVersions",
+  },
+  HEAD: { "": "HeadBucket" },
+  PUT: { "": "CreateBucket", cors: "PutBucketCors", lifecycle: "PutBucketLifecycle" },
+  DELETE: { "": "DeleteBucket", cors: "DeleteBucketCors", lifecycle: "DeleteBucketLifecycle" },
+  POST: { "": "PostObject", delete: "DeleteObjects" },
+};
+
+const ofObjects: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+  GET: {
+    "": "GetObject",
+    acl: "GetObjectAcl",
+    attributes: "GetObjectAttributes",
+    partNumber: "GetObject",
+    tagging: "GetObjectTagging",
+    uploadId: "ListParts",
+  },
+  HEAD: { "": "HeadObject", partNumber: "HeadObject" },
+  PUT: { "": "PutObject", "partNumber uploadId": "UploadPart" },
+  DELETE: { "": "DeleteObject", uploadId: "AbortMultipartUpload" },
+  POST: { uploads: "CreateMultipartUpload", uploadId: "CompleteMultipartUpload" },
+};
+
+export function readOperation(request: S3Request, domains: readonly string[]): Operation {
+  const { bucket, key } = place(request, domains);
+  const name = nameOf(request, bucket, key);
+  if (request.query.has("versionId")) checkVersion(request);
+  return { name, bucket, key, takes: operations[name] };
+}
+
+/** The bucket in the path, or in front of one of our domains. */
+export function place(request: S3Request, domains: readonly string[]): { bucket: string; key: string } {
+  const host = (request.header("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+  const domain = domains.find((one) => host.endsWith(`.${one}`));
+  if (domain !== undefined) {
+    return { bucket: host.slice(0, -domain.length - 1), key: request.path.slice(1) };
+  }
+  const slash = request.path.indexOf("/", 1);
+  if (slash === -1) return { bucket: request.path.slice(1), key: "" };
+  return { bucket: request.path.slice(1, slash), key: request.path.slice(slash + 1) };
+}
+
+function nameOf(request: S3Request, bucket: string, key: string): OperationName {
+  const { method, query } = request;
+  if (bucket === "") {
+    if (method === "GET" || method === "HEAD") return "ListBuckets";
+    throw new S3Error("MethodNotAllowed");
+  }
+  const given = new Set(query.pairs.map(([name]) => name).filter((name) => subresources.has(name)));
+  const asked = [...given].sort().join(" ");
+  const table = (key === "" ? ofBuckets : ofObjects)[method];
+  const name = table !== undefined && Object.hasOwn(table, asked) ? table[asked] : undefined;
+  if (name === undefined) throw new S3Error(asked === "" ? "MethodNotAllowed" : "NotImplemented");
+  if (name === "ListObjects" && query.get("list-type") === "2") return "ListObjectsV2";
+  const copies = request.header("x-amz-copy-source") !== undefined;
+  if (copies && name === "PutObject") return "CopyObject";
+  if (copies && name === "UploadPart") return "UploadPartCopy";
+  return name;
+}
+
+/** There is one version of an object, and its name is null. */
+function checkVersion({ query }: S3Request): void {
+  const version = query.get("versionId");
+  if (version === "null") return;
+  throw version === ""
+    ? new S3Error("InvalidArgument", { message: "Version id cannot be the empty string" })
+    : new S3Error("NoSuchVersion");
+}

@@ -1,0 +1,95 @@
+// The body of a request as it is to be stored: unframed and verified by what x-amz-content-sha256 says of it.
+import { createHash } from "node:crypto";
+import type { ByteStream } from "../engine/engine.ts";
+import { unsignedPayload } from "../http/signing.ts";
+import { type Authentication, sameText } from "./authenticate.ts";
+import { type ChunkedForm, unchunk } from "./chunked.ts";
+import { S3Error } from "./errors.ts";
+import type { S3Request } from "./request.ts";
+
+export interface Payload {
+  readonly source: ByteStream;
+  /** What came behind the body, known at its end. */
+  readonly trailers: ReadonlyMap<string, string>;
+}
+
+const streaming = /^STREAMING-(AWS4-HMAC-SHA256-PAYLOAD|UNSIGNED-PAYLOAD)(-TRAILER)?$/;
+
+export function openPayload(request: S3Request, { payload, signed }: Authentication): Payload {
+  const trailers = new Map<string, string>();
+  const match = streaming.exec(payload);
+  if (match !== null && payload !== "STREAMING-UNSIGNED-PAYLOAD") {
+    const form: ChunkedForm = {
+      signed: match[1] === "UNSIGNED-PAYLOAD" ? undefined : signed,
+      hasTrailer: match[2] !== undefined,
+    };
+    const wanted = trailerNames(request);
+    const length = lengthOf(request, "x-amz-decoded-content-length");
+    const chunks = () => withTrailers(unchunk(request.http.body(), form, trailers), wanted, trailers);
+    return { source: { length, chunks, cancel: async () => {} }, trailers };
+  }
+  if (/^STREAMING-/.test(payload)) throw new S3Error("NotImplemented");
+  const length = request.http.hasBody ? lengthOf(request, "content-length") : 0;
+  const isHash = /^[0-9a-f]{64}$/.test(payload);
+  if (!isHash && payload !== unsignedPayload) {
+    throw new S3Error("InvalidArgument", {
+      message: "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING form, or a valid sha256 value.",
+    });
+  }
+  const chunks = () => (isHash ? hashed(request.http.body(), payload) : request.http.body());
+  return { source: { length, chunks, cancel: async () => {} }, trailers };
+}
+
+function lengthOf(request: S3Request, name: string): number | undefined {
+  const text = request.header(name);
+  if (text === undefined) return undefined;
+  const length = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(length)) return length;
+  throw new S3Error("InvalidArgument", { message: `${name} must be a whole number of bytes.` });
+}
+
+function trailerNames(request: S3Request): string[] {
+  const text = request.header("x-amz-trailer") ?? "";
+  return text
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+}
+
+/** What was announced to come behind the body must have come. */
+async function* withTrailers(
+  chunks: AsyncIterable<Uint8Array>,
+  wanted: readonly string[],
+  trailers: ReadonlyMap<string, string>,
+): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+  const missing = wanted.find((name) => !trailers.has(name));
+  if (missing === undefined) return;
+  throw new S3Error("InvalidRequest", { message: `The trailer ${missing} was announced and did not come.` });
+}
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, expected: string): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  const actual = hash.digest("hex");
+  if (sameText(actual, expected)) return;
+  throw new S3Error("XAmzContentSHA256Mismatch", {
+    details: { ClientComputedContentSHA256: expected, S3ComputedContentSHA256: actual },
+  });
+}
+
+/** All of a body that is a document, which is never large. */
+export async function wholePayload({ source }: Payload, most: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of source.chunks()) {
+    size += chunk.length;
+    if (size > most) throw new S3Error("MaxMessageLengthExceeded");
+    pieces.push(Buffer.from(chunk));
+  }
+  if (source.length !== undefined && size !== source.length) throw new S3Error("IncompleteBody");
+  return Buffer.concat(pieces);
+}

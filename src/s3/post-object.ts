@@ -1,0 +1,154 @@
+// PostObject: an upload by a form that a page shows, authorized by the policy its owner has signed.
+import type { ByteStream, Engine } from "../engine/engine.ts";
+import { metadataFromHeaders } from "../http/headers.ts";
+import { encodePath, parseAmzTime, sign } from "../http/signing.ts";
+import { limits } from "../model/limits.ts";
+import { type AuthenticateOptions, activeCredential, cachedKey, sameText } from "./authenticate.ts";
+import { type Caller, reach } from "./authorize.ts";
+import { answer, quoted, type S3Response } from "./call.ts";
+import { expectedChecksums } from "./checksums.ts";
+import { customerKeyOf } from "./customer-key.ts";
+import { S3Error } from "./errors.ts";
+import { boundaryOf, type Form, readForm } from "./form-data.ts";
+import { classOf, customOf } from "./metadata.ts";
+import { storedHeaders } from "./objects.ts";
+import type { Operation } from "./operation.ts";
+import { checkPolicy } from "./policy.ts";
+import type { S3Request } from "./request.ts";
+import { xmlDocument } from "./xml.ts";
+
+export interface PostOptions extends AuthenticateOptions {
+  readonly engine: Engine;
+}
+
+export async function postObject(
+  request: S3Request,
+  operation: Operation,
+  options: PostOptions,
+): Promise<S3Response> {
+  const { engine } = options;
+  const form = await readForm(request.http.body(), boundaryOf(request.header("content-type")));
+  const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
+  const caller = await authenticateForm(fields, options);
+  await reach(engine, caller, operation.bucket, "write");
+  const span = checkPolicy(fields.get("policy") ?? "", fields, options.now());
+  const key = keyOf(form);
+  const asHeaders = requestOf(request, fields);
+  const outcome = await engine.put(operation.bucket, key, bounded(form, span), {
+    httpMetadata: metadataFromHeaders({ get: (name) => latin1(fields.get(name)) ?? null }),
+    customMetadata: customOf(rawHeadersOf(fields)),
+    storageClass: classOf(fields.get("x-amz-storage-class")),
+    customerKey: customerKeyOf(asHeaders),
+    checksums: expectedChecksums(asHeaders, { trailers: new Map() }),
+  });
+  if (outcome.outcome !== "stored") throw new S3Error("InternalError");
+  return stored(request, operation.bucket, fields, storedHeaders(outcome.record), key, outcome.record.etag);
+}
+
+async function authenticateForm(
+  fields: ReadonlyMap<string, string>,
+  { credentials, regions }: AuthenticateOptions,
+): Promise<Caller> {
+  const field = (name: string) => {
+    const value = fields.get(name);
+    if (value !== undefined && value !== "") return value;
+    if (!fields.has("policy") && !fields.has("x-amz-signature")) throw new S3Error("AccessDenied");
+    throw new S3Error("InvalidArgument", { message: `Bucket POST must contain a field named '${name}'.` });
+  };
+  const policy = field("policy");
+  if (field("x-amz-algorithm") !== "AWS4-HMAC-SHA256") {
+    throw new S3Error("InvalidArgument", { message: "x-amz-algorithm must be AWS4-HMAC-SHA256." });
+  }
+  const [accessKeyId, day, region, service, end, ...more] = field("x-amz-credential").split("/");
+  const time = field("x-amz-date");
+  const isScope = service === "s3" && end === "aws4_request" && more.length === 0;
+  if (
+    !isScope ||
+    day !== time.slice(0, 8) ||
+    parseAmzTime(time) === undefined ||
+    !regions.includes(region!)
+  ) {
+    throw new S3Error("InvalidArgument", { message: "The credential of the form is not valid." });
+  }
+  const credential = await activeCredential(credentials, accessKeyId!);
+  const scope = { day, region: region!, service };
+  const given = field("x-amz-signature");
+  const isSigned = credential.secrets.some((secret) =>
+    sameText(sign(cachedKey(secret, scope), policy), given),
+  );
+  if (!isSigned) throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
+  return credential;
+}
+
+/** `${filename}` stands for what the visitor's file is called, without its folders. */
+function keyOf({ fields, fileName = "" }: Form): string {
+  const key = fields.get("key");
+  if (key === undefined || key === "") {
+    throw new S3Error("InvalidArgument", { message: "Bucket POST must contain a field named 'key'." });
+  }
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the form says it so.
+  return key.replaceAll("${filename}", fileName.replace(/^.*[/\\]/s, ""));
+}
+
+/** The file, refused before its end when it is longer than the policy allows. */
+function bounded(form: Form, { least, most }: { least: number; most: number }): ByteStream {
+  const limit = Math.min(most, limits.singleWriteBytes);
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const chunk of form.file()) {
+      size += chunk.length;
+      if (size > limit) throw new S3Error("EntityTooLarge");
+      yield chunk;
+    }
+    if (size < least) throw new S3Error("EntityTooSmall");
+  }
+  return { chunks, cancel: async () => {} };
+}
+
+function latin1(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
+}
+
+function rawHeadersOf(fields: ReadonlyMap<string, string>): string[] {
+  return [...fields].flatMap(([name, value]) => [name, latin1(value)!]);
+}
+
+/** What other requests say in headers, a form says in fields. */
+function requestOf(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  return { ...request, header: (name) => latin1(fields.get(name)) };
+}
+
+function stored(
+  request: S3Request,
+  bucket: string,
+  fields: ReadonlyMap<string, string>,
+  headers: [string, string][],
+  key: string,
+  etag: string,
+): S3Response {
+  const location = `http://${request.header("host") ?? "localhost"}/${bucket}/${encodePath(key)}`;
+  const redirect = fields.get("success_action_redirect") ?? fields.get("redirect");
+  const target = redirect === undefined ? undefined : redirectTo(redirect, bucket, key, etag);
+  if (target !== undefined) return answer(303, [...headers, ["location", target]]);
+  const status = fields.get("success_action_status");
+  if (status === "201") {
+    const body = xmlDocument("PostResponse", [
+      ["Location", location],
+      ["Bucket", bucket],
+      ["Key", key],
+      ["ETag", quoted(etag)],
+    ]);
+    return answer(201, [...headers, ["location", location], ["content-type", "application/xml"]], body);
+  }
+  return answer(status === "200" ? 200 : 204, [...headers, ["location", location]]);
+}
+
+/** An address that is none is passed over. */
+function redirectTo(text: string, bucket: string, key: string, etag: string): string | undefined {
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) return undefined;
+  const url = new URL(text);
+  url.searchParams.set("bucket", bucket);
+  url.searchParams.set("key", key);
+  url.searchParams.set("etag", quoted(etag));
+  return url.href;
+}

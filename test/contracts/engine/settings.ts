@@ -1,0 +1,118 @@
+// Engine contract: what is set on a bucket, and what its lifecycle rules do by a clock that the test moves.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LifecycleRule } from "../../../src/model/lifecycle.ts";
+import { assertBytes, sampleBytes } from "../../support/bytes.ts";
+import {
+  blobsLeft,
+  bucket,
+  clock,
+  contentOf,
+  day,
+  exists,
+  type OpenEngine,
+  openBucket,
+  uploadParts,
+} from "./setup.ts";
+
+const rule = (fields: Partial<LifecycleRule>): LifecycleRule => ({
+  id: "r",
+  isEnabled: true,
+  prefix: "",
+  ...fields,
+});
+
+export function settings(open: OpenEngine): void {
+  test("settings are kept one by one, taken back one by one, and gone with their bucket", async (t) => {
+    const { engine } = await openBucket(open, t);
+    assert.deepEqual(await engine.settings(bucket), {});
+    const cors = [{ origins: ["*"], methods: ["GET"], headers: [], exposed: [] }];
+    const lifecycle = [rule({ expire: { days: 1 } })];
+    await engine.changeSettings(bucket, { cors });
+    await engine.changeSettings(bucket, { lifecycle });
+    assert.deepEqual(await engine.settings(bucket), { cors, lifecycle });
+    await engine.changeSettings(bucket, { cors: undefined });
+    const { cors: taken, lifecycle: kept } = await engine.settings(bucket);
+    assert.deepEqual([taken, kept], [undefined, lifecycle]);
+    await engine.deleteBucket(bucket);
+    await engine.createBucket(bucket, { account: "other" });
+    assert.deepEqual(await engine.settings(bucket), {});
+    assert.equal((await engine.bucket(bucket))?.account, "other");
+    await assert.rejects(engine.changeSettings("none", { cors }), { reason: "NoSuchBucket" });
+  });
+
+  test("objects expire at the midnight behind their days, by prefix and size, and their bytes go", async (t) => {
+    const time = clock();
+    const opened = await openBucket(open, t, time);
+    const { engine } = opened;
+    time.time += day / 2;
+    for (const key of ["log/a", "log/b", "other"]) await engine.put(bucket, key, sampleBytes(9000));
+    await engine.put(bucket, "log/small", sampleBytes(10));
+    const lifecycle = [rule({ prefix: "log/", largerThan: 100, expire: { days: 2 } })];
+    await engine.changeSettings(bucket, { lifecycle });
+    time.time += 2 * day;
+    assert.equal((await engine.sweep()).objectsExpired, 0);
+    await engine.put(bucket, "log/b", sampleBytes(9000));
+    time.time += day / 2;
+    assert.equal((await engine.sweep()).objectsExpired, 1);
+    assert.deepEqual(
+      await Promise.all(["log/a", "log/b", "log/small", "other"].map((key) => exists(engine, key))),
+      [false, true, true, true],
+    );
+    assert.equal(await blobsLeft(opened), 2);
+  });
+
+  test("a date ends what is there by then, and a rule that is switched off does nothing", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, time);
+    await engine.put(bucket, "a", sampleBytes(1));
+    const expire = { date: time.time + day };
+    await engine.changeSettings(bucket, { lifecycle: [rule({ expire, isEnabled: false })] });
+    time.time += day;
+    assert.equal((await engine.sweep()).objectsExpired, 0);
+    await engine.changeSettings(bucket, { lifecycle: [rule({ expire })] });
+    assert.equal((await engine.sweep()).objectsExpired, 1);
+  });
+
+  test("objects of every home change their class and nothing else, once", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, time);
+    await engine.put(bucket, "inline", sampleBytes(10));
+    await engine.put(bucket, "blob", sampleBytes(100_000));
+    const upload = await engine.createUpload(bucket, "parts");
+    await engine.completeUpload(
+      bucket,
+      upload,
+      await uploadParts(engine, upload, { 1: sampleBytes(70_000), 2: sampleBytes(3) }),
+    );
+    const before = await Promise.all(["inline", "blob", "parts"].map((key) => engine.head(bucket, key)));
+    await engine.changeSettings(bucket, { lifecycle: [rule({ transition: { days: 1 } })] });
+    time.time += 2 * day;
+    assert.equal((await engine.sweep()).objectsMoved, 3);
+    assert.equal((await engine.sweep()).objectsMoved, 0);
+    for (const record of before) {
+      assert.deepEqual(await engine.head(bucket, record!.key), {
+        ...record,
+        storageClass: "InfrequentAccess",
+      });
+    }
+    assertBytes(await contentOf(engine, "inline"), sampleBytes(10));
+    assertBytes(await contentOf(engine, "blob"), sampleBytes(100_000));
+    assert.equal((await contentOf(engine, "parts")).length, 70_003);
+    assert.deepEqual((await engine.verify()).damages, []);
+  });
+
+  test("uploads are given up after their days, sooner than by themselves", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, time);
+    await engine.createUpload(bucket, "tmp/a");
+    await engine.createUpload(bucket, "b");
+    await engine.changeSettings(bucket, { lifecycle: [rule({ prefix: "tmp/", abortUploadsAfter: 1 })] });
+    time.time += 2 * day;
+    assert.equal((await engine.sweep()).uploadsAborted, 1);
+    assert.deepEqual(
+      (await engine.listUploads(bucket)).uploads.map(({ key }) => key),
+      ["b"],
+    );
+  });
+}

@@ -1,0 +1,87 @@
+// Engine contract: uploads in flight and their parts, page by page, and reads of a part.
+import assert from "node:assert/strict";
+import type { ListUploadsOptions } from "../../../src/engine/engine.ts";
+import { assertBytes, sampleBytes } from "../../support/bytes.ts";
+import { bucket, type Chapter, contentOf, emptied, failsWith, found, uploadParts } from "./setup.ts";
+
+export const uploadListing: Chapter = async (t, shared) => {
+  await t.test("uploads are listed by key and id, in pages that together are the whole", async () => {
+    const { engine } = await emptied(shared);
+    const made = [];
+    for (const key of ["b", "a/1", "a/2", "a/1", "c"]) made.push(await engine.createUpload(bucket, key));
+    const ended = await engine.createUpload(bucket, "a/0");
+    await engine.abortUpload(bucket, ended);
+    const order = (a: { key: string; id: string }, b: { key: string; id: string }) =>
+      a.key < b.key || (a.key === b.key && a.id < b.id) ? -1 : 1;
+    const wanted = made.map(({ key, id }) => ({ key, id })).sort(order);
+    const paged = async (options: ListUploadsOptions) => {
+      const all: string[] = [];
+      let after: ListUploadsOptions["after"];
+      do {
+        const page = await engine.listUploads(bucket, { ...options, after });
+        assert.ok(page.uploads.length + page.prefixes.length <= options.limit!);
+        all.push(...page.uploads.map(({ key, id }) => `${key} ${id}`), ...page.prefixes);
+        after = page.next;
+      } while (after !== undefined);
+      return all;
+    };
+    for (const limit of [1, 2, 5, 1000]) {
+      assert.deepEqual(
+        await paged({ limit }),
+        wanted.map(({ key, id }) => `${key} ${id}`),
+      );
+      const grouped = await paged({ limit, delimiter: "/" });
+      assert.deepEqual(grouped.map((text) => text.split(" ")[0]).sort(), ["a/", "b", "c"]);
+      assert.equal((await paged({ limit, prefix: "a/" })).length, 3);
+    }
+  });
+
+  await t.test("parts are listed by number, in pages", async () => {
+    const { engine } = await emptied(shared);
+    const upload = await engine.createUpload(bucket, "a");
+    await uploadParts(engine, upload, { 5: sampleBytes(5), 1: sampleBytes(1), 9: sampleBytes(9) });
+    const first = await engine.listParts(bucket, upload, { limit: 2 });
+    assert.deepEqual([first.parts.map(({ number }) => number), first.isTruncated], [[1, 5], true]);
+    const second = await engine.listParts(bucket, upload, { after: 5 });
+    assert.deepEqual(
+      [second.parts.map(({ number, size }) => [number, size]), second.isTruncated],
+      [[[9, 9]], false],
+    );
+    await engine.abortUpload(bucket, upload);
+    await assert.rejects(engine.listParts(bucket, upload), failsWith("NoSuchUpload"));
+  });
+
+  await t.test("a part of an object is read by its place, and described with its size", async () => {
+    const { engine } = await emptied(shared);
+    const upload = await engine.createUpload(bucket, "a");
+    const [one, two] = [sampleBytes(70_000), sampleBytes(500)];
+    await engine.completeUpload(bucket, upload, await uploadParts(engine, upload, { 3: one, 7: two }));
+    assertBytes(await contentOf(engine, "a", { part: 2 }), two);
+    assert.deepEqual((await found(engine, "a", { part: 1 })).range, { offset: 0, length: 70_000 });
+    await assert.rejects(engine.get(bucket, "a", { part: 3 }), failsWith("InvalidPartNumber"));
+    const described = await engine.describe(bucket, "a");
+    assert.deepEqual(
+      described?.parts?.map(({ number, size }) => [number, size]),
+      [
+        [3, 70_000],
+        [7, 500],
+      ],
+    );
+    await engine.put(bucket, "b", sampleBytes(3));
+    assertBytes(await contentOf(engine, "b", { part: 1 }), sampleBytes(3));
+    await assert.rejects(engine.get(bucket, "b", { part: 2 }), failsWith("InvalidPartNumber"));
+    const result = await engine.completedUpload(bucket, upload);
+    assert.equal(result?.etag, described?.record.etag);
+  });
+
+  await t.test("a conditional delete deletes what it saw, or nothing", async () => {
+    const { engine } = await emptied(shared);
+    const put = await engine.put(bucket, "a", sampleBytes(3));
+    assert(put.outcome === "stored");
+    const matching = (value: string) => ({ condition: { etagMatches: [{ value, weak: false }] } });
+    await assert.rejects(engine.delete(bucket, ["a"], matching("other")), failsWith("PreconditionFailed"));
+    assert.ok(await engine.head(bucket, "a"));
+    await engine.delete(bucket, ["a"], matching(put.record.etag));
+    assert.equal(await engine.head(bucket, "a"), undefined);
+  });
+};

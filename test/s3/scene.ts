@@ -1,0 +1,94 @@
+// A started store with its S3 API, keys for it, and clients that are not ours.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
+import { type Scene, scriptScene } from "../script/scene.ts";
+import type { Server } from "../script/server.ts";
+
+export interface Key {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface S3Scene {
+  readonly scene: Scene;
+  readonly server: Server;
+  /** Of the S3 API, without a slash at its end. */
+  readonly url: string;
+  readonly data: string;
+  /** One that may do everything in the account `default`. */
+  readonly key: Key;
+  newKey(...args: string[]): Promise<Key>;
+  client(key?: Key, config?: S3ClientConfig): S3Client;
+}
+
+const source = `
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    if (url.pathname === "/presign") {
+      const options = { method: url.searchParams.get("method") ?? "GET" };
+      return new Response(await env.BUCKET.presign(url.searchParams.get("key"), options));
+    }
+    const object = await env.BUCKET.get(decodeURIComponent(url.pathname.slice(1)));
+    return object === null ? new Response("none", { status: 404 }) : new Response(object.body);
+  },
+};`;
+
+/** The bucket of its script is named `bucket`. */
+export async function s3Scene(
+  t: TestContext,
+  mode: "dev" | "serve" = "dev",
+  args: readonly string[] = [],
+): Promise<S3Scene> {
+  const scene = await scriptScene(t, source);
+  const server = await scene.start(mode, { args });
+  const data = join(scene.directory, ".store");
+  const { url } = server.announced.s3;
+  const clients: S3Client[] = [];
+  t.after(() => {
+    for (const client of clients) client.destroy();
+  });
+  async function newKey(...more: string[]): Promise<Key> {
+    const { code, stdout, stderr } = await scene.shell.run([
+      "key",
+      "create",
+      "--data",
+      data,
+      "--json",
+      ...more,
+    ]);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout) as Key;
+  }
+  const key = mode === "dev" ? (server.announced.s3 as unknown as Key) : await newKey();
+  return {
+    scene,
+    server,
+    url,
+    data,
+    key,
+    newKey,
+    client(given = key, config = {}) {
+      const client = new S3Client({
+        endpoint: url,
+        region: "auto",
+        forcePathStyle: true,
+        credentials: { accessKeyId: given.accessKeyId, secretAccessKey: given.secretAccessKey },
+        ...config,
+      });
+      clients.push(client);
+      return client;
+    },
+  };
+}
+
+/** Rejects with this code of S3's, and this status. */
+export async function refused(promise: Promise<unknown>, code: string, status?: number): Promise<void> {
+  await assert.rejects(promise, (error: { name: string; $metadata?: { httpStatusCode?: number } }) => {
+    assert.equal(error.name, code);
+    if (status !== undefined) assert.equal(error.$metadata?.httpStatusCode, status);
+    return true;
+  });
+}
