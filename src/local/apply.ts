@@ -34,9 +34,8 @@ export function createApplier(database: Database): Applier {
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }
 
-  /** Lets go of what an object row names: inline bytes at once, files once they are swept. */
+  /** Lets go of what an object row names but its inline bytes: files once they are swept. */
   function release(row: ObjectRow): void {
-    if (row.inline !== null && row.inline !== emptyBody) sql.deleteBody.run(row.inline);
     if (row.blob !== null) sql.bury.run(row.blob, null);
     if (row.manifest !== null) sql.bury.run(null, row.manifest);
     objects--;
@@ -46,23 +45,35 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = sql.findObject.get(put.key) as unknown as ObjectRow | undefined;
     if (replaced !== undefined) release(replaced);
-    const inline = put.inline === undefined ? null : insertInline(put.inline);
+    const inline = putInline(put.inline, replaced?.inline ?? null);
     const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
     if (put.blob !== undefined) sql.insertBlob.run(put.blob);
     const { key, version, size, blob = null, stored = null, record } = put;
-    sql.putObject.run(key, version, size, inline, blob, stored, manifest, record);
+    if (replaced === undefined)
+      sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
+    else sql.updateObject.run(version, size, inline, blob, stored, manifest, record, key);
     objects++;
     bytes += size;
   }
 
-  function insertInline(body: Uint8Array): number | bigint {
-    return body.length === 0 ? emptyBody : sql.insertBody.run(body).lastInsertRowid;
+  /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
+  function putInline(body: Uint8Array | undefined, replaced: number | null): number | bigint | null {
+    const hasRow = body !== undefined && body.length > 0;
+    const hadRow = replaced !== null && replaced !== emptyBody;
+    if (hasRow && hadRow) {
+      sql.updateBody.run(body, replaced);
+      return replaced;
+    }
+    if (hadRow) sql.deleteBody.run(replaced);
+    if (hasRow) return sql.insertBody.run(body).lastInsertRowid;
+    return body === undefined ? null : emptyBody;
   }
 
   function deleteObject(key: Uint8Array): void {
     const row = sql.findObject.get(key) as unknown as ObjectRow | undefined;
     if (row === undefined) return;
     release(row);
+    putInline(undefined, row.inline);
     sql.deleteObject.run(key);
   }
 
@@ -142,14 +153,18 @@ function prepare(database: Database) {
     bucket: sql("SELECT deleted FROM bucket"),
     addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
     findObject: sql("SELECT version, size, inline, blob, manifest FROM objects WHERE key = ?"),
-    putObject: sql(
-      "REPLACE INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    insertObject: sql(
+      "INSERT INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    updateObject: sql(
+      "UPDATE objects SET version = ?, size = ?, inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE key = ?",
     ),
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
     putCors: sql("UPDATE bucket SET cors = ?"),
     putLifecycle: sql("UPDATE bucket SET lifecycle = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
+    updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
     deleteBody: sql("DELETE FROM bodies WHERE id = ?"),
     insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
     insertBlob: sql("INSERT INTO blobs (id) VALUES (?)"),
