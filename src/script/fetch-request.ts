@@ -13,7 +13,8 @@ export interface IncomingRequest {
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
   readonly body: (() => ReadableStream<Uint8Array>) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** Calls once when the client is gone before its answer. */
+  readonly onDisconnect?: ((listener: () => void) => void) | undefined;
 }
 
 /** The first argument of the calls of the constructor that scripts cannot make. */
@@ -33,6 +34,7 @@ export class ScriptRequest {
   readonly #rawHeaders: readonly string[];
   readonly #body: Body | undefined;
   #signal: AbortSignal | undefined;
+  readonly #onDisconnect: IncomingRequest["onDisconnect"];
   readonly #redirect: string;
   readonly #cf: object | undefined;
   readonly #settings: RequestParts["settings"];
@@ -60,7 +62,7 @@ export class ScriptRequest {
       this.#url = incoming.url;
       this.#rawHeaders = incoming.rawHeaders;
       this.#body = incoming.body === undefined ? undefined : bodyFrom(incoming.body);
-      this.#signal = incoming.signal;
+      this.#onDisconnect = incoming.onDisconnect;
       // What a script passes on must not follow redirects on behalf of its client.
       this.#redirect = "manual";
       this.#cf = {};
@@ -102,7 +104,11 @@ export class ScriptRequest {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= new AbortController().signal;
+    if (this.#signal === undefined) {
+      const controller = new AbortController();
+      this.#onDisconnect?.(() => controller.abort(new DOMException("The client went away.", "AbortError")));
+      this.#signal = controller.signal;
+    }
     return this.#signal;
   }
 

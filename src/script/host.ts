@@ -88,7 +88,7 @@ function requestFor(request: HttpRequest): Request {
   const path = target.startsWith("/") ? target : "/";
   const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
-  return createRequest({ method, url, rawHeaders, body });
+  return createRequest({ method, url, rawHeaders, body, onDisconnect: request.onDisconnect });
 }
 
 function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {

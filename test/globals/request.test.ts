@@ -203,12 +203,21 @@ test("URLs a script gives must be whole, and are told when they are not", () => 
 
 test("a signal is passed on, and there is one even when nobody gave one", () => {
   const { signal, abort } = controller();
-  assert.equal(incoming({ signal }).signal, signal);
-  assert.equal(new script.Request(incoming({ signal })).signal, signal);
   assert.equal(new script.Request("http://a/", { signal }).signal, signal);
+  assert.equal(new script.Request(new script.Request("http://a/", { signal })).signal, signal);
   abort();
-  assert.ok(incoming({ signal }).signal.aborted);
-  assert.equal(new script.Request(incoming({ signal }), { signal: null }).signal.aborted, false);
+  assert.ok(new script.Request("http://a/", { signal }).signal.aborted);
+  let leave = () => {};
+  const watched = incoming({
+    onDisconnect(listener) {
+      leave = listener;
+    },
+  });
+  assert.equal(watched.signal.aborted, false);
+  leave();
+  assert.ok(watched.signal.aborted);
+  assert.ok(new script.Request(watched).signal.aborted);
+  assert.equal(new script.Request(watched, { signal: null }).signal.aborted, false);
   const request = incoming();
   assert.equal(request.signal, request.signal);
   assert.equal(request.signal.aborted, false);

@@ -27,6 +27,12 @@ export default {
       console.log("late ends");
       return new Response(object.body);
     }
+    if (key === "watched") {
+      console.log("watching");
+      await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+      console.log("the client of the request is gone:", request.signal.reason.name);
+      return new Response();
+    }
     if (key === "endless") {
       return new Response(new ReadableStream({
         pull: (controller) => controller.enqueue(new Uint8Array(65536)),
@@ -108,6 +114,13 @@ for (const mode of ["dev", "serve"] as const) {
       await once(incoming, "readable");
       incoming.destroy();
       await told(/endless was cancelled/);
+    });
+
+    await t.test("the signal of its request tells a script that waits", async () => {
+      const socket = await converse(port, "GET /watched HTTP/1.1", "Host: a", "", "");
+      await told(/watching/);
+      socket.destroy();
+      await told(/the client of the request is gone: AbortError/);
     });
 
     assert.ok((await ask("/large")).bytes.equals(large), "and the object is there as it was");

@@ -20,7 +20,12 @@ export function buckets(open: OpenEngine): void {
     const time = clock();
     const { engine } = await open(t, time);
     const created = await engine.createBucket("logs", { storageClass: "InfrequentAccess" });
-    assert.deepEqual(created, { name: "logs", created: time.time, storageClass: "InfrequentAccess", account: "default" });
+    assert.deepEqual(created, {
+      name: "logs",
+      created: time.time,
+      storageClass: "InfrequentAccess",
+      account: "default",
+    });
     assert.deepEqual({ ...(await engine.bucket("logs")) }, created);
     assert.equal((await engine.createBucket("plain")).storageClass, "Standard");
     assert.equal(await engine.bucket("absent"), undefined);
