@@ -1,6 +1,6 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
-import { BundleError, type Bundler, createBundler } from "./bundle.ts";
+import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
 import type { ScriptConfig } from "./config.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
@@ -32,8 +32,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
-  const watch = mode === "dev" ? watchFiles(() => reload("changed")) : undefined;
+  const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
+  let bundle: Bundle | undefined;
   let bundled: { readonly main: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
@@ -46,12 +47,25 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
     }
     const values = await secrets.values(name);
-    const bundle = await (await bundlerOf(next)).build();
-    inputs = bundle.inputs.filter((input) => !input.includes("/node_modules/"));
+    const built = await (await bundlerOf(next)).build();
+    inputs = built.inputs.filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...inputs]);
-    await pool.run({ script: { ...next, secrets: values }, bundle, location, mode, presign });
+    await pool.run({ script: { ...next, secrets: values }, bundle: built, location, mode, presign });
     config = next;
+    bundle = built;
     options.onLoaded();
+  }
+
+  /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
+  async function takeSecrets(): Promise<void> {
+    if (mode === "dev" || bundle === undefined) return run();
+    const values = await secrets.values(name);
+    const taken = [...config.buckets.map(({ binding }) => binding), ...Object.keys(config.vars)];
+    const clash = taken.find((one) => Object.hasOwn(values, one));
+    if (clash !== undefined) {
+      throw new Error(`The script has something else named "${clash}": delete the secret of that name.`);
+    }
+    await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign });
   }
 
   async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {
@@ -63,9 +77,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   }
 
   /** One load after the other; the last change wins. */
-  function reload(why: string): void {
+  function reload(why: string, load: () => Promise<void>): void {
     const began = Date.now();
-    last = last.then(run).then(
+    last = last.then(load).then(
       () => log(`Script "${name}" ${why}: loaded anew in ${Date.now() - began} ms.`),
       (error: unknown) => {
         if (error instanceof BundleError) watch?.foldersOf([config.file, ...inputs, ...error.files]);
@@ -77,7 +91,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function pollSecrets(): Promise<void> {
     const known = revision;
     revision = await secrets.revision(name);
-    if (revision !== known) reload("has new secrets");
+    if (revision !== known) reload("has new secrets", takeSecrets);
   }
 
   return {

@@ -200,3 +200,11 @@ test("secrets that are set, changed or deleted reach the script without a restar
   assert.equal((await server.ask("/")).text, "none");
   assert.doesNotMatch(server.log(), /first|second/);
 });
+
+test("what serves takes new secrets in, and no new code or configuration with them", async (t) => {
+  const scene = await scriptScene(t, answering('env.TOKEN ?? "none"'));
+  const server = await scene.start("serve");
+  await scene.write("src/index.ts", "export default { fetch: () => new Response('other code') };");
+  await takenIn(server, () => scene.secret("TOKEN", "first"));
+  assert.equal((await server.ask("/")).text, "first");
+});
