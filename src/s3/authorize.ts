@@ -1,7 +1,7 @@
 // Who may do what: asked once, in one place, before a condition is looked at or a body read.
 import type { Engine } from "../engine/engine.ts";
 import type { BucketRecord } from "../model/bucket.ts";
-import type { CredentialInfo } from "./credentials.ts";
+import { type CredentialInfo, ownerOf } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
 import { allows, type Right } from "./grants.ts";
 import type { Operation } from "./operation.ts";
@@ -36,12 +36,18 @@ export async function reach(
   return bucket;
 }
 
-export async function authorize(engine: Engine, caller: Caller, operation: Operation): Promise<void> {
+export async function authorize(
+  engine: Engine,
+  caller: Caller,
+  operation: Operation,
+  expectedOwner?: string,
+): Promise<void> {
   const { takes, bucket, name } = operation;
   if (takes === "account") {
     // A key that was given a few buckets makes no others.
     if (name === "CreateBucket" && !allows(caller.grants, bucket, "admin")) throw new S3Error("AccessDenied");
     return;
   }
-  await reach(engine, caller, bucket, takes === "form" ? "write" : takes);
+  const { account } = await reach(engine, caller, bucket, takes === "form" ? "write" : takes);
+  if (expectedOwner !== undefined && expectedOwner !== ownerOf(account).id) throw new S3Error("AccessDenied");
 }

@@ -96,7 +96,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const authentication = { ...options, regions };
     if (operation.name === "PostObject") return postObject(request, operation, authentication);
     const verified = await authenticate(request, authentication);
-    await authorize(engine, verified.caller, operation);
+    await authorize(engine, verified.caller, operation, request.header("x-amz-expected-bucket-owner"));
     checkRefusedHeaders(request);
     const payload = openPayload(request, verified);
     const call = { engine, request, operation, caller: verified.caller, payload, region };

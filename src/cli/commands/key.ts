@@ -3,15 +3,15 @@ import { StoreError } from "../../model/errors.ts";
 import {
   CredentialError,
   type CredentialInfo,
-  createCredentials,
   type Grant,
   parseDuration,
   parseGrant,
 } from "../../s3/credentials.ts";
 import type { Command, CommandGroup } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
+import { usageError } from "../command-error.ts";
 import { type Data, withData } from "../context.ts";
 import { explained } from "../failures.ts";
+import { credentialsOf, disableCommand, enableCommand, noSuchKey, rotateCommand } from "./key-state.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -96,11 +96,7 @@ const deleteCommand: Command = {
     const isDeleted = await withData(invocation, { absent: "refuse" }, (data) =>
       credentialsOf(data).delete(accessKeyId),
     );
-    if (!isDeleted) {
-      throw new CommandError(`There is no access key "${accessKeyId}".`, {
-        hint: "See which there are: store key list",
-      });
-    }
+    if (!isDeleted) throw noSuchKey(accessKeyId);
     if (output.isJson) await output.json({ accessKeyId, deleted: true });
     else await output.line(`Deleted access key ${output.name(accessKeyId)}.`);
   },
@@ -108,13 +104,9 @@ const deleteCommand: Command = {
 
 export const keyCommands: CommandGroup = {
   name: "key",
-  summary: "Make, list and delete access keys for the S3 API",
-  commands: [createCommand, listCommand, deleteCommand],
+  summary: "Make, list, change and delete access keys for the S3 API",
+  commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
-
-function credentialsOf({ documents, secretKey }: Data) {
-  return createCredentials(documents, secretKey(), Date.now);
-}
 
 function parsed<T>(parse: () => T): T {
   try {
