@@ -156,7 +156,7 @@ test("a request that a script has begun with is not run twice", async (t) => {
   assert.equal((await server.ask("/count")).text, "2");
 });
 
-test("other scripts notice nothing of one that blocks or dies", async (t) => {
+test("other scripts and the S3 API notice nothing of one that blocks or dies", async (t) => {
   const scene = await openScene(t);
   const configs = [
     await writeScript(scene, { name: "bad", source, config: 'routes = ["bad.example/*"]' }),
@@ -168,6 +168,8 @@ test("other scripts notice nothing of one that blocks or dies", async (t) => {
   const good = async () => {
     const began = Date.now();
     assert.equal((await server.ask({ agent })).status, 200);
+    // Refused, since nobody signed it: but answered.
+    assert.equal((await fetch(server.announced.s3.url)).status, 403);
     return Date.now() - began;
   };
   const troubles = [bad("/block"), bad("/exit"), bad("/block")];
