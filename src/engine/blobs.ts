@@ -46,5 +46,7 @@ export interface BlobReader {
    * wants the whole range in one piece need not copy them.
    */
   read(blob: StoredBlob, range: ByteRange, into?: Uint8Array): AsyncIterable<Uint8Array>;
+  /** A chunk that its receiver is done with: its memory may be used for a later one. */
+  release?(chunk: Uint8Array): void;
   close(): Promise<void>;
 }

@@ -123,7 +123,13 @@ function lendBytes(
       await close();
     }
   }
-  return { length, inline: undefined, chunks, cancel: close };
+  return {
+    length,
+    inline: undefined,
+    chunks,
+    release: (chunk) => reader?.release?.(chunk),
+    cancel: close,
+  };
 }
 
 function replacedWhileUnread(): StoreError {

@@ -82,6 +82,8 @@ export interface ObjectBytes {
   readonly inline: Uint8Array | undefined;
   /** Each chunk belongs to whoever receives it; some may be windows on `into`, each at its place. */
   chunks(into?: Uint8Array): AsyncIterable<Uint8Array>;
+  /** For a receiver that is done with a chunk and looks at it no more: its memory is used again. */
+  release?(chunk: Uint8Array): void;
   cancel(): Promise<void>;
 }
 

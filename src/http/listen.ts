@@ -39,6 +39,8 @@ export interface ByteSource {
   /** Known lengths are announced. */
   readonly length: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
+  /** Calls for a chunk that is out, if the source wants its memory back. */
+  release?(chunk: Uint8Array): void;
   cancel(reason: unknown): Promise<void>;
 }
 
@@ -281,7 +283,8 @@ async function stream(body: ByteSource, response: ServerResponse): Promise<void>
     const { done, value } = await chunks.next();
     clearImmediate(head);
     if (isGone || done === true) break;
-    if (!response.write(value)) await drained();
+    const out = body.release === undefined ? undefined : () => body.release!(value);
+    if (!response.write(value, out)) await drained();
   }
   if (!isGone) response.end();
 }

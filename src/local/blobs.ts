@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import { readBlockFile, readers } from "./block-reader.ts";
+import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
 import { checksumSeed, writeBlockFile } from "./block-writer.ts";
 import type { Buckets } from "./buckets.ts";
 import { syncDirectory } from "./directory-sync.ts";
@@ -134,11 +134,17 @@ async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | u
   const descriptor = await openDescriptor(layout, placeOf(blob.id));
   if (descriptor === undefined) return undefined;
   let state: "unread" | "reading" | "closed" = "unread";
+  const spare: Uint8Array[] = [];
   return {
+    release: (chunk) => keepSpare(spare, chunk),
     read({ id, size }, range, into) {
       if (state === "unread") readers.active++;
       state = "reading";
-      return readBlockFile({ descriptor, size, name: `blob ${id}`, seed: checksumSeed(id) }, range, into);
+      return readBlockFile(
+        { descriptor, size, name: `blob ${id}`, seed: checksumSeed(id), spare },
+        range,
+        into,
+      );
     },
     async close() {
       if (state === "closed") return;
@@ -196,6 +202,7 @@ async function openGroup(
         await reader.close();
       }
     },
+    release: (chunk) => current?.release?.(chunk),
     async close() {
       // Of a body dropped half read nobody runs the end of the generator above.
       await current?.close();

@@ -21,6 +21,15 @@ export interface BlockFile {
   readonly name: string;
   /** What the checksum of a block begins with. */
   readonly seed: (block: number) => number;
+  /** Memory that readers gave back, used before any is taken anew: fresh pages cost as much as the bytes. */
+  readonly spare: Uint8Array[];
+}
+
+const mostSpare = 4;
+
+/** Keeps the memory of a chunk for a later one. */
+export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array): void {
+  if (buffer.byteLength === largeChunk && spare.length < mostSpare) spare.push(new Uint8Array(buffer));
 }
 
 /** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
@@ -79,7 +88,9 @@ async function* readLargeFile(
   const placeFor = (offset: number, length: number) => {
     const start = offset - range.offset;
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
-    return isWithin ? into.subarray(start, start + length) : Buffer.allocUnsafeSlow(length);
+    if (isWithin) return into.subarray(start, start + length);
+    const spare = length === largeChunk ? file.spare.pop() : undefined;
+    return spare ?? Buffer.allocUnsafeSlow(length);
   };
   const readAhead = () => {
     while (reading.length < readsAtOnce() && next < end) {
