@@ -1,0 +1,171 @@
+// The AWS command line: its `s3` commands as people type them, and `s3api` where those show too little.
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import {
+  assertFile,
+  assertSameFolders,
+  changeFiles,
+  oddNames,
+  partSize,
+  writeBigFile,
+  writeFiles,
+  writeOddFiles,
+} from "../files.ts";
+import { assertDone, everydayJobs } from "../scene.ts";
+
+everydayJobs(
+  "awscli",
+  async ({ url, key }, directory) => {
+    await writeFiles(directory, {
+      ".aws/config": `[default]
+region = us-east-1
+output = json
+s3 =
+  multipart_threshold = ${partSize}
+  multipart_chunksize = ${partSize}
+`,
+      ".aws/credentials": `[default]
+aws_access_key_id = ${key.accessKeyId}
+aws_secret_access_key = ${key.secretAccessKey}
+`,
+    });
+    const environment = { AWS_EC2_METADATA_DISABLED: "true", AWS_PAGER: "" };
+    return { environment, args: ["--endpoint-url", url, "--no-cli-pager"] };
+  },
+  async (t, { run, call, path, parts, s3 }) => {
+    // An answer of nothing, such as an empty listing, is printed as nothing.
+    const json = async (...args: string[]) => JSON.parse((await run("s3api", ...args)) || "{}");
+    const keysUnder = async (prefix: string) => {
+      const listed = await json("list-objects-v2", "--bucket", "photos", "--prefix", prefix);
+      return ((listed.Contents ?? []) as { Key: string }[]).map(({ Key }) => Key.slice(prefix.length));
+    };
+
+    await t.test("makes a bucket and lists it beside the others", async () => {
+      await run("s3", "mb", "s3://photos");
+      const lines = (await run("s3", "ls")).trim().split("\n");
+      assert.deepEqual(
+        lines.map((line) => line.split(" ").at(-1)),
+        ["bucket", "photos"],
+      );
+    });
+
+    await t.test("uploads files with odd names, lists them and downloads the same", async () => {
+      await writeOddFiles(path("odd"));
+      await run("s3", "cp", "--recursive", "--quiet", path("odd"), "s3://photos/odd/");
+      assert.deepEqual((await keysUnder("odd/")).sort(), [...oddNames].sort());
+      const lines = (await run("s3", "ls", "--recursive", "--page-size", "5", "s3://photos/odd/")).trimEnd();
+      assert.equal(lines.split("\n").length, oddNames.length);
+      await run("s3", "cp", "--recursive", "--quiet", "s3://photos/odd/", path("odd back"));
+      await assertSameFolders(path("odd back"), path("odd"));
+    });
+
+    await t.test("lists a folder as one line", async () => {
+      const lines = (await run("s3", "ls", "s3://photos/odd/d")).trim();
+      assert.equal(lines, "PRE deep/");
+    });
+
+    await t.test("uploads a large file in parts and downloads the same bytes", async () => {
+      const bytes = await writeBigFile(path("big.bin"));
+      await run("s3", "cp", "--quiet", path("big.bin"), "s3://photos/big.bin");
+      assert.equal(await parts("photos", "big.bin"), 5);
+      await run("s3", "cp", "--quiet", "s3://photos/big.bin", path("big back.bin"));
+      await assertFile(path("big back.bin"), bytes);
+    });
+
+    await t.test("streams from stdin and to stdout", async () => {
+      const input = "said by another program\n".repeat(1000);
+      assertDone(await call(["s3", "cp", "-", "s3://photos/stream"], { input }), "s3 cp -");
+      assert.equal(await run("s3", "cp", "s3://photos/stream", "-"), input);
+    });
+
+    await t.test("syncs changes and deletions up, and down again", async () => {
+      await run("s3", "sync", path("odd"), "s3://photos/sync/");
+      await run("s3", "sync", "s3://photos/sync/", path("synced"));
+      await assertSameFolders(path("synced"), path("odd"));
+      await changeFiles(path("odd"));
+      const said = await run("s3", "sync", "--delete", path("odd"), "s3://photos/sync/");
+      assert.equal(said.match(/upload: /g)?.length, 3, said);
+      assert.equal(said.match(/delete: /g)?.length, 1, said);
+      await run("s3", "sync", "--delete", "--exact-timestamps", "s3://photos/sync/", path("synced"));
+      await assertSameFolders(path("synced"), path("odd"));
+      assert.equal(await run("s3", "sync", "--delete", path("odd"), "s3://photos/sync/"), "");
+    });
+
+    await t.test("keeps the type and the metadata of an object through a copy and a move", async () => {
+      const described = ["--content-type", "text/x-poem", "--metadata", "author=Jo,year=1912"];
+      await run("s3", "cp", "--quiet", ...described, path("odd", "plain.txt"), "s3://photos/poem");
+      await run("s3", "cp", "--quiet", "s3://photos/poem", "s3://photos/poem copy");
+      await run("s3", "mv", "--quiet", "s3://photos/poem copy", "s3://photos/poem + moved");
+      assert.equal((await call(["s3", "ls", "s3://photos/poem copy"])).code, 1);
+      const head = await json("head-object", "--bucket", "photos", "--key", "poem + moved");
+      assert.equal(head.ContentType, "text/x-poem");
+      assert.deepEqual(head.Metadata, { author: "Jo", year: "1912" });
+    });
+
+    await t.test("copies and moves a large object in parts, without a byte through the client", async () => {
+      await run("s3", "cp", "--quiet", "s3://photos/big.bin", "s3://bucket/copied ü.bin");
+      await run("s3", "mv", "--quiet", "s3://bucket/copied ü.bin", "s3://bucket/moved.bin");
+      assert.equal(await parts("bucket", "moved.bin"), 5);
+      await run("s3", "cp", "--quiet", "s3://bucket/moved.bin", path("moved.bin"));
+      await assertFile(path("moved.bin"), await readFile(path("big.bin")));
+    });
+
+    await t.test("verifies checksums, and reads ranges and attributes", async () => {
+      const place = ["--bucket", "photos", "--key", "summed"];
+      await writeFiles(path(), { summed: "0123456789" });
+      const sha256 = createHash("sha256").update("0123456789").digest("base64");
+      const summed = ["--body", path("summed"), "--checksum-algorithm", "SHA256"];
+      assert.equal((await json("put-object", ...place, ...summed)).ChecksumSHA256, sha256);
+      const part = await json("get-object", ...place, "--range", "bytes=2-5", path("part"));
+      assert.equal(part.ContentRange, "bytes 2-5/10");
+      await assertFile(path("part"), Buffer.from("2345"));
+      const asked = ["--object-attributes", "ETag", "ObjectSize", "Checksum"];
+      const attributes = await json("get-object-attributes", ...place, ...asked);
+      assert.deepEqual([attributes.ObjectSize, attributes.Checksum], [10, { ChecksumSHA256: sha256 }]);
+    });
+
+    await t.test("encrypts with a key of the customer's, without which nothing is read", async () => {
+      const key = createHash("sha256").update("a key of 32 bytes").digest();
+      await writeFiles(path(), { "customer.key": key });
+      const encryption = ["--sse-c", "AES256", "--sse-c-key", `fileb://${path("customer.key")}`];
+      await run("s3", "cp", "--quiet", ...encryption, path("big.bin"), "s3://photos/secret");
+      await run("s3", "cp", "--quiet", ...encryption, "s3://photos/secret", path("secret"));
+      await assertFile(path("secret"), await readFile(path("big.bin")));
+      await rm(path("secret"));
+      assert.notEqual((await call(["s3", "cp", "s3://photos/secret", path("secret")])).code, 0);
+    });
+
+    await t.test("signs a URL that anybody can read, until its signature is changed", async () => {
+      const signed = (await run("s3", "presign", "s3://photos/poem + moved", "--expires-in", "60")).trim();
+      const answer = await fetch(signed);
+      assert.equal(answer.status, 200, await answer.text());
+      assert.equal(answer.headers.get("content-type"), "text/x-poem");
+      const spoiled = signed.replace(/Signature=./, (text) =>
+        text.endsWith("0") ? "Signature=1" : "Signature=0",
+      );
+      assert.equal((await fetch(spoiled)).status, 403);
+    });
+
+    await t.test("stores what the script of the bucket reads", async () => {
+      await run("s3", "cp", "--quiet", path("odd", "two words.txt"), "s3://bucket/two words.txt");
+      const answer = await s3.server.ask("/two%20words.txt");
+      assert.equal(answer.status, 200);
+    });
+
+    await t.test("is refused with a key that is not ours, and says why", async () => {
+      const environment = { AWS_ACCESS_KEY_ID: "AKIANOTOURS", AWS_SECRET_ACCESS_KEY: "none" };
+      const { code, stderr } = await call(["s3", "ls", "s3://photos"], { environment });
+      assert.notEqual(code, 0);
+      assert.match(stderr, /InvalidAccessKeyId/);
+    });
+
+    await t.test("removes a folder, and a bucket with all that is in it", async () => {
+      await run("s3", "rm", "--recursive", "--quiet", "s3://photos/odd/");
+      assert.deepEqual(await keysUnder("odd/"), []);
+      assert.equal((await call(["s3", "rb", "s3://photos"])).code, 1);
+      await run("s3", "rb", "--force", "s3://photos");
+      assert.doesNotMatch(await run("s3", "ls"), /photos/);
+    });
+  },
+);

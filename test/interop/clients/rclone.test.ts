@@ -1,0 +1,147 @@
+// rclone: copies and syncs that carry times as metadata, streams of unknown length, and its own checks.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import {
+  assertFile,
+  assertSameFolders,
+  changeFiles,
+  oddNames,
+  writeBigFile,
+  writeFiles,
+  writeOddFiles,
+} from "../files.ts";
+import { assertDone, everydayJobs } from "../scene.ts";
+
+everydayJobs(
+  "rclone",
+  async ({ url, key }, directory) => {
+    await writeFiles(directory, {
+      "rclone.conf": `[store]
+type = s3
+provider = Other
+env_auth = false
+access_key_id = ${key.accessKeyId}
+secret_access_key = ${key.secretAccessKey}
+endpoint = ${url}
+upload_cutoff = 8M
+chunk_size = 8M
+copy_cutoff = 8M
+`,
+    });
+    return { args: ["--config", `${directory}/rclone.conf`, "--retries", "1", "--low-level-retries", "1"] };
+  },
+  async (t, { run, call, path, parts, s3 }) => {
+    const namesUnder = async (place: string) =>
+      (await run("lsf", "--recursive", "--files-only", place)).split("\n").slice(0, -1);
+
+    await t.test("makes a bucket and lists it", async () => {
+      await run("mkdir", "store:photos");
+      assert.deepEqual((await run("lsf", "store:")).split("\n"), ["bucket/", "photos/", ""]);
+    });
+
+    await t.test("copies files with odd names up, lists them and copies the same down", async () => {
+      await writeOddFiles(path("odd"));
+      await run("copy", path("odd"), "store:photos/odd");
+      assert.deepEqual((await namesUnder("store:photos/odd")).sort(), [...oddNames].sort());
+      await run("copy", "store:photos/odd", path("odd back"));
+      await assertSameFolders(path("odd back"), path("odd"));
+    });
+
+    await t.test("lists one folder of many, and sums up what is in it", async () => {
+      const folders = await run("lsf", "--dirs-only", "store:photos/odd");
+      assert.deepEqual(folders.split("\n").slice(0, -1).sort(), [".folder/", "deep/", "ünï cödé/"]);
+      assert.equal(JSON.parse(await run("size", "--json", "store:photos/odd")).count, oddNames.length);
+    });
+
+    await t.test("copies a large file up in parts and the same bytes down", async () => {
+      const bytes = await writeBigFile(path("big.bin"));
+      await run("copyto", path("big.bin"), "store:photos/big.bin");
+      assert.equal(await parts("photos", "big.bin"), 5);
+      await run("copyto", "store:photos/big.bin", path("big back.bin"));
+      await assertFile(path("big back.bin"), bytes);
+    });
+
+    await t.test("streams what it does not know the length of", async () => {
+      const input = "said by another program\n".repeat(500_000);
+      assertDone(await call(["rcat", "store:photos/stream"], { input }), "rcat");
+      assert.equal(await parts("photos", "stream"), 2);
+      assert.equal(await run("cat", "store:photos/stream"), input);
+      const piece = ["--offset", "9000000", "--count", "24", "store:photos/stream"];
+      assert.equal(await run("cat", ...piece), "said by another program\n");
+    });
+
+    await t.test("syncs changes and deletions up, and down again", async () => {
+      await run("sync", path("odd"), "store:photos/sync");
+      await run("sync", "store:photos/sync", path("synced"));
+      await assertSameFolders(path("synced"), path("odd"));
+      await changeFiles(path("odd"));
+      const { stderr } = await call(["sync", "-v", path("odd"), "store:photos/sync"]);
+      assert.equal(stderr.match(/: Copied \(/g)?.length, 3, stderr);
+      assert.equal(stderr.match(/: Deleted$/gm)?.length, 1, stderr);
+      await run("sync", "store:photos/sync", path("synced"));
+      await assertSameFolders(path("synced"), path("odd"));
+    });
+
+    await t.test("finds no difference by its own checks, and one when there is one", async () => {
+      await run("check", path("odd"), "store:photos/sync");
+      await run("check", "--download", path("odd"), "store:photos/sync");
+      await writeFiles(path("odd"), { "deep/er/one more": "not yet there" });
+      assert.equal((await call(["check", path("odd"), "store:photos/sync"])).code, 1);
+    });
+
+    await t.test("keeps type, metadata and time of an object through a copy and a move", async () => {
+      const described = [
+        "--header-upload",
+        "Content-Type: text/x-poem",
+        "--header-upload",
+        "x-amz-meta-author: Jo",
+      ];
+      await run("copyto", ...described, path("odd", "plain.txt"), "store:photos/poem");
+      await run("copyto", "store:photos/poem", "store:photos/poem copy");
+      await run("moveto", "store:photos/poem copy", "store:photos/poem + moved");
+      const listed = JSON.parse(await run("lsjson", "--metadata", "store:photos", "--include", "/poem*"));
+      assert.deepEqual(
+        listed.map(({ Name }: { Name: string }) => Name),
+        ["poem", "poem + moved"],
+      );
+      const [first, moved] = listed;
+      assert.equal(moved.MimeType, "text/x-poem");
+      assert.equal(moved.Metadata.author, "Jo");
+      assert.equal(moved.ModTime, first.ModTime);
+    });
+
+    await t.test("copies and moves a large object in parts, without a byte through the client", async () => {
+      await run("copyto", "store:photos/big.bin", "store:bucket/copied ü.bin");
+      await run("moveto", "store:bucket/copied ü.bin", "store:bucket/moved.bin");
+      assert.equal(await parts("bucket", "moved.bin"), 5);
+      await run("copyto", "store:bucket/moved.bin", path("moved.bin"));
+      await assertFile(path("moved.bin"), await readFile(path("big.bin")));
+    });
+
+    await t.test("sets the time of an object that is there, without sending it again", async () => {
+      await run("touch", "--timestamp", "2001-02-03T04:05:06", "store:photos/poem");
+      assert.match(await run("lsl", "store:photos/poem"), /2001-02-03 04:05:06/);
+    });
+
+    await t.test("signs a URL that anybody can read", async () => {
+      const answer = await fetch((await run("link", "--expire", "60s", "store:photos/poem + moved")).trim());
+      assert.equal(answer.status, 200);
+      assert.equal(await answer.text(), String(await readFile(path("odd", "plain.txt"))));
+    });
+
+    await t.test("stores what the script of the bucket reads", async () => {
+      await run("copyto", path("odd", "two words.txt"), "store:bucket/two words.txt");
+      assert.equal((await s3.server.ask("/two%20words.txt")).status, 200);
+    });
+
+    await t.test("removes one object, a folder, and a bucket with all that is in it", async () => {
+      await run("deletefile", "store:photos/poem");
+      await run("delete", "store:photos/odd");
+      assert.deepEqual(await namesUnder("store:photos/odd"), []);
+      await run("cleanup", "store:photos");
+      assert.notEqual((await call(["rmdir", "store:photos"])).code, 0);
+      await run("purge", "store:photos");
+      assert.equal(await run("lsf", "store:"), "bucket/\n");
+    });
+  },
+);

@@ -1,0 +1,78 @@
+// restic: a backup in a bucket, checked to its last byte, restored and thinned out.
+import assert from "node:assert/strict";
+import { readlink, symlink } from "node:fs/promises";
+import { assertSameFolders, changeFiles, writeBigFile, writeFiles, writeOddFiles } from "../files.ts";
+import { everydayJobs } from "../scene.ts";
+
+everydayJobs(
+  "restic",
+  async ({ url, key }, directory) => {
+    await writeFiles(directory, { password: "a password of the repository's own\n" });
+    return {
+      environment: {
+        AWS_ACCESS_KEY_ID: key.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+        RESTIC_REPOSITORY: `s3:${url}/backups/of this machine`,
+        RESTIC_PASSWORD_FILE: `${directory}/password`,
+        RESTIC_CACHE_DIR: `${directory}/cache`,
+      },
+    };
+  },
+  async (t, { run, call, path }) => {
+    const snapshots = async () =>
+      (JSON.parse(await run("snapshots", "--json")) as { id: string }[]).map(({ id }) => id);
+
+    await t.test("makes a repository, and the bucket for it", async () => {
+      await run("init");
+      assert.notEqual((await call(["init"])).code, 0, "not a second one over it");
+    });
+
+    await t.test("backs up a folder with odd names, a large file and a link", async () => {
+      await writeOddFiles(path("files"));
+      await writeBigFile(path("files", "big.bin"));
+      await symlink("plain.txt", path("files", "link"));
+      await run("backup", path("files"));
+      assert.equal((await snapshots()).length, 1);
+    });
+
+    await t.test("restores what was backed up", async () => {
+      await run("restore", "latest", "--target", path("restored"));
+      await assertSameFolders(path("restored", path("files")), path("files"));
+      assert.equal(await readlink(path("restored", path("files"), "link")), "plain.txt");
+    });
+
+    await t.test("backs up again and stores only what changed", async () => {
+      await changeFiles(path("files"));
+      const told = await run("backup", "--json", path("files"));
+      const summary = JSON.parse(told.trim().split("\n").at(-1)!);
+      assert.deepEqual([summary.files_new, summary.files_changed], [1, 2]);
+      assert.ok(summary.data_added < 1_000_000, `${summary.data_added} bytes added`);
+      assert.equal((await snapshots()).length, 2);
+    });
+
+    await t.test("finds no error when it reads every byte back", async () => {
+      assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);
+    });
+
+    await t.test("restores the newer backup, and one file of the older", async () => {
+      await run("restore", "latest", "--target", path("newer"));
+      await assertSameFolders(path("newer", path("files")), path("files"));
+      const [first] = await snapshots();
+      const dumped = await run("dump", first!, path("files", "100%.txt"));
+      assert.match(dumped, /^100%\.txt\n/);
+    });
+
+    await t.test("forgets the older backup, removes what only that needed, and is whole still", async () => {
+      await run("forget", "--keep-last", "1", "--prune", "--max-unused", "0");
+      assert.equal((await snapshots()).length, 1);
+      assert.match(await run("check", "--read-data", "--no-cache"), /no errors were found/);
+      await run("restore", "latest", "--target", path("last"));
+      await assertSameFolders(path("last", path("files")), path("files"));
+    });
+
+    await t.test("leaves no lock behind, and can remove one", async () => {
+      assert.equal((await run("list", "locks", "--no-lock")).trim(), "");
+      await run("unlock", "--remove-all");
+    });
+  },
+);
