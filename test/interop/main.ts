@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { installClients } from "./install.ts";
 
 /** For a whole client: far above what one takes. */
-const patience = 300_000;
+const patience = 540_000;
 
 installClients();
 

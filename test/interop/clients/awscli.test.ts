@@ -12,7 +12,8 @@ import {
   writeFiles,
   writeOddFiles,
 } from "../files.ts";
-import { assertDone, everydayJobs } from "../scene.ts";
+import { proxyTo } from "../names.ts";
+import { assertDone, domain, everydayJobs } from "../scene.ts";
 
 everydayJobs(
   "awscli",
@@ -145,6 +146,15 @@ aws_secret_access_key = ${key.secretAccessKey}
         text.endsWith("0") ? "Signature=1" : "Signature=0",
       );
       assert.equal((await fetch(spoiled)).status, 403);
+    });
+
+    await t.test("finds a bucket by its name in front of ours", async () => {
+      const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
+      const named = ["--endpoint-url", `http://${domain}`, "s3"];
+      const copy = (...args: string[]) => call([...named, "cp", "--quiet", ...args], { environment });
+      assertDone(await copy(path("odd", 'it\'s "quoted".txt'), "s3://photos/named/a + b"), "cp to a name");
+      assertDone(await copy("s3://photos/named/a + b", path("named")), "cp from a name");
+      await assertFile(path("named"), await readFile(path("odd", 'it\'s "quoted".txt')));
     });
 
     await t.test("stores what the script of the bucket reads", async () => {

@@ -10,7 +10,8 @@ import {
   writeFiles,
   writeOddFiles,
 } from "../files.ts";
-import { assertDone, everydayJobs } from "../scene.ts";
+import { proxyTo } from "../names.ts";
+import { assertDone, domain, everydayJobs } from "../scene.ts";
 
 everydayJobs(
   "rclone",
@@ -26,6 +27,7 @@ endpoint = ${url}
 upload_cutoff = 8M
 chunk_size = 8M
 copy_cutoff = 8M
+list_chunk = 5
 `,
     });
     return { args: ["--config", `${directory}/rclone.conf`, "--retries", "1", "--low-level-retries", "1"] };
@@ -127,6 +129,15 @@ copy_cutoff = 8M
       const answer = await fetch((await run("link", "--expire", "60s", "store:photos/poem + moved")).trim());
       assert.equal(answer.status, 200);
       assert.equal(await answer.text(), String(await readFile(path("odd", "plain.txt"))));
+    });
+
+    await t.test("finds a bucket by its name in front of ours", async () => {
+      const environment = { HTTP_PROXY: (await proxyTo(t, s3.url)).href };
+      const named = ["--s3-endpoint", `http://${domain}`, "--s3-force-path-style=false"];
+      const sync = (from: string, to: string) => call([...named, "sync", from, to], { environment });
+      assertDone(await sync(path("odd"), "store:photos/named"), "sync to a name");
+      assertDone(await sync("store:photos/named", path("named")), "sync from a name");
+      await assertSameFolders(path("named"), path("odd"));
     });
 
     await t.test("stores what the script of the bucket reads", async () => {

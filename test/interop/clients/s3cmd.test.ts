@@ -1,6 +1,7 @@
 // s3cmd: listings in the older form, uploads with attributes of its own as metadata, and the settings of a bucket.
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
+import { PutObjectCommand } from "@aws-sdk/client-s3";
 import {
   assertFile,
   assertSameFolders,
@@ -11,7 +12,8 @@ import {
   writeFiles,
   writeOddFiles,
 } from "../files.ts";
-import { everydayJobs } from "../scene.ts";
+import { proxyTo } from "../names.ts";
+import { domain, everydayJobs } from "../scene.ts";
 
 everydayJobs(
   "s3cmd",
@@ -140,6 +142,34 @@ progress_meter = False
         assert.match(await answer.text(), /<Error><Code>\w+<\/Code>/);
       },
     );
+
+    await t.test("finds a bucket by its name in front of ours", async () => {
+      const proxy = await proxyTo(t, s3.url);
+      const config = (await readFile(path(".s3cfg"), "utf8"))
+        .replace(/^host_base.*$/m, `host_base = ${domain}`)
+        .replace(/^host_bucket.*$/m, `host_bucket = %(bucket)s.${domain}`);
+      const proxied = `${config}proxy_host = ${proxy.hostname}\nproxy_port = ${proxy.port}\n`;
+      await writeFiles(path(), { "named.s3cfg": proxied });
+      const named = ["--config", path("named.s3cfg")];
+      await run(...named, "put", path("odd", "plain.txt"), "s3://photos/named/a + b");
+      assert.match(await run(...named, "ls", "s3://photos/named/"), /named\/a \+ b$/m);
+      await run(...named, "get", "s3://photos/named/a + b", path("named"));
+      await assertFile(path("named"), await readFile(path("odd", "plain.txt")));
+    });
+
+    await t.test("lists and removes more objects than one answer holds", async () => {
+      const client = s3.client();
+      const keys = Array.from({ length: 1100 }, (_, i) => `many/${i} + ü`);
+      for (let at = 0; at < keys.length; at += 50) {
+        const puts = keys
+          .slice(at, at + 50)
+          .map((Key) => new PutObjectCommand({ Bucket: "photos", Key, Body: Key }));
+        await Promise.all(puts.map((put) => client.send(put)));
+      }
+      assert.equal((await keysUnder("many/")).length, keys.length);
+      await run("del", "--recursive", "s3://photos/many/");
+      assert.deepEqual(await keysUnder("many/"), []);
+    });
 
     await t.test("stores what the script of the bucket reads", async () => {
       const answer = await s3.server.ask("/mirror/two%20words.txt");
