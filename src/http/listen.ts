@@ -89,6 +89,8 @@ export async function listen(
   );
   // Whoever asks first is told to go on when the body is wanted, and not before.
   server.on("checkContinue", (message, response) => serve(message, response, "to be told"));
+  // What else is expected may be passed over (RFC 9110 10.1.1), and an empty field expects nothing.
+  server.on("checkExpectation", (message, response) => serve(message, response, "nothing"));
   // Their size is bounded; a header that was dropped beyond some count would be one that nobody checks.
   server.maxHeadersCount = 0;
   if (options.onMalformed !== undefined) tellMalformed(server, options.onMalformed);

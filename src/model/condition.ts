@@ -15,6 +15,9 @@ export interface Condition {
   /** Milliseconds since the epoch. */
   readonly uploadedBefore?: number;
   readonly uploadedAfter?: number;
+  /** This very date and size, for a delete that must not take what was written since. */
+  readonly uploadedAt?: number;
+  readonly size?: number;
   /** Compare dates as whole seconds, as HTTP headers carry them. */
   readonly secondsGranularity?: boolean;
   /** If-Unmodified-Since also holds at the very date; the object form is strict. */
@@ -22,9 +25,15 @@ export interface Condition {
 }
 
 /** The clause that did not hold. */
-export type Clause = "etagMatches" | "etagDoesNotMatch" | "uploadedBefore" | "uploadedAfter";
+export type Clause =
+  | "etagMatches"
+  | "etagDoesNotMatch"
+  | "uploadedBefore"
+  | "uploadedAfter"
+  | "uploadedAt"
+  | "size";
 
-type Subject = Pick<ObjectRecord, "etag" | "uploaded">;
+type Subject = Pick<ObjectRecord, "etag" | "uploaded" | "size">;
 
 /** Which clause refuses this object, if any. A passing etag clause overrides the date clause beside it. */
 export function refusingClause(condition: Condition, object: Subject): Clause | undefined {
@@ -40,13 +49,21 @@ export function refusingClause(condition: Condition, object: Subject): Clause | 
     if (!(inGranularity(object.uploaded, condition) > inGranularity(uploadedAfter, condition)))
       return "uploadedAfter";
   }
-  return undefined;
+  return refusingIdentity(condition, object);
+}
+
+function refusingIdentity(condition: Condition, { uploaded, size }: Subject): Clause | undefined {
+  const { uploadedAt = uploaded } = condition;
+  if (inGranularity(uploaded, condition) !== inGranularity(uploadedAt, condition)) return "uploadedAt";
+  return condition.size === undefined || condition.size === size ? undefined : "size";
 }
 
 /** On a write where nothing is stored yet, only clauses that need an object refuse. */
 export function refusingClauseWhenMissing(condition: Condition): Clause | undefined {
   if (condition.etagMatches !== undefined) return "etagMatches";
   if (condition.uploadedAfter !== undefined) return "uploadedAfter";
+  if (condition.uploadedAt !== undefined) return "uploadedAt";
+  if (condition.size !== undefined) return "size";
   return undefined;
 }
 

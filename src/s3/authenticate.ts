@@ -151,7 +151,8 @@ function claimOfHeader(request: S3Request, header: string): Claim {
 function timeOfHeaders(request: S3Request): string {
   const given = request.header("x-amz-date");
   if (given !== undefined) return given;
-  const date = parseHttpDate(request.header("date") ?? null);
+  // Mail's way to write GMT is what Python puts there.
+  const date = parseHttpDate(request.header("date")?.replace(/ [+-]0000$/, " GMT") ?? null);
   if (date === undefined) {
     throw new S3Error("AccessDenied", {
       message: "AWS authentication requires a valid Date or x-amz-date header",

@@ -1,5 +1,5 @@
 // Conditions in S3's words: which a client may name where, and what it is told when one does not hold.
-import { conditionFromHeaders } from "../http/headers.ts";
+import { conditionFromHeaders, parseHttpDate } from "../http/headers.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { answer, httpTime, quoted, type S3Response } from "./call.ts";
@@ -11,6 +11,8 @@ const names: Readonly<Record<Clause, string>> = {
   etagDoesNotMatch: "If-None-Match",
   uploadedBefore: "If-Unmodified-Since",
   uploadedAfter: "If-Modified-Since",
+  uploadedAt: "x-amz-if-match-last-modified-time",
+  size: "x-amz-if-match-size",
 };
 
 /** On a read; of the source of a copy when a prefix is given. */
@@ -27,6 +29,42 @@ export function writeCondition(request: S3Request): Condition | undefined {
     throw new S3Error("NotImplemented", { details: { Header: "If-None-Match" } });
   if (noneMatch === undefined && request.header("if-match") === undefined) return undefined;
   return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+}
+
+/** On a delete: as on a write, and by the object's date and size. */
+export function deleteCondition(request: S3Request): Condition | undefined {
+  const { header } = request;
+  return withIdentity(writeCondition(request), {
+    time: header("x-amz-if-match-last-modified-time"),
+    size: header("x-amz-if-match-size"),
+  });
+}
+
+/** The same for one key of a document. */
+export function namedCondition(text: (element: string) => string | undefined): Condition | undefined {
+  const etag = text("ETag");
+  const base = etag ? condition((name) => (name === "if-match" ? etag : undefined)) : undefined;
+  return withIdentity(base, { time: text("LastModifiedTime"), size: text("Size") });
+}
+
+interface Identity {
+  readonly time: string | undefined;
+  readonly size: string | undefined;
+}
+
+/** A condition that cannot be read is refused: a delete without it might take too much. */
+function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
+  if (time === undefined && size === undefined) return base;
+  const uploadedAt = parseHttpDate(time ?? null);
+  const isRead = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
+  if (!isRead)
+    throw new S3Error("InvalidArgument", { message: "A date or size in a condition is not valid." });
+  return {
+    ...base,
+    ...(uploadedAt === undefined ? {} : { uploadedAt }),
+    ...(size === undefined ? {} : { size: Number(size) }),
+    secondsGranularity: true,
+  };
 }
 
 function condition(header: (name: string) => string | undefined): Condition {

@@ -1,21 +1,25 @@
 // DeleteObjects: up to a thousand keys at once, each checked like any other key.
+import type { Condition } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { hashOf } from "../model/hashes.ts";
 import { checkKey } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import { answerXml, type Call, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
+import { namedCondition } from "./conditions.ts";
 import { codeOfReason, S3Error } from "./errors.ts";
 import { wholePayload } from "./payload.ts";
 import type { XmlElement } from "./xml.ts";
-import { childrenOf, readXml, textOf } from "./xml-reader.ts";
+import { childrenOf, readXml, textOf, type XmlNode } from "./xml-reader.ts";
 
 interface Named {
   readonly key: string;
   readonly version: string | undefined;
+  readonly condition: Condition | undefined;
 }
 
-interface Refused extends Named {
+interface Refusal {
+  readonly key: string;
   readonly code: string;
   readonly message: string;
 }
@@ -25,53 +29,76 @@ export async function deleteObjects({ engine, operation, request, payload }: Cal
   checkDocument(request, payload, bytes, hashOf);
   const document = readXml(bytes, "Delete");
   const isQuiet = textOf(document, "Quiet")?.trim().toLowerCase() === "true";
-  const named = childrenOf(document, "Object").map((node) => {
-    // Keys are never trimmed: a space is part of them.
-    const key = textOf(node, "Key");
-    if (key === undefined || key === "") throw new S3Error("MalformedXML");
-    return { key, version: textOf(node, "VersionId") };
-  });
+  const named = childrenOf(document, "Object").map(readNamed);
   if (named.length === 0 || named.length > limits.deleteKeys) throw new S3Error("MalformedXML");
-  const refused = named.flatMap(refusal);
-  const deleted = named.filter(({ key }) => !refused.some((one) => one.key === key));
-  await engine.delete(
-    operation.bucket,
-    deleted.map(({ key }) => key),
-  );
+  const refused = new Map<Named, Refusal>();
+  for (const one of named) {
+    const refusal = refusalOf(one);
+    if (refusal !== undefined) refused.set(one, refusal);
+  }
+  const open = named.filter((one) => !refused.has(one));
+  const keys = open.filter(({ condition }) => condition === undefined).map(({ key }) => key);
+  if (keys.length > 0) await engine.delete(operation.bucket, keys);
+  // A condition that does not hold keeps its own key alone.
+  for (const one of open.filter(({ condition }) => condition !== undefined)) {
+    try {
+      await engine.delete(operation.bucket, [one.key], { condition: one.condition });
+    } catch (error) {
+      refused.set(one, told(one.key, error));
+    }
+  }
+  const deleted = open.filter((one) => !refused.has(one));
   return answerXml("DeleteResult", [
-    ...(isQuiet
-      ? []
-      : deleted.map(
-          ({ key, version }): XmlElement => [
-            "Deleted",
-            [
-              ["Key", key],
-              ["VersionId", version],
-            ],
-          ],
-        )),
-    ...refused.map(
-      ({ key, code, message }): XmlElement => [
-        "Error",
-        [
-          ["Key", key],
-          ["Code", code],
-          ["Message", message],
-        ],
-      ],
-    ),
+    ...(isQuiet ? [] : deleted.map(deletedElement)),
+    ...[...refused.values()].map(refusedElement),
   ]);
 }
 
-function refusal(named: Named): Refused[] {
-  if (named.version !== undefined && named.version !== "" && named.version !== "null") {
-    return [{ ...named, code: "NoSuchVersion", message: "The specified version does not exist." }];
+function readNamed(node: XmlNode): Named {
+  // Keys are never trimmed: a space is part of them.
+  const key = textOf(node, "Key");
+  if (key === undefined || key === "") throw new S3Error("MalformedXML");
+  const condition = namedCondition((name) => textOf(node, name)?.trim());
+  return { key, version: textOf(node, "VersionId"), condition };
+}
+
+function refusalOf({ key, version }: Named): Refusal | undefined {
+  if (version !== undefined && version !== "" && version !== "null") {
+    return { key, code: "NoSuchVersion", message: "The specified version does not exist." };
   }
   try {
-    checkKey(named.key);
-    return [];
+    checkKey(key);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return [{ ...named, code: codeOfReason[error.reason], message: error.detail }];
+    return told(key, error);
   }
+}
+
+/** What is wrong with one key is told of it; anything else is wrong with all. */
+function told(key: string, error: unknown): Refusal {
+  if (!(error instanceof StoreError)) throw error;
+  const code = codeOfReason[error.reason];
+  if (code !== "PreconditionFailed" && code !== "KeyTooLongError") throw error;
+  return { key, code, message: error.detail };
+}
+
+function deletedElement({ key, version }: Named): XmlElement {
+  return [
+    "Deleted",
+    [
+      ["Key", key],
+      ["VersionId", version],
+    ],
+  ];
+}
+
+function refusedElement({ key, code, message }: Refusal): XmlElement {
+  return [
+    "Error",
+    [
+      ["Key", key],
+      ["Code", code],
+      ["Message", message],
+    ],
+  ];
 }

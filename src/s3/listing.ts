@@ -82,14 +82,13 @@ export async function listObjectsV2({ engine, operation, request }: Call): Promi
   const given = asked(request, "max-keys");
   const { prefix, delimiter, limit, text } = given;
   const token = query.get("continuation-token");
-  if (token === "")
-    throw new S3Error("InvalidArgument", { message: "The continuation token provided is incorrect" });
   const startAfter = query.get("start-after") ?? "";
   const page = await engine.list(operation.bucket, {
     prefix,
     delimiter,
     limit,
-    after: token === undefined ? behind(startAfter, given) : positionOf(token),
+    // Some clients send the token of a first page too, and it is empty.
+    after: token === undefined || token === "" ? behind(startAfter, given) : positionOf(token),
   });
   const isTruncated = limit > 0 && page.next !== undefined;
   const owner = query.get("fetch-owner") === "true" ? await ownerElement({ engine, operation }) : undefined;

@@ -6,7 +6,13 @@ import type { ObjectRecord } from "../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../model/range.ts";
 import { answer, type Call, quoted, type S3Response } from "./call.ts";
 import { checksumHeaders, expectedChecksums } from "./checksums.ts";
-import { preconditionFailed, readCondition, refusedRead, writeCondition } from "./conditions.ts";
+import {
+  deleteCondition,
+  preconditionFailed,
+  readCondition,
+  refusedRead,
+  writeCondition,
+} from "./conditions.ts";
 import { customerKeyHeaders, customerKeyOf } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
 import { classOf, metadataOf } from "./metadata.ts";
@@ -134,6 +140,6 @@ export function storedHeaders(record: ObjectRecord): [string, string][] {
 }
 
 export async function deleteObject({ engine, operation, request }: Call): Promise<S3Response> {
-  await engine.delete(operation.bucket, [operation.key], { condition: writeCondition(request) });
+  await engine.delete(operation.bucket, [operation.key], { condition: deleteCondition(request) });
   return answer(204);
 }
