@@ -37,7 +37,8 @@ async function rest(socket: Socket): Promise<string> {
   socket.on("data", (piece) => {
     found += piece.toString("latin1");
   });
-  await once(socket, "close");
+  // Unlike `once`, this does not mind an error before: what had come by then counts.
+  await new Promise((resolve) => socket.once("close", resolve));
   return found;
 }
 
@@ -142,7 +143,8 @@ test("malformed requests get their S3 error, and the server stays up", async (t)
   await t.test("what is not HTTP, and more headers than anybody needs", async () => {
     const { host } = new URL(s3.url);
     assert.match(await converse(s3.url, "NONSENSE\r\n\r\n"), /^HTTP\/1\.1 400 [\s\S]*<Code>BadRequest</);
-    const headers = Array.from({ length: 100_000 }, (_, i) => `x-amz-h${i}: ${i}\r\n`).join("");
+    // Little more than is taken: where a connection is closed on many bytes unread, its answer may be lost.
+    const headers = Array.from({ length: 6000 }, (_, i) => `x-amz-h${i}: ${i}\r\n`).join("");
     const flooded = await converse(s3.url, `GET / HTTP/1.1\r\nHost: ${host}\r\n${headers}\r\n`);
     assert.match(flooded, /^HTTP\/1\.1 431 [\s\S]*<Code>RequestHeaderSectionTooLarge</);
     const framing = await converse(

@@ -89,6 +89,8 @@ test("scripts that cannot be told apart are refused", async (t) => {
       "serve",
       "--port",
       "0",
+      "--s3-port",
+      "0",
       "--create-buckets",
       ...files.flatMap((file) => ["--config", file]),
     ]);

@@ -20,6 +20,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["InvalidMaxKeys", 10022, "MaxKeys params must be positive integer <= 1000."],
   ["NoSuchUpload", 10024, "The specified multipart upload does not exist."],
   ["InvalidPart", 10025, "One or more of the specified parts could not be found."],
+  ["InvalidPartNumber", 10026, "The requested partnumber is not satisfiable."],
   ["TooManyKeys", 10027, "The number of keys in the request must be between 1 and 1000 inclusive."],
   ["InvalidArgument", 10029, null],
   ["PreconditionFailed", 10031, "At least one of the pre-conditions you specified did not hold."],
