@@ -4,7 +4,7 @@ import type { Right } from "./grants.ts";
 import type { S3Request } from "./request.ts";
 
 /** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */
-const operations = {
+export const operations = {
   ListBuckets: "account",
   CreateBucket: "account",
   HeadBucket: "list",
@@ -61,8 +61,9 @@ export interface Operation {
 /** Query names that turn a request into another one: never passed over in silence. */
 const subresources = new Set(
   (
-    "accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold lifecycle " +
-    "location logging metadataTable metrics notification object-lock ownershipControls partNumber policy policyStatus " +
+    "abac accelerate acl analytics annotation attributes cors delete encryption intelligent-tiering inventory " +
+    "legal-hold lifecycle location logging metadataAnnotationTable metadataConfiguration metadataInventoryTable " +
+    "metadataJournalTable metadataTable metrics notification object-lock ownershipControls partNumber policy policyStatus " +
     "publicAccessBlock renameObject replication requestPayment restore retention select session tagging torrent uploadId uploads " +
     "versioning versions website"
   ).split(" "),
