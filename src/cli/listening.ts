@@ -20,6 +20,17 @@ export function numberOption(invocation: Invocation, name: string, standard: num
   throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
 }
 
+/**
+ * A URL that others call a server by, as they will write it in Host: what is signed for a port that goes
+ * without saying, or for capital letters, would not be what comes.
+ */
+export function endpointOption({ options }: Invocation, name: string): string | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  if (/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) && URL.canParse(text)) return new URL(text).origin;
+  throw usageError(`--${name} must be a URL without a path, such as https://s3.example.com, not "${text}".`);
+}
+
 interface Place {
   readonly host: string;
   readonly port: number;

@@ -3,9 +3,10 @@ import { presignedUrl } from "../../binding/presign.ts";
 import { StoreError } from "../../model/errors.ts";
 import { createCredentials, parseDuration } from "../../s3/credentials.ts";
 import { ownKey } from "../../s3/own-key.ts";
-import type { Command, Invocation } from "../command.ts";
+import type { Command } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { type Data, withData } from "../context.ts";
+import { endpointOption } from "../listening.ts";
 import { objectAddress } from "../object-address.ts";
 
 export const urlCommand: Command = {
@@ -29,44 +30,51 @@ export const urlCommand: Command = {
   async run(invocation) {
     const { options, output, parameters } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
-    const method = (options.text("method") ?? "GET").toUpperCase() as "GET";
-    const expiresIn = parsed(() => parseDuration(options.text("expires") ?? "1h")) / 1000;
-    const endpoint = endpointOf(invocation);
+    if (key === "") {
+      throw usageError(
+        `"${bucket}/" names no object, and only an object has a URL.`,
+        `For example: ${bucket}/cat.jpg`,
+      );
+    }
+    const method = methodOf(options.text("method") ?? "GET");
+    const expiresIn = secondsOf(options.text("expires") ?? "1h");
+    const endpoint = endpointOption(invocation, "endpoint") ?? "http://127.0.0.1:9000";
     const url = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
       if ((await data.engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
       const { accessKeyId, secretAccessKey } = await signer(data, options.text("key"));
-      return parsed(() =>
-        presignedUrl({ endpoint, accessKeyId, secretAccessKey }, bucket, key, { method, expiresIn }),
-      );
+      return presignedUrl({ endpoint, accessKeyId, secretAccessKey }, bucket, key, { method, expiresIn });
     });
     if (output.isJson) await output.json({ bucket, key, method, url, expiresIn });
     else await output.line(url);
   },
 };
 
-function endpointOf({ options }: Invocation): string {
-  const text = options.text("endpoint") ?? "http://127.0.0.1:9000";
-  if (!/^https?:\/\/[^/?#]+\/?$/i.test(text)) {
-    throw usageError(
-      `--endpoint must be a URL without a path, such as https://s3.example.com, not "${text}".`,
-    );
+const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
+
+function methodOf(text: string): (typeof methods)[number] {
+  const method = methods.find((one) => one === text.toUpperCase());
+  if (method !== undefined) return method;
+  throw usageError(`--method must be GET, HEAD, PUT or DELETE, not "${text}".`);
+}
+
+const longest = "7d";
+
+function secondsOf(text: string): number {
+  let milliseconds: number;
+  try {
+    milliseconds = parseDuration(text);
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(error.message) : error;
   }
-  return text.replace(/\/$/, "");
+  if (milliseconds <= parseDuration(longest)) return milliseconds / 1000;
+  throw usageError(`--expires must be ${longest} at most, not "${text}".`);
 }
 
 async function signer({ documents, secretKey }: Data, id: string | undefined) {
   if (id === undefined) return ownKey(documents, secretKey(), "presign");
   const found = await createCredentials(documents, secretKey(), Date.now).find(id);
   if (found?.state === "active") return found;
-  const why = found === undefined ? "There is no" : `It is ${found.state}: the`;
-  throw new CommandError(`${why} access key ${id}.`, { hint: "See which there are: store key list" });
-}
-
-function parsed<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof RangeError || error instanceof TypeError) throw usageError(error.message);
-    throw error;
-  }
+  const what =
+    found === undefined ? `There is no access key "${id}".` : `The access key "${id}" is ${found.state}.`;
+  throw new CommandError(what, { hint: "See which there are: store key list" });
 }
