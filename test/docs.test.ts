@@ -162,6 +162,9 @@ test("what the pages link to is there", () => {
   const pages = [
     "docs/binding.md",
     "docs/config.md",
+    "docs/s3.md",
+    "docs/cli.md",
+    "README.md",
     ...examples.map((name) => `examples/${name}/README.md`),
   ];
   for (const page of pages) {

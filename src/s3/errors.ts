@@ -1,7 +1,7 @@
 // What S3 clients are told when something cannot be: S3's own names, and the one table from the domain's reasons.
 import type { Reason } from "../model/errors.ts";
 
-const errors = {
+export const errors = {
   AccessDenied: [403, "Access Denied"],
   AuthorizationHeaderMalformed: [400, "The authorization header you provided is invalid."],
   AuthorizationQueryParametersError: [400, "The authorization query parameters you provided are invalid."],

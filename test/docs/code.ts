@@ -40,6 +40,19 @@ export function programOf(page: string, block: Block): string {
   return `${checks}${checked(page, block)}\n`;
 }
 
+/** Programs of which each goes on where the one before ended: what the first has declared, the others use. */
+export function programsOf(page: string, [first, ...others]: readonly Block[]): string {
+  assert.ok(first, `${page} has programs`);
+  const imports: string[] = [];
+  const bodyOf = (block: Block) =>
+    checked(page, block).replace(/^import .*$/gm, (line) => {
+      imports.push(line);
+      return "";
+    });
+  const bodies = [bodyOf(first), ...others.map((block) => `{\n${bodyOf(block)}\n}`)];
+  return `${checks}${imports.join("\n")}\n${bodies.join("\n")}\n`;
+}
+
 /** A script that runs the block whose number a request names, each on a bucket of its own as env.BUCKET. */
 export function scriptOf(page: string, blocks: readonly Block[]): string {
   const cases = blocks.map(

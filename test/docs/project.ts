@@ -32,11 +32,18 @@ export async function writeFiles(folder: string, files: Readonly<Record<string, 
   }
 }
 
+/** The S3 API that `store dev` brings, and the key it makes. */
+export interface StartedS3 {
+  readonly url: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
 /** `store dev` on a free port, for as long as the work takes. Its URL has no slash at the end. */
 export async function withDev<T>(
   folder: string,
   args: readonly string[],
-  work: (url: string) => Promise<T>,
+  work: (url: string, s3: StartedS3) => Promise<T>,
 ): Promise<T> {
   const server = shellIn(folder).start([
     "dev",
@@ -52,8 +59,8 @@ export async function withDev<T>(
   try {
     const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
     assert.ok(Array.isArray(first), `store dev did not start: ${JSON.stringify(first)}`);
-    const { url } = JSON.parse(String(first[0])) as { url: string };
-    return await work(url.replace(/\/$/, ""));
+    const { url, s3 } = JSON.parse(String(first[0])) as { url: string; s3: StartedS3 };
+    return await work(url.replace(/\/$/, ""), s3);
   } finally {
     server.kill("SIGTERM");
     await ended;
