@@ -7,7 +7,8 @@ import { hostOf, urlOf } from "./listening.ts";
 import type { RunningS3 } from "./serve-s3.ts";
 
 export interface Ready {
-  readonly server: ScriptServer;
+  /** None when the S3 API is served alone. */
+  readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
   readonly location: string;
   readonly mode: Mode;
@@ -15,10 +16,10 @@ export interface Ready {
 
 export async function announce(invocation: Invocation, { server, s3, location, mode }: Ready): Promise<void> {
   const { output, directory } = invocation;
-  const url = `${urlOf(hostOf(invocation), server.port)}/`;
-  const scripts = server.scripts.map(({ config }) => ({
+  const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port)}/`;
+  const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
-    url,
+    url: url!,
     routes: config.routes,
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
   }));
@@ -27,19 +28,22 @@ export async function announce(invocation: Invocation, { server, s3, location, m
       s3.key === undefined
         ? {}
         : { accessKeyId: s3.key.accessKeyId, secretAccessKey: s3.key.secretAccessKey };
-    return output.json({ url, s3: { url: s3.url, ...key }, data: location, scripts });
+    return output.json({ url: url ?? null, s3: { url: s3.url, ...key }, data: location, scripts });
   }
-  const rows = scripts.map(({ name, routes, buckets }) => [
+  const rows = scripts.map(({ name, url, routes, buckets }) => [
     name,
     routes.length > 0 ? routes.join(" ") : url,
     buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`).join(", "),
   ]);
-  await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
-  await output.line("");
-  await output.line(`Listening on ${url}`);
+  if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
+  else {
+    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
+    await output.line("");
+    await output.line(`Listening on ${url}`);
+  }
   await output.line(`S3 API on ${s3.url}`);
   await output.line(`Data in ${relative(directory, location) || location}`);
-  if (mode === "dev") await tryLines(invocation, url, s3);
+  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, s3);
 }
 
 async function tryLines({ output }: Invocation, url: string, s3: RunningS3): Promise<void> {

@@ -6,7 +6,7 @@ import { startS3 } from "../s3/server.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
-import { hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import { endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "where the S3 API answers, 9000 unless given; 0 picks a free one" },
@@ -31,24 +31,44 @@ export interface RunningS3 {
   close(): Promise<void>;
 }
 
-export async function serveS3(invocation: Invocation, data: Data, mode: Mode): Promise<RunningS3> {
-  const port = numberOption(invocation, "s3-port", 9000, 65_535);
-  const host = hostOf(invocation);
+/** What the options say; wrong ones throw before anything is opened. */
+export interface S3Settings {
+  readonly host: string;
+  readonly port: number;
+  readonly domains: readonly string[];
+  /** What clients call it, where that is another address than its own. */
+  readonly endpoint: string | undefined;
+}
+
+export function s3Settings(invocation: Invocation): S3Settings {
+  return {
+    host: hostOf(invocation),
+    port: numberOption(invocation, "s3-port", 9000, 65_535),
+    domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
+    endpoint: endpointOption(invocation, "s3-url"),
+  };
+}
+
+export interface ServeS3Options {
+  readonly data: Data;
+  readonly mode: Mode;
+  readonly log: (line: string) => void;
+}
+
+export async function serveS3(
+  { host, port, domains, endpoint }: S3Settings,
+  { data, mode, log }: ServeS3Options,
+): Promise<RunningS3> {
   const secretKey = data.secretKey();
   const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
   const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
   const server = await startS3({
-    location: data.location,
-    host,
-    port,
+    ...{ location: data.location, host, port, domains, secretKey, log },
     processes: mode === "dev" ? 1 : availableParallelism(),
-    domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
-    secretKey,
-    log: (line) => invocation.output.note(line),
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "s3-port" });
   });
   const url = urlOf(host, server.port);
-  const endpoint = invocation.options.text("s3-url")?.replace(/\/$/, "") ?? url;
-  return { url, key, presign: { endpoint, accessKeyId, secretAccessKey }, close: () => server.close() };
+  const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
+  return { url, key, presign, close: () => server.close() };
 }

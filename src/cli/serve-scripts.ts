@@ -6,15 +6,15 @@ import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.
 import type { Mode } from "../script/host-messages.ts";
 import { LoadError } from "../script/processes.ts";
 import { createSecrets } from "../script/secrets.ts";
-import { startScripts } from "../script/server.ts";
+import { type ScriptServer, startScripts } from "../script/server.ts";
 import { announce } from "./announce.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { type Data, openData } from "./context.ts";
-import { hostOf, listenError, numberOption } from "./listening.ts";
+import { listenError, numberOption } from "./listening.ts";
 import { ask } from "./prompt.ts";
-import { configFiles } from "./script-config.ts";
-import { s3Options, serveS3 } from "./serve-s3.ts";
+import { configFiles, hasConfigs } from "./script-config.ts";
+import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
   port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
@@ -27,11 +27,33 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   },
 };
 
+/** What to run, read from options and configurations before anything is opened or made. */
+interface Plan {
+  readonly mode: Mode;
+  readonly port: number;
+  readonly heapMegabytes: number;
+  /** None when the S3 API is served alone. */
+  readonly files: readonly string[];
+  readonly s3: S3Settings;
+}
+
+function planOf(invocation: Invocation, mode: Mode): Plan {
+  const isAlone = mode === "serve" && !hasConfigs(invocation);
+  const plan: Plan = {
+    mode,
+    port: numberOption(invocation, "port", 8787, 65_535),
+    heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
+    files: isAlone ? [] : configFiles(invocation),
+    s3: s3Settings(invocation),
+  };
+  checkNames(plan.files.map((file) => readConfig(file)));
+  return plan;
+}
+
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
   const { output } = invocation;
-  const port = numberOption(invocation, "port", 8787, 65_535);
-  const heapMegabytes = numberOption(invocation, "script-memory", 512, 1_000_000);
-  const files = configFiles(invocation);
+  // First: a configuration that is wrong leaves no data directory behind.
+  const plan = planOf(invocation, mode);
   const data = await openData(invocation, { absent: "create" });
   try {
     if (data.location === "memory:") {
@@ -39,43 +61,55 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
         hint: "Name a folder: --data DIR",
       });
     }
-    const secrets = createSecrets(data.documents, data.secretKey());
-    const read = async (file: string, asking: Asking) => {
-      const config = readConfig(file);
-      checkSecretNames(config, await secrets.list(config.name));
-      await checkBuckets(invocation, data, config, asking);
-      return config;
-    };
-    checkNames(files.map((file) => readConfig(file)));
-    for (const file of files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
-    const host = hostOf(invocation);
-    const s3 = await serveS3(invocation, data, mode);
-    const server = await startScripts({
-      configs: files.map((file) => () => read(file, "asks nobody")),
-      location: data.location,
-      mode,
-      presign: s3.presign,
-      host,
-      port,
-      cores: availableParallelism(),
-      heapMegabytes,
-      secrets,
-      log: (line) => output.note(line),
-      onOutput(script, line, stream) {
-        const prefix = files.length > 1 ? `[${script}] ` : "";
-        output[stream].write(`${prefix}${line}\n`);
+    const read = reading(invocation, data);
+    for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
+    const s3 = await serveS3(plan.s3, { data, mode, log: (line) => output.note(line) });
+    const server = await startPlanned(invocation, data, { ...plan, presign: s3.presign }).catch(
+      async (error: unknown) => {
+        await s3.close();
+        throw startError(error, plan.s3.host, plan.port);
       },
-    }).catch(async (error: unknown) => {
-      await s3.close();
-      throw startError(error, host, port);
-    });
+    );
     await announce(invocation, { server, s3, location: data.location, mode });
     await endingSignal();
     output.note("Ending: requests under way are finished first.");
-    await Promise.all([server.close(), s3.close()]);
+    await Promise.all([server?.close(), s3.close()]);
   } finally {
     await data.close();
   }
+}
+
+/** The configuration in a file, once everything it names is there. */
+function reading(invocation: Invocation, data: Data) {
+  const secrets = createSecrets(data.documents, data.secretKey());
+  return async (file: string, asking: Asking): Promise<ScriptConfig> => {
+    const config = readConfig(file);
+    checkSecretNames(config, await secrets.list(config.name));
+    await checkBuckets(invocation, data, config, asking);
+    return config;
+  };
+}
+
+async function startPlanned(
+  invocation: Invocation,
+  data: Data,
+  { files, mode, port, heapMegabytes, presign, s3: { host } }: Plan & Pick<RunningS3, "presign">,
+): Promise<ScriptServer | undefined> {
+  if (files.length === 0) return undefined;
+  const { output } = invocation;
+  const read = reading(invocation, data);
+  return startScripts({
+    configs: files.map((file) => () => read(file, "asks nobody")),
+    location: data.location,
+    ...{ mode, presign, host, port, heapMegabytes },
+    cores: availableParallelism(),
+    secrets: createSecrets(data.documents, data.secretKey()),
+    log: (line) => output.note(line),
+    onOutput(script, line, stream) {
+      const prefix = files.length > 1 ? `[${script}] ` : "";
+      output[stream].write(`${prefix}${line}\n`);
+    },
+  });
 }
 
 /** Why the scripts could not be started, for those who can do something about it. */

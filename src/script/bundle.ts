@@ -4,14 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import {
-  type BuildContext,
-  type BuildFailure,
-  context,
-  formatMessages,
-  type Message,
-  type Plugin,
-} from "esbuild";
+import { type BuildContext, type BuildFailure, context, type Message, type Plugin } from "esbuild";
+import { faultText } from "./fault-text.ts";
 
 export interface Bundle {
   /** Every file that went into it, for whoever watches them. */
@@ -60,7 +54,7 @@ export function createBundler({ main, directory }: BundlerOptions): Bundler {
         const inputs = Object.keys(metafile!.inputs).map((input) => join(directory, input));
         return { inputs, place: () => place(contents) };
       } catch (error) {
-        throw await bundleError(error, directory);
+        throw bundleError(error, directory);
       }
     },
     async close() {
@@ -100,24 +94,39 @@ function openContext(main: string, directory: string): Promise<BuildContext> {
   });
 }
 
-async function bundleError(error: unknown, directory: string): Promise<unknown> {
+function bundleError(error: unknown, directory: string): unknown {
   const { errors } = error as Partial<BuildFailure>;
   if (errors === undefined) return error;
-  const messages = await formatMessages(errors.map(withAdvice), { kind: "error" });
   const files = errors.flatMap(({ location, text }) => {
     if (location === null) return [];
     const [, missing] = /^Could not resolve "(\.[^"]*)"/.exec(text) ?? [];
     const file = join(directory, location.file);
     return missing === undefined ? [file] : [file, join(dirname(file), missing)];
   });
-  return new BundleError(messages.join("").trimEnd(), files);
+  return new BundleError(errors.map(textOf).join("\n\n"), files);
 }
 
-/** What esbuild would advise is for those who call it themselves. */
-function withAdvice(message: Message): Message {
-  const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(message.text) ?? [];
-  if (name === undefined) return message;
-  return { ...message, notes: [{ text: `Is it installed? npm install ${name}`, location: null }] };
+function textOf(error: Message): string {
+  const { text: message, location } = error;
+  const hint = adviceOn(error);
+  if (location === null) return hint === undefined ? message : `${message}\n  ${hint}`;
+  const { file: path, line, lineText: source, column, length } = location;
+  // esbuild counts bytes.
+  const bytes = Buffer.from(source);
+  const units = (from: number, to: number) => bytes.subarray(from, to).toString().length;
+  return faultText({
+    ...{ path, line, source, message, hint },
+    column: units(0, column) + 1,
+    length: units(column, column + length),
+  });
+}
+
+/** What esbuild would advise on modules is for those who call it themselves. */
+function adviceOn({ text, notes }: Message): string | undefined {
+  const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
+  if (name !== undefined) return `Is it installed? npm install ${name}`;
+  if (text.startsWith("Could not resolve") || notes.length === 0) return undefined;
+  return notes.map((note) => note.text).join("\n");
 }
 
 /** `import module from "./x.wasm"` gives a WebAssembly.Module. */

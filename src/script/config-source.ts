@@ -12,9 +12,17 @@ export interface ConfigSource extends SourceText, ParsedConfig {
 
 export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
 
+function configsIn(directory: string): string[] {
+  return configNames.filter((name) => existsSync(join(directory, name)));
+}
+
+export function hasConfig(directory: string): boolean {
+  return configsIn(directory).length > 0;
+}
+
 /** The one configuration file of a directory. */
 export function findConfig(directory: string): string {
-  const found = configNames.filter((name) => existsSync(join(directory, name)));
+  const found = configsIn(directory);
   const [first, second] = found;
   if (first === undefined) {
     throw new ConfigError(

@@ -21,7 +21,7 @@ import { checkDistinct, checkVars } from "./config-vars.ts";
 import { parseCron } from "./cron.ts";
 
 export { ConfigError } from "./config-error.ts";
-export { findConfig } from "./config-source.ts";
+export { findConfig, hasConfig } from "./config-source.ts";
 
 export interface ScriptConfig {
   /** Absolute. */

@@ -4,7 +4,7 @@ import { serverOptions, serveScripts } from "../serve-scripts.ts";
 
 export const devCommand: Command = {
   name: "dev",
-  summary: "Run scripts and load them anew when they change",
+  summary: "Run scripts and the S3 API, and load scripts anew when they change",
   details:
     "Stack traces of the script's faults are shown in the response. /__scheduled?cron=… runs its scheduled handler.\n" +
     "Secrets that change are taken in at once.",

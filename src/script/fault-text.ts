@@ -1,0 +1,63 @@
+// A fault in a file as a person reads it: its place, the line with the token marked, and what to do about it. The
+// same for configurations and for scripts.
+
+export interface FaultAt {
+  /** As it would be typed. */
+  readonly path: string;
+  /** From 1, as editors count. */
+  readonly line: number;
+  /** From 1, in UTF-16 units, as editors count. */
+  readonly column: number;
+  /** The whole line. */
+  readonly source: string;
+  /** Of the token, in UTF-16 units. */
+  readonly length: number;
+  readonly message: string;
+  readonly hint?: string | undefined;
+}
+
+export function faultText({ path, line, column, source, length: given, message, hint }: FaultAt): string {
+  const end = Math.min(column - 1 + Math.max(1, given), Math.max(source.length, column));
+  const { shown, start, length } = windowed(source, column - 1, end - column + 1);
+  const number = String(line);
+  const gutter = " ".repeat(number.length);
+  const marks = blank(shown.slice(0, start)) + "^".repeat(widthOf(shown.slice(start, start + length)) || 1);
+  return [
+    `${path}:${line}:${column}: ${message}`,
+    `  ${number} | ${shown}`.trimEnd(),
+    `  ${gutter} | ${marks}`,
+    ...(hint === undefined ? [] : hint.split("\n").map((words) => `  ${words}`)),
+  ].join("\n");
+}
+
+const longestLine = 120;
+
+/** A part of the line around the token when all of it would not fit. */
+function windowed(line: string, start: number, length: number) {
+  if (line.length <= longestLine) return { shown: line, start, length };
+  const from = Math.max(0, Math.min(start - longestLine / 4, line.length - longestLine));
+  const part = line.slice(from, from + longestLine);
+  const lead = from > 0 ? "…" : "";
+  const trail = from + longestLine < line.length ? "…" : "";
+  return {
+    shown: lead + part + trail,
+    start: start - from + lead.length,
+    length: Math.min(length, part.length - (start - from)),
+  };
+}
+
+/** As wide as the text: tabs stay tabs, so that the mark is under its token whatever a tab is worth. */
+function blank(text: string): string {
+  return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(widthOf(letter)))).join("");
+}
+
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const narrow = /\p{Mark}|\u200b|\u200d|\ufeff/u;
+
+/** In the columns of a terminal. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const letter of text) width += narrow.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
+  return width;
+}
