@@ -25,7 +25,7 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
     }
     // In WAL mode this build would sync only at checkpoints, and lose acknowledged commits in a power cut.
     database.exec(
-      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864",
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864",
     );
     // The map is as large as this build allows: reads of the index then copy no pages.
     database.exec(

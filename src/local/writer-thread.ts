@@ -17,6 +17,7 @@ import {
 import { deleteDocument, putDocument } from "./documents.ts";
 import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
+import { createLogBound } from "./log-bound.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
 import { createVacuum, giveBackNow } from "./vacuum.ts";
@@ -31,7 +32,8 @@ const vacuum = createVacuum(() => buckets.values().map(({ database }) => databas
 
 function openBucket(id: string) {
   const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
-  return { database, applier: createApplier(database) };
+  const log = createLogBound(database, layout.root);
+  return { database, applier: createApplier(database), log };
 }
 
 /** The first failure of the disk: requests already on their way are not committed behind it. */
@@ -40,7 +42,8 @@ let fallen: Failure | undefined;
 function commitGroup({ bucketId, changes }: Group): Outcome[] {
   try {
     if (fallen !== undefined) return changes.map(() => fallen!);
-    const { database, applier } = buckets.get(bucketId);
+    const { database, applier, log } = buckets.get(bucketId);
+    log.update();
     if (changes.some((change) => !change.frees) && !holdsReserve(database)) throw full();
     return inTransaction(database, () =>
       applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes),
