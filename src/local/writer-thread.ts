@@ -17,7 +17,6 @@ import {
 import { deleteDocument, putDocument } from "./documents.ts";
 import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
-import { createLogBound } from "./log-bound.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
 import { createVacuum, giveBackNow } from "./vacuum.ts";
@@ -32,8 +31,7 @@ const vacuum = createVacuum(() => buckets.values().map(({ database }) => databas
 
 function openBucket(id: string) {
   const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
-  const log = createLogBound(database, layout.root);
-  return { database, applier: createApplier(database), log };
+  return { database, applier: createApplier(database) };
 }
 
 /** The first failure of the disk: requests already on their way are not committed behind it. */
@@ -42,8 +40,7 @@ let fallen: Failure | undefined;
 function commitGroup({ bucketId, changes }: Group): Outcome[] {
   try {
     if (fallen !== undefined) return changes.map(() => fallen!);
-    const { database, applier, log } = buckets.get(bucketId);
-    log.update();
+    const { database, applier } = buckets.get(bucketId);
     if (changes.some((change) => !change.frees) && !holdsReserve(database)) throw full();
     return inTransaction(database, () =>
       applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes),
