@@ -1,34 +1,45 @@
-// The clients of the suite: which Debian package brings each, and whether this machine can run it.
-import { accessSync, closeSync, constants, openSync, readFileSync } from "node:fs";
+// The clients of the suite: which Debian packages bring each, and whether this machine can run it.
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 
-/** By package: where it puts its program, so that no other one of that name is taken for it. */
-const programs = {
-  awscli: "/usr/bin/aws",
-  s3cmd: "/usr/bin/s3cmd",
-  rclone: "/usr/bin/rclone",
-  restic: "/usr/bin/restic",
-  s3fs: "/usr/bin/s3fs",
+/**
+ * By the package that brings it, what a client needs: its program first, and always by its place, so that no other
+ * one of that name is taken for it.
+ */
+const needs = {
+  awscli: { awscli: "/usr/bin/aws" },
+  s3cmd: { s3cmd: "/usr/bin/s3cmd" },
+  rclone: { rclone: "/usr/bin/rclone" },
+  restic: { restic: "/usr/bin/restic" },
+  s3fs: { s3fs: "/usr/bin/s3fs" },
+  duplicity: {
+    duplicity: "/usr/bin/duplicity",
+    "python3-boto3": "/usr/lib/python3/dist-packages/boto3/__init__.py",
+  },
 } as const;
 
-export type ClientName = keyof typeof programs;
-export const clientNames = Object.keys(programs) as ClientName[];
+export type ClientName = keyof typeof needs;
+export const clientNames = Object.keys(needs) as ClientName[];
 
 export function programOf(name: ClientName): string {
-  return programs[name];
+  return Object.values(needs[name])[0]!;
 }
 
-export function isInstalled(name: ClientName): boolean {
-  try {
-    accessSync(programs[name], constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+/** The test of a client. */
+export function titleOf(name: ClientName): string {
+  return `${name} does its everyday jobs`;
+}
+
+/** What is still to be installed for it. */
+export function missingPackages(name: ClientName): string[] {
+  const packages = Object.entries(needs[name]);
+  return packages.filter(([, file]) => !existsSync(file)).map(([wanted]) => wanted);
 }
 
 /** Why the client cannot be tested here, if so. */
 export function obstacleTo(name: ClientName): string | undefined {
-  if (!isInstalled(name)) return `the Debian package ${name} is not installed and could not be`;
+  const missing = missingPackages(name);
+  if (missing.length > 0)
+    return `not installed, and not to be installed from Debian here: ${missing.join(", ")}`;
   return name === "s3fs" ? obstacleToMounts() : undefined;
 }
 

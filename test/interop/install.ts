@@ -1,10 +1,10 @@
 // Installs the clients that are not there yet, as Debian packages them. What cannot be installed is told here in
 // the package manager's own words; its tests are then skipped with a reason, and named at the end.
 import { spawnSync } from "node:child_process";
-import { type ClientName, clientNames, isInstalled } from "./clients.ts";
+import { clientNames, missingPackages } from "./clients.ts";
 
 export function installClients(): void {
-  const missing = missingClients();
+  const missing = clientNames.flatMap(missingPackages);
   if (missing.length === 0) return;
   const root = asRoot();
   if (root === undefined) {
@@ -14,11 +14,7 @@ export function installClients(): void {
   if (install(root, missing)) return;
   // Its lists may be old or not there at all. One by one then, so that one package does not keep out the others.
   aptGet(root, ["update"]);
-  for (const name of missingClients()) install(root, [name]);
-}
-
-function missingClients(): ClientName[] {
-  return clientNames.filter((name) => !isInstalled(name));
+  for (const name of clientNames.flatMap(missingPackages)) install(root, [name]);
 }
 
 /** What to put in front of a command so that root runs it. */
@@ -27,7 +23,7 @@ function asRoot(): readonly string[] | undefined {
   return spawnSync("sudo", ["-n", "true"]).status === 0 ? ["sudo", "-n"] : undefined;
 }
 
-function install(root: readonly string[], names: readonly ClientName[]): boolean {
+function install(root: readonly string[], names: readonly string[]): boolean {
   return aptGet(root, ["install", "--yes", "--no-install-recommends", ...names]);
 }
 

@@ -8,7 +8,7 @@ import { type TestContext, test } from "node:test";
 import { HeadObjectCommand, ListMultipartUploadsCommand } from "@aws-sdk/client-s3";
 import { type Outcome, outcomeOf } from "../cli/store.ts";
 import { type S3Scene, s3Scene } from "../s3/scene.ts";
-import { type ClientName, obstacleTo, programOf } from "./clients.ts";
+import { type ClientName, obstacleTo, programOf, titleOf } from "./clients.ts";
 
 export interface ClientScene {
   readonly s3: S3Scene;
@@ -51,7 +51,7 @@ export function everydayJobs(
   jobs: (t: TestContext, scene: ClientScene) => Promise<void>,
 ): void {
   const skip = obstacleTo(name) ?? false;
-  test(`${name} does its everyday jobs`, { skip, timeout: patienceForClient }, async (t) => {
+  test(titleOf(name), { skip, timeout: patienceForClient }, async (t) => {
     const s3 = await s3Scene(t, "serve", ["--s3-domain", domain]);
     const directory = join(s3.scene.directory, "client");
     await mkdir(directory);

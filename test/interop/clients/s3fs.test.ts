@@ -19,8 +19,15 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { assertBytes, sampleBytes } from "../../support/bytes.ts";
-import { assertFile, assertSameFolders, MiB, oddNames, writeFiles, writeOddFiles } from "../files.ts";
+import { assertBytes } from "../../support/bytes.ts";
+import {
+  assertFile,
+  assertSameFolders,
+  oddNames,
+  writeBigFile,
+  writeFiles,
+  writeOddFiles,
+} from "../files.ts";
 import { mountBucket } from "../mount.ts";
 import { everydayJobs } from "../scene.ts";
 
@@ -44,7 +51,7 @@ everydayJobs(
       mountBucket(t, scene, ["bucket", ...[...options, ...more].flatMap((option) => ["-o", option])]);
     const first = await mount();
     const inside = (...names: string[]) => join(first.folder, ...names);
-    const big = sampleBytes(40 * MiB - 12_345);
+    const big = await writeBigFile(path("big.bin"));
 
     await t.test("writes files with odd names, and lists and reads the same", async () => {
       await writeOddFiles(path("odd"));
@@ -55,7 +62,6 @@ everydayJobs(
     });
 
     await t.test("writes a large file in parts and reads it back, whole and from the middle", async () => {
-      await writeFile(path("big.bin"), big);
       await copyFile(path("big.bin"), inside("big.bin"));
       assert.equal((await stat(inside("big.bin"))).size, big.length);
       assert.ok((await parts("bucket", "big.bin")) > 1, "it joins small parts to their neighbours");

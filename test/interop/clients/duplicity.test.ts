@@ -1,0 +1,63 @@
+// duplicity: a full backup and an increment of it, in volumes, verified and restored.
+import assert from "node:assert/strict";
+import { ListObjectsV2Command } from "@aws-sdk/client-s3";
+import { assertSameFolders, changeFiles, writeBigFile, writeOddFiles } from "../files.ts";
+import { everydayJobs } from "../scene.ts";
+
+everydayJobs(
+  "duplicity",
+  async ({ url, key }, directory) => ({
+    environment: {
+      AWS_ACCESS_KEY_ID: key.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
+      AWS_EC2_METADATA_DISABLED: "true",
+    },
+    // Encryption would start an agent that outlives the call.
+    args: [
+      ...["--no-encryption", "--s3-endpoint-url", url, "--archive-dir", `${directory}/archive`],
+      ...["--volsize", "10", "--num-retries", "1"],
+    ],
+  }),
+  async (t, { run, call, path, s3 }) => {
+    const place = "boto3+s3://bucket/backups/of this machine";
+
+    await t.test("backs up a folder with odd names and a large file, in volumes", async () => {
+      await writeOddFiles(path("files"));
+      await writeBigFile(path("files", "big.bin"));
+      assert.match(await run("full", path("files"), place), /^Errors 0$/m);
+      const listed = await s3.client().send(new ListObjectsV2Command({ Bucket: "bucket" }));
+      assert.match(
+        listed.Contents!.map(({ Key }) => Key).join("\n"),
+        /^backups\/of this machine\/.*\.vol4\./m,
+      );
+    });
+
+    await t.test("backs up again and stores only what changed", async () => {
+      await changeFiles(path("files"));
+      const told = await run("incremental", path("files"), place);
+      assert.match(told, /^NewFiles 3$/m);
+      assert.match(told, /^DeletedFiles 1$/m);
+    });
+
+    await t.test("finds no difference, and one when there is one", async () => {
+      await run("verify", "--compare-data", place, path("files"));
+      await writeOddFiles(path("others"));
+      assert.notEqual((await call(["verify", "--compare-data", place, path("others")])).code, 0);
+    });
+
+    await t.test("restores what was backed up, and lists it without a copy of its own", async () => {
+      await run("restore", place, path("restored"));
+      await assertSameFolders(path("restored"), path("files"));
+      const listed = await run("list-current-files", "--archive-dir", path("other archive"), place);
+      assert.match(listed, / deep\/er\/and\/deeper\/still\/file\.bin$/m);
+    });
+
+    await t.test("removes the backups that are older than the newest", async () => {
+      await run("full", path("files"), place);
+      await run("remove-all-but-n-full", "1", "--force", place);
+      const status = await run("collection-status", place);
+      assert.match(status, /Number of contained backup sets: 1$/m);
+      await run("verify", "--compare-data", place, path("files"));
+    });
+  },
+);
