@@ -118,8 +118,8 @@ export type GetOutcome =
       readonly record: ObjectRecord;
       readonly range: ByteRange;
       readonly bytes: ObjectBytes;
-      /** How many parts it was made of, if any. */
-      readonly parts: number | undefined;
+      /** What it was made of, if of parts. */
+      readonly parts: readonly ObjectPart[] | undefined;
     }
   | { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause }
   | { readonly outcome: "missing" };

@@ -102,7 +102,7 @@ async function answer(
   const { key, version } = record;
   const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
   const bytes = await openBody(context, body, { bucket, size: record.size, range, dataKey, stillNamed });
-  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes, parts: parts?.length };
+  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes, parts };
 }
 
 async function put(

@@ -7,6 +7,8 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
+  /** Without a filter around the prefix, as rules once were: shown as it was given. */
+  readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
   readonly expire?: When | undefined;

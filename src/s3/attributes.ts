@@ -1,6 +1,6 @@
 // GetObjectAttributes: as much of an object's description as is asked for.
 import { answerXml, type Call, httpTime, type S3Response } from "./call.ts";
-import { checksumElements, hasS3Checksum, partChecksumElements, typeOf } from "./checksums.ts";
+import { checksumElements, hasS3Checksum, partChecksumElements } from "./checksums.ts";
 import { customerKeyOf } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
 import { className } from "./metadata.ts";
@@ -27,7 +27,7 @@ export async function getObjectAttributes({ engine, operation, request }: Call):
   const elements: XmlElement[] = [];
   if (has("ETag")) elements.push(["ETag", record.etag]);
   if (has("Checksum") && hasS3Checksum(record)) {
-    elements.push(["Checksum", [...checksumElements(record), ["ChecksumType", typeOf(record)]]]);
+    elements.push(["Checksum", checksumElements(record)]);
   }
   if (has("ObjectParts") && parts !== undefined) elements.push(["ObjectParts", partElements(request, parts)]);
   if (has("StorageClass")) elements.push(["StorageClass", className(record.storageClass)]);
@@ -48,15 +48,12 @@ function partElements({ header }: Call["request"], parts: Parts): XmlElement[] {
     ["NextPartNumberMarker", shown.at(-1)?.number],
     ["MaxParts", limit],
     ["IsTruncated", shown.length < behind.length],
-    // Parts without checksums are not listed one by one.
-    ...shown
-      .filter(({ checksums }) => checksums !== undefined)
-      .map(
-        ({ number, size, checksums }): XmlElement => [
-          "Part",
-          [["PartNumber", number], ["Size", size], ...partChecksumElements(checksums)],
-        ],
-      ),
+    ...shown.map(
+      ({ number, size, checksums }): XmlElement => [
+        "Part",
+        [["PartNumber", number], ["Size", size], ...partChecksumElements(checksums)],
+      ],
+    ),
   ];
 }
 

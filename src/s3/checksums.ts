@@ -123,6 +123,8 @@ export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
   return { algorithm, of: of === "COMPOSITE" ? "parts" : "bytes" };
 }
 
+const typeHeader = "x-amz-checksum-type";
+
 type Checked = Pick<ObjectRecord, "checksums" | "checksumParts">;
 
 export function checksumHeaders(record: Checked): [string, string][] {
@@ -130,17 +132,29 @@ export function checksumHeaders(record: Checked): [string, string][] {
   if (found.length === 0) return [];
   return [
     ...found.map((algorithm): [string, string] => [headerOf(algorithm), textOf(record, algorithm)]),
-    ["x-amz-checksum-type", typeOf(record)],
+    [typeHeader, typeOf(record)],
   ];
 }
 
+/** Of one part, with the type that the whole has. */
+export function partChecksumHeaders(checksums: Checksums | undefined, whole?: Checked): [string, string][] {
+  const headers = checksums === undefined ? [] : checksumHeaders({ checksums });
+  const values = headers.filter(([name]) => name !== typeHeader);
+  return whole === undefined || values.length === 0 ? values : [...values, [typeHeader, typeOf(whole)]];
+}
+
 export function checksumElements(record: Checked): XmlElement[] {
-  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
-  return found.map((algorithm) => [elements[algorithm], textOf(record, algorithm)]);
+  if (!hasS3Checksum(record)) return [];
+  return [...valueElements(record), ["ChecksumType", typeOf(record)]];
 }
 
 export function partChecksumElements(checksums: Checksums | undefined): XmlElement[] {
-  return checksums === undefined ? [] : checksumElements({ checksums });
+  return checksums === undefined ? [] : valueElements({ checksums });
+}
+
+function valueElements(record: Checked): XmlElement[] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  return found.map((algorithm) => [elements[algorithm], textOf(record, algorithm)]);
 }
 
 /** `COMPOSITE` or `FULL_OBJECT`, when there is a checksum at all. */

@@ -22,12 +22,10 @@ export function readCondition(request: S3Request, prefix = ""): Condition | unde
   return condition((name) => request.header(prefix + name));
 }
 
-/** On a write: an etag that must match, or nothing that may be there. */
+/** On a write: etags one of which must match, or none may; dates are for readers. */
 export function writeCondition(request: S3Request): Condition | undefined {
-  const noneMatch = request.header("if-none-match");
-  if (noneMatch !== undefined && noneMatch.trim() !== "*")
-    throw new S3Error("NotImplemented", { details: { Header: "If-None-Match" } });
-  if (noneMatch === undefined && request.header("if-match") === undefined) return undefined;
+  const names = ["if-match", "if-none-match"];
+  if (names.every((name) => request.header(name) === undefined)) return undefined;
   return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 

@@ -7,9 +7,11 @@ import { reach } from "./authorize.ts";
 import { answerXml, type Call, isoTime, quoted, type S3Response } from "./call.ts";
 import { algorithmNamed, checksumElements, partChecksumElements, s3Algorithms } from "./checksums.ts";
 import { preconditionFailed, readCondition, writeCondition } from "./conditions.ts";
-import { customerKeyHeaders, customerKeyOf, ofSource } from "./customer-key.ts";
+import { ownerOf } from "./credentials.ts";
+import { customerKeyHeaders, customerKeyOf, givenKeyHeaders, ofSource } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
 import { classOf, metadataOf } from "./metadata.ts";
+import { expirationHeader } from "./object-headers.ts";
 import { noSuchKey, partNumber } from "./objects.ts";
 import type { S3Request } from "./request.ts";
 
@@ -56,7 +58,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   return answerXml(
     "CopyObjectResult",
     [["LastModified", isoTime(stored.uploaded)], ["ETag", quoted(stored.etag)], ...checksumElements(stored)],
-    customerKeyHeaders(stored.encryption),
+    [...customerKeyHeaders(stored.encryption), ...(await expirationHeader(call, stored))],
   );
 }
 
@@ -64,15 +66,19 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const number = partNumber(request.query.get("partNumber"));
   const upload = { key: operation.key, id: request.query.get("uploadId") ?? "" };
+  const customerKey = customerKeyOf(request);
   const found = await openSource(call, sourceOf(request), copyRange(request));
-  const part = await engine.uploadPart(operation.bucket, upload, number, bytesSource(found), {
-    customerKey: customerKeyOf(request),
-  });
-  return answerXml("CopyPartResult", [
-    ["LastModified", isoTime(part.uploaded)],
-    ["ETag", quoted(part.etag)],
-    ...partChecksumElements(part.checksums),
-  ]);
+  const source = bytesSource(found);
+  const part = await engine.uploadPart(operation.bucket, upload, number, source, { customerKey });
+  return answerXml(
+    "CopyPartResult",
+    [
+      ["LastModified", isoTime(part.uploaded)],
+      ["ETag", quoted(part.etag)],
+      ...partChecksumElements(part.checksums),
+    ],
+    givenKeyHeaders(customerKey),
+  );
 }
 
 /** `bucket/key` in percent-encoding, with or without a slash before it. */
@@ -111,7 +117,9 @@ async function openSource(
   range: RangeRequest | undefined,
 ): Promise<Found> {
   const { engine, caller, request } = call;
-  await reach(engine, caller, bucket, "read");
+  const { account } = await reach(engine, caller, bucket, "read");
+  const expected = request.header("x-amz-source-expected-bucket-owner");
+  if (expected !== undefined && expected !== ownerOf(account).id) throw new S3Error("AccessDenied");
   const outcome = await engine.get(bucket, key, {
     condition: readCondition(request, "x-amz-copy-source-"),
     customerKey: customerKeyOf(request, ofSource),

@@ -37,10 +37,16 @@ function invalid(message: string): S3Error {
   return new S3Error("InvalidArgument", { message });
 }
 
-export function customerKeyHeaders(encryption: Encryption | undefined): [string, string][] {
+export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | undefined): [string, string][] {
   if (encryption === undefined) return [];
   return [
     [`${ofTarget}algorithm`, "AES256"],
     [`${ofTarget}key-MD5`, Buffer.from(encryption.keyMd5, "hex").toString("base64")],
   ];
+}
+
+/** Of a part, which says nothing of its key: the one it came with was the upload's. */
+export function givenKeyHeaders(key: Uint8Array | undefined): [string, string][] {
+  if (key === undefined) return [];
+  return customerKeyHeaders({ keyMd5: createHash("md5").update(key).digest("hex") });
 }

@@ -21,7 +21,7 @@ import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
 import { type OperationName, place, readOperation } from "./operation.ts";
 import { openPayload } from "./payload.ts";
 import { postObject } from "./post-object.ts";
-import { readRequest } from "./request.ts";
+import { readRequest, withMovedHeaders } from "./request.ts";
 import {
   abortMultipartUpload,
   completeMultipartUpload,
@@ -90,12 +90,13 @@ export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log } = options;
 
   async function respond(http: HttpRequest): Promise<S3Response> {
-    const request = readRequest(http);
+    const sent = readRequest(http);
+    const request = withMovedHeaders(sent);
     if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
     const operation = readOperation(request, domains);
     const authentication = { ...options, regions };
     if (operation.name === "PostObject") return postObject(request, operation, authentication);
-    const verified = await authenticate(request, authentication);
+    const verified = await authenticate(sent, authentication);
     await authorize(engine, verified.caller, operation, request.header("x-amz-expected-bucket-owner"));
     checkRefusedHeaders(request);
     const payload = openPayload(request, verified);

@@ -67,13 +67,16 @@ function readRule(node: XmlNode, index: number): LifecycleRule {
   throw new S3Error("InvalidRequest", { message: "At least one action needs to be specified in a rule" });
 }
 
-function readFilter(node: XmlNode): Pick<LifecycleRule, "prefix" | "largerThan" | "smallerThan"> {
+type Filter = Pick<LifecycleRule, "prefix" | "isBare" | "largerThan" | "smallerThan">;
+
+function readFilter(node: XmlNode): Filter {
   const filter = childOf(node, "Filter");
   const inner = childOf(filter, "And") ?? filter;
   if (childOf(inner, "Tag") !== undefined) throw notImplemented("Tag");
   if (filter === undefined && childOf(node, "Prefix") === undefined) throw new S3Error("MalformedXML");
   return {
     prefix: textOf(inner, "Prefix") ?? textOf(node, "Prefix") ?? "",
+    isBare: filter === undefined ? true : undefined,
     largerThan: sizeOf(textOf(inner, "ObjectSizeGreaterThan")),
     smallerThan: sizeOf(textOf(inner, "ObjectSizeLessThan")),
   };
@@ -126,18 +129,12 @@ function notImplemented(what: string): S3Error {
 }
 
 function ruleElement(rule: LifecycleRule): XmlElement {
-  const { id, isEnabled, prefix, largerThan, smallerThan, expire, transition, abortUploadsAfter } = rule;
-  const filters: XmlElement[] = [
-    ["Prefix", prefix],
-    ["ObjectSizeGreaterThan", largerThan],
-    ["ObjectSizeLessThan", smallerThan],
-  ];
-  const isPlain = largerThan === undefined && smallerThan === undefined;
+  const { id, isEnabled, expire, transition, abortUploadsAfter } = rule;
   return [
     "Rule",
     [
       ["ID", id],
-      ["Filter", isPlain ? filters : [["And", filters]]],
+      filterElement(rule),
       ["Status", isEnabled ? "Enabled" : "Disabled"],
       ["Expiration", expire === undefined ? undefined : [whenElement(expire)]],
       [
@@ -150,6 +147,17 @@ function ruleElement(rule: LifecycleRule): XmlElement {
       ],
     ],
   ];
+}
+
+function filterElement({ prefix, isBare, largerThan, smallerThan }: LifecycleRule): XmlElement {
+  if (isBare === true) return ["Prefix", prefix];
+  const filters: XmlElement[] = [
+    ["Prefix", prefix],
+    ["ObjectSizeGreaterThan", largerThan],
+    ["ObjectSizeLessThan", smallerThan],
+  ];
+  const isPlain = largerThan === undefined && smallerThan === undefined;
+  return ["Filter", isPlain ? filters : [["And", filters]]];
 }
 
 function whenElement(when: When): XmlElement {

@@ -53,7 +53,7 @@ export function objectHeaders(record: ObjectRecord, overridden: Overrides): [str
 
 /** When the bucket's rules will delete it, if they will. */
 export async function expirationHeader(
-  { engine, operation }: Call,
+  { engine, operation }: Pick<Call, "engine" | "operation">,
   record: ObjectRecord,
 ): Promise<[string, string][]> {
   const { lifecycle } = await engine.settings(operation.bucket);

@@ -5,7 +5,7 @@ import { refusingClause } from "../model/condition.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../model/range.ts";
 import { answer, type Call, quoted, type S3Response } from "./call.ts";
-import { checksumHeaders, expectedChecksums } from "./checksums.ts";
+import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "./checksums.ts";
 import {
   deleteCondition,
   preconditionFailed,
@@ -37,7 +37,7 @@ export async function getObject(call: Call): Promise<S3Response> {
     ...objectHeaders(record, overridden),
     ...(await expirationHeader(call, record)),
     ...spanHeaders(outcome, part),
-    ...(isWhole(outcome) && wantsChecksum(request) ? checksumHeaders(record) : []),
+    ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
   ];
   if (bytes.inline !== undefined) return answer(isPartial ? 206 : 200, headers, bytes.inline);
   return answer(isPartial ? 206 : 200, headers, bytes);
@@ -56,13 +56,13 @@ export async function headObject(call: Call): Promise<S3Response> {
   const clause = condition === undefined ? undefined : refusingClause(condition, record);
   if (clause !== undefined) return refusedRead(clause, record);
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
-  const described = { record, range: span, parts: parts?.length };
+  const described = { record, range: span, parts };
   const isPartial = range !== undefined || part !== undefined;
   return answer(isPartial ? 206 : 200, [
     ...objectHeaders(record, overridden),
     ...(await expirationHeader(call, record)),
     ...spanHeaders(described, part),
-    ...(isWhole(described) && wantsChecksum(request) ? checksumHeaders(record) : []),
+    ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
   ]);
 }
 
@@ -89,8 +89,11 @@ export function partNumber(text: string | undefined): number {
 
 type Found = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
 
-function isWhole({ record, range }: Found): boolean {
-  return range.length === record.size;
+/** Of the whole, or of one part: nobody has reckoned that of another range. */
+function spanChecksums({ record, range, parts }: Found, part: number | undefined): [string, string][] {
+  const one = part === undefined ? undefined : parts?.[part - 1];
+  if (one !== undefined) return partChecksumHeaders(one.checksums, record);
+  return range.length === record.size ? checksumHeaders(record) : [];
 }
 
 function spanHeaders({ record, range, parts }: Found, part: number | undefined): [string, string][] {
@@ -100,7 +103,7 @@ function spanHeaders({ record, range, parts }: Found, part: number | undefined):
     // Of no bytes there is no range to tell.
     if (length > 0) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
   }
-  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts)]);
+  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
   return headers;
 }
 
@@ -127,7 +130,7 @@ export async function putObject(call: Call): Promise<S3Response> {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
     throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
   }
-  return answer(200, storedHeaders(outcome.record));
+  return answer(200, [...storedHeaders(outcome.record), ...(await expirationHeader(call, outcome.record))]);
 }
 
 /** What a client is told of an object it has written. */

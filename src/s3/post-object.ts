@@ -11,6 +11,7 @@ import { customerKeyOf } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
 import { boundaryOf, type Form, readForm } from "./form-data.ts";
 import { classOf, customOf } from "./metadata.ts";
+import { expirationHeader } from "./object-headers.ts";
 import { storedHeaders } from "./objects.ts";
 import type { Operation } from "./operation.ts";
 import { checkPolicy } from "./policy.ts";
@@ -42,7 +43,9 @@ export async function postObject(
     checksums: expectedChecksums(asHeaders, { trailers: new Map() }),
   });
   if (outcome.outcome !== "stored") throw new S3Error("InternalError");
-  return stored(request, operation.bucket, fields, storedHeaders(outcome.record), key, outcome.record.etag);
+  const { record } = outcome;
+  const headers = [...storedHeaders(record), ...(await expirationHeader({ engine, operation }, record))];
+  return stored(request, operation.bucket, fields, headers, key, record.etag);
 }
 
 async function authenticateForm(

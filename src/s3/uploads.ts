@@ -1,24 +1,25 @@
 // Multipart uploads: created, filled, completed, aborted and listed.
-import type { PartName, UploadName } from "../engine/engine.ts";
+import type { CompletedUpload, PartName, UploadName } from "../engine/engine.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
+import type { ObjectRecord } from "../model/object.ts";
 import { answer, answerXml, type Call, isoTime, quoted, type S3Response } from "./call.ts";
 import {
   checksumElements,
   completionChecksum,
   expectedChecksums,
-  headerOf,
   partChecksum,
   partChecksumElements,
-  s3Algorithms,
+  partChecksumHeaders,
   uploadChecksum,
 } from "./checksums.ts";
 import { writeCondition } from "./conditions.ts";
 import { ownerOf } from "./credentials.ts";
-import { customerKeyHeaders, customerKeyOf } from "./customer-key.ts";
+import { customerKeyHeaders, customerKeyOf, givenKeyHeaders } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
 import { numberParameter } from "./listing.ts";
 import { className, classOf, metadataOf } from "./metadata.ts";
+import { expirationHeader } from "./object-headers.ts";
 import { noSuchKey, partNumber } from "./objects.ts";
 import { wholePayload } from "./payload.ts";
 import { childrenOf, readXml, textOf } from "./xml-reader.ts";
@@ -61,11 +62,8 @@ export async function uploadPart(call: Call): Promise<S3Response> {
     customerKey,
     checksums: expectedChecksums(request, payload),
   });
-  const checksums = s3Algorithms.flatMap((algorithm): [string, string][] => {
-    const value = part.checksums?.[algorithm];
-    return value === undefined ? [] : [[headerOf(algorithm), Buffer.from(value).toString("base64")]];
-  });
-  return answer(200, [["etag", quoted(part.etag)], ...checksums]);
+  const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
+  return answer(200, [["etag", quoted(part.etag)], ...headers]);
 }
 
 export async function completeMultipartUpload(call: Call): Promise<S3Response> {
@@ -81,7 +79,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
       checksum: completionChecksum(request),
       size: announcedSize(request.header("x-amz-mp-object-size")),
     });
-    return completed(call, record.etag, checksumElements(record), customerKeyHeaders(record.encryption));
+    return completed(call, record);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     if (error.reason === "PreconditionFailed") {
@@ -92,17 +90,16 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
     // A client that did not hear the first answer asks again.
     const before = error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
     if (before === undefined) throw error;
-    return completed(call, before.etag, [], []);
+    const record = await engine.head(bucket, key);
+    // Of an object that was replaced since, the etag is all that is remembered.
+    return completed(call, record?.version === before.version ? record : before);
   }
 }
 
-function completed(
-  { operation, request }: Call,
-  etag: string,
-  checksums: ReturnType<typeof checksumElements>,
-  headers: [string, string][],
-): S3Response {
+async function completed(call: Call, made: ObjectRecord | CompletedUpload): Promise<S3Response> {
+  const { operation, request } = call;
   const { bucket, key } = operation;
+  const isWhole = "checksums" in made;
   const host = request.header("host") ?? "localhost";
   return answerXml(
     "CompleteMultipartUploadResult",
@@ -110,10 +107,10 @@ function completed(
       ["Location", `http://${host}${request.canonicalPath}`],
       ["Bucket", bucket],
       ["Key", key],
-      ["ETag", quoted(etag)],
-      ...checksums,
+      ["ETag", quoted(made.etag)],
+      ...(isWhole ? checksumElements(made) : []),
     ],
-    headers,
+    isWhole ? [...customerKeyHeaders(made.encryption), ...(await expirationHeader(call, made))] : [],
   );
 }
 

@@ -2,12 +2,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
+  GetObjectAttributesCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
+  UploadPartCommand,
+  UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
+import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { parseHttpDate } from "../../src/http/headers.ts";
 import {
   amzTime,
@@ -17,6 +24,7 @@ import {
   signingKey,
   stringToSign,
 } from "../../src/http/signing.ts";
+import { ownerOf } from "../../src/s3/credentials.ts";
 import { sendRaw, signRaw } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 
@@ -69,6 +77,82 @@ test("details of S3 that clients rely on", async (t) => {
     const gone = await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: [right] } }));
     assert.deepEqual(gone.Deleted, [{ Key }]);
     await refused(client.send(new HeadObjectCommand({ Bucket, Key })), "NotFound", 404);
+  });
+
+  await t.test("a write may name etags that must not be there", async () => {
+    const Key = "new";
+    const { ETag } = await client.send(new PutObjectCommand({ Bucket, Key, Body: "1", IfNoneMatch: '"0"' }));
+    const again = new PutObjectCommand({ Bucket, Key, Body: "2", IfNoneMatch: ETag });
+    await refused(client.send(again), "PreconditionFailed", 412);
+  });
+
+  await t.test("who expects another owner of a copy's source is refused", async () => {
+    const copy = { Bucket, Key: "copy", CopySource: `${Bucket}/new` };
+    const ExpectedSourceBucketOwner = ownerOf("default").id;
+    await client.send(new CopyObjectCommand({ ...copy, ExpectedSourceBucketOwner }));
+    const wrong = { ...copy, ExpectedSourceBucketOwner: ownerOf("another").id };
+    await refused(client.send(new CopyObjectCommand(wrong)), "AccessDenied", 403);
+  });
+
+  await t.test("what an SDK moves into a URL signed ahead counts as the headers it was", async () => {
+    const put = new PutObjectCommand({
+      Bucket,
+      Key: "ahead",
+      Metadata: { a: "b" },
+      StorageClass: "STANDARD_IA",
+    });
+    const url = await getSignedUrl(client, put);
+    assert.match(url, /x-amz-meta-a=b/);
+    assert.equal((await fetch(url, { method: "PUT", body: "x" })).status, 200);
+    const found = await client.send(new HeadObjectCommand({ Bucket, Key: "ahead" }));
+    assert.deepEqual([found.Metadata, found.StorageClass], [{ a: "b" }, "STANDARD_IA"]);
+    const copy = new CopyObjectCommand({ Bucket, Key: "ahead copied", CopySource: `${Bucket}/ahead` });
+    assert.equal((await fetch(await getSignedUrl(client, copy), { method: "PUT" })).status, 200);
+    assert.equal(
+      (await client.send(new HeadObjectCommand({ Bucket, Key: "ahead copied" }))).ContentLength,
+      1,
+    );
+    const tagged = new PutObjectCommand({ Bucket, Key: "ahead", Tagging: "a=b" });
+    assert.equal((await fetch(await getSignedUrl(client, tagged), { method: "PUT", body: "y" })).status, 501);
+  });
+
+  await t.test("a part has its own checksum, and a completion asked for again says the same", async () => {
+    const Key = "parts";
+    const customer = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "k".repeat(32) };
+    const created = { Bucket, Key, ChecksumAlgorithm: "SHA256", ...customer } as const;
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(created));
+    const one = { Bucket, Key, UploadId, PartNumber: 1, ...customer };
+    const part = await client.send(new UploadPartCommand({ ...one, Body: "x", ChecksumAlgorithm: "SHA256" }));
+    assert.equal(part.SSECustomerAlgorithm, "AES256");
+    const CopySource = `${Bucket}/new`;
+    const copied = await client.send(new UploadPartCopyCommand({ ...one, PartNumber: 2, CopySource }));
+    assert.equal(copied.SSECustomerAlgorithm, "AES256");
+    const { ETag, ChecksumSHA256 } = part;
+    const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
+    const complete = () =>
+      client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    const { $metadata: _, ...made } = await complete();
+    assert.deepEqual([made.ChecksumType, made.ChecksumSHA256?.endsWith("-1")], ["COMPOSITE", true]);
+    const { $metadata: __, ...again } = await complete();
+    assert.deepEqual(again, made);
+    const asked = { Bucket, Key, PartNumber: 1, ChecksumMode: "ENABLED", ...customer } as const;
+    const head = await client.send(new HeadObjectCommand(asked));
+    assert.deepEqual([head.ChecksumSHA256, head.ChecksumType], [ChecksumSHA256, "COMPOSITE"]);
+  });
+
+  await t.test("parts are described whether or not they have checksums", async () => {
+    const Key = "described";
+    const plain = s3.client(s3.key, { requestChecksumCalculation: "WHEN_REQUIRED" });
+    const { UploadId } = await plain.send(new CreateMultipartUploadCommand({ Bucket, Key }));
+    const { ETag } = await plain.send(
+      new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: "xyz" }),
+    );
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    await plain.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+    const { ObjectParts } = await plain.send(
+      new GetObjectAttributesCommand({ Bucket, Key, ObjectAttributes: ["ObjectParts"] }),
+    );
+    assert.deepEqual(ObjectParts?.Parts, [{ PartNumber: 1, Size: 3 }]);
   });
 });
 

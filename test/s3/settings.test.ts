@@ -92,11 +92,12 @@ test("lifecycle: rules are kept as they were given, and wrong ones refused", asy
       Filter: { And: { Prefix: "big/", ObjectSizeGreaterThan: 1000 } },
       AbortIncompleteMultipartUpload: { DaysAfterInitiation: 2 },
     },
+    { ID: "four", Status: "Enabled", Prefix: "old/", Expiration: { Days: 5 } },
   ];
   await put(...rules);
   assert.deepEqual((await get()).Rules, rules);
   const stored = await client.send(new PutObjectCommand({ Bucket, Key: "logs/x", Body: "x" }));
-  assert.ok(stored.ETag);
+  assert.match(stored.Expiration ?? "", /rule-id="one"$/);
   const head = await client.send(new GetObjectCommand({ Bucket, Key: "logs/x" }));
   assert.match(head.Expiration ?? "", /^expiry-date=".* 00:00:00 GMT", rule-id="one"$/);
   const rule = { Status: "Enabled", Filter: { Prefix: "" } } as const;
