@@ -2,6 +2,7 @@
 import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./hash-threads.ts";
 import type { Records } from "./records.ts";
+import type { Turns } from "./turns.ts";
 
 export interface Context {
   readonly records: Records;
@@ -12,8 +13,8 @@ export interface Context {
   /** Bodies up to this size are kept beside their record. */
   readonly inlineBytes: number;
   readonly hashThreads: HashThreads;
-  /** How many bodies are coming in now; it sizes their buffers. */
-  readonly intakes: { active: number };
+  /** How many bodies are coming in now, which sizes their buffers, and the buffers that many of them share. */
+  readonly intakes: { active: number; readonly turns: Turns };
 }
 
 /** Versions and upload ids: 32 random hex digits, never ordered. */

@@ -11,6 +11,7 @@ import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
+import { createTurns } from "./turns.ts";
 import { abortAll, createUploads } from "./uploads.ts";
 import { verify } from "./verify.ts";
 
@@ -30,7 +31,7 @@ export function createEngine(options: EngineOptions): Engine {
     randomBytes: options.randomBytes ?? randomBytes,
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
     hashThreads: createHashThreads(),
-    intakes: { active: 0 },
+    intakes: { active: 0, turns: createTurns() },
   };
   const objects = createObjects(context);
   const uploads = createUploads(context);

@@ -71,6 +71,8 @@ export interface ByteStream {
   /** What the sender said it would send; a body that ends before or goes on behind is refused. */
   readonly length?: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
+  /** Told of chunks that were copied and are not looked at again: their memory may go. */
+  release?(chunk: Uint8Array): void;
   /** For a stream nobody will read (or read on): tells its sender why. */
   cancel(reason: unknown): Promise<void>;
 }

@@ -10,6 +10,7 @@ import type { Context } from "./context.ts";
 import { type Digests, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
+import { inTurns } from "./turns.ts";
 
 export interface IntakeOptions {
   readonly bucket: string;
@@ -40,10 +41,10 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
     return takeInline(context, Buffer.from(source), options);
   }
   const isLarge = (source.length ?? Number.POSITIVE_INFINITY) >= largeBytes;
-  const pieces = inPieces(context, source instanceof Uint8Array ? once(source) : declared(source), isLarge);
+  const pieces = inPieces(context, source, isLarge);
   const start = await firstBytes(pieces, options.inlineBytes);
-  if (start.ended) return takeInline(context, start.bytes, options);
-  return stage(context, resume(start.bytes, pieces), isLarge, options);
+  if (start.ended) return takeInline(context, start.bytes!, options);
+  return stage(context, resume(start, pieces), isLarge, options);
 }
 
 async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
@@ -97,13 +98,16 @@ async function* declared(stream: ByteStream): AsyncGenerator<Uint8Array> {
  * Copies what comes into buffers of the engine's own before hashing: a script that writes into its chunk
  * again cannot make hash and bytes disagree. The buffers of large bodies are shared with the hashing thread.
  */
-async function* inPieces(
-  context: Context,
-  chunks: AsyncIterable<Uint8Array>,
-  isLarge: boolean,
-): AsyncGenerator<Uint8Array> {
+async function* inPieces(context: Context, source: Source, isLarge: boolean): AsyncGenerator<Uint8Array> {
+  const chunks = source instanceof Uint8Array ? once(source) : declared(source);
+  const { turns } = context.intakes;
   context.intakes.active++;
   try {
+    if (context.intakes.active > crowd) {
+      const release = source instanceof Uint8Array ? undefined : source.release;
+      yield* inTurns(chunks, { turns, firstBytes: 2 * limits.inlineBytes, release });
+      return;
+    }
     let isFirst = true;
     yield* rechunk(chunks, () => {
       const size = isFirst ? firstPieceBytes : pieceBytes(context.intakes.active);
@@ -120,7 +124,7 @@ async function* inPieces(
 async function* hashing(pieces: AsyncIterable<Uint8Array>, digests: Digests): AsyncGenerator<Uint8Array> {
   let previous: Promise<void> | undefined;
   for await (const piece of pieces) {
-    const hashed = digests.update(piece);
+    const hashed = piece.length === 0 ? undefined : digests.update(piece);
     // Told when it is awaited, a piece later.
     hashed?.catch(() => {});
     yield piece;
@@ -136,15 +140,18 @@ const largeBytes = 512 * 1024;
 /** Small bodies end in the first piece, so it stays small. */
 const firstPieceBytes = 16 * 1024;
 
-/** Large pieces while few streams come in; all of them together stay within a few tens of megabytes. */
+/** From so many at once on, bodies share their buffers. */
+const crowd = 32;
+
+/** Large pieces while few streams come in; those that came before the crowd let go of theirs. */
 function pieceBytes(active: number): number {
   if (active <= 4) return 1024 * 1024;
-  if (active <= 32) return 256 * 1024;
-  return active <= 256 ? 64 * 1024 : 32 * 1024;
+  return active <= crowd ? 256 * 1024 : 64 * 1024;
 }
 
 interface Start {
-  readonly bytes: Uint8Array;
+  /** Let go of once they are passed on: a body may take hours behind them. */
+  bytes: Uint8Array | undefined;
   readonly ended: boolean;
 }
 
@@ -162,9 +169,10 @@ async function firstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: numbe
   return { bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), ended: false };
 }
 
-async function* resume(start: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* resume(start: Start, rest: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
-    yield start;
+    yield start.bytes!;
+    start.bytes = undefined;
     yield* rest;
   } finally {
     await rest.return(undefined);

@@ -9,6 +9,7 @@ import {
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
+import { bytesOf } from "./incoming.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -84,7 +85,16 @@ export async function listen(
     void answer(handler, message, response, expects);
   };
   const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: idleMilliseconds, noDelay: true, maxHeaderSize: headerBytes },
+    {
+      // A request as a whole may take as long as its body moves. Only its head has a time by which it is due,
+      // without which a client could keep a connection by sending a letter a minute.
+      requestTimeout: 0,
+      headersTimeout: silenceMilliseconds,
+      connectionsCheckingInterval: Math.min(silenceMilliseconds, 30_000),
+      keepAliveTimeout: idleMilliseconds,
+      noDelay: true,
+      maxHeaderSize: headerBytes,
+    },
     (message, response) => serve(message, response, "nothing"),
   );
   // Whoever asks first is told to go on when the body is wanted, and not before.
@@ -190,15 +200,6 @@ function requestOf(message: IncomingMessage, response: ServerResponse): HttpRequ
       });
     },
   };
-}
-
-/** Leaving the stream of Node early would cut the connection, and with it the answer. */
-async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  try {
-    yield* message.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
-  } finally {
-    message.resume();
-  }
 }
 
 async function write(

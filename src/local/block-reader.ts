@@ -29,7 +29,7 @@ const mostSpare = 4;
 
 /** Keeps the memory of a chunk for a later one. */
 export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array): void {
-  if (buffer.byteLength === largeChunk && spare.length < mostSpare) spare.push(new Uint8Array(buffer));
+  if (buffer.byteLength === chunkBytes() && spare.length < mostSpare) spare.push(new Uint8Array(buffer));
 }
 
 /** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
@@ -73,7 +73,12 @@ function readsAtOnce(): number {
   return readers.active <= 8 ? 2 : 1;
 }
 
-/** With the next chunks being read while one is in use. */
+/** Of a crowd, most wait for their receiver, and what lies ready for them adds up. */
+function readsAhead(): boolean {
+  return readers.active <= 64;
+}
+
+/** With the next chunks being read while one is in use, unless there is a crowd. */
 async function* readLargeFile(
   file: BlockFile,
   range: ByteRange,
@@ -89,8 +94,9 @@ async function* readLargeFile(
     const start = offset - range.offset;
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
     if (isWithin) return into.subarray(start, start + length);
-    const spare = length === largeChunk ? file.spare.pop() : undefined;
-    return spare ?? Buffer.allocUnsafeSlow(length);
+    // One of another size is of a time with fewer readers, or more: it goes.
+    const spare = length === chunkBytes() ? file.spare.pop() : undefined;
+    return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
   };
   const readAhead = () => {
     while (reading.length < readsAtOnce() && next < end) {
@@ -105,7 +111,7 @@ async function* readLargeFile(
   try {
     for (readAhead(); reading.length > 0; readAhead()) {
       const bytes = await reading.shift()!;
-      readAhead();
+      if (readsAhead()) readAhead();
       const first = Math.max(0, range.offset - position);
       const last = Math.min(bytes.length, end - position);
       position += bytes.length;

@@ -1,6 +1,7 @@
 // The body of a request as it is to be stored: unframed and verified by what x-amz-content-sha256 says of it.
 import { createHash } from "node:crypto";
 import type { ByteStream } from "../engine/engine.ts";
+import { release } from "../http/release.ts";
 import { unsignedPayload } from "../http/signing.ts";
 import { type Authentication, sameText } from "./authenticate.ts";
 import { type ChunkedForm, unchunk } from "./chunked.ts";
@@ -37,7 +38,7 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
     });
   }
   const chunks = () => (isHash ? hashed(request.http.body(), payload) : request.http.body());
-  return { source: { length, chunks, cancel: async () => {} }, trailers };
+  return { source: { length, chunks, release, cancel: async () => {} }, trailers };
 }
 
 function lengthOf(request: S3Request, name: string): number | undefined {

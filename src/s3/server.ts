@@ -25,10 +25,20 @@ const program = fileURLToPath(new URL("./server-process.js", import.meta.url));
 /** A process that dies at once, again and again, is started again ever more slowly. */
 const restartMilliseconds = [0, 100, 500, 2000, 5000];
 const endMilliseconds = 60_000;
+/**
+ * Small nurseries, and heaps that are collected when they have grown by a third: among a thousand uploads the
+ * defaults leave 60 MiB more of dead objects, since all that is large lies outside of the heap.
+ */
+const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30"];
 
 export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   const { log } = options;
-  cluster.setupPrimary({ exec: program, args: [], silent: false });
+  cluster.setupPrimary({
+    exec: program,
+    args: [],
+    execArgv: [...process.execArgv, ...memoryFlags],
+    silent: false,
+  });
   const workers = new Set<Worker>();
   let recentDeaths = 0;
   let isClosing = false;

@@ -1,0 +1,38 @@
+// The body of a request as its bytes come, with no more of them in memory than are looked at.
+import type { IncomingMessage } from "node:http";
+
+/** Leaving the stream of Node early would cut the connection, and with it the answer. */
+export async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Array> {
+  const asking = askLate(message);
+  try {
+    for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+      yield chunk as Uint8Array;
+      asking.goOn();
+    }
+  } finally {
+    asking.end();
+    message.resume();
+  }
+}
+
+/**
+ * Node fetches the next chunk while one is in use: for a thousand senders that is as much memory again. Theirs
+ * wait in the system instead, until the one before is done with.
+ */
+function askLate(message: IncomingMessage): { goOn(): void; end(): void } {
+  const ask = message._read;
+  let isAsked = false;
+  message._read = (size) => {
+    if (message.readableLength === 0) ask.call(message, size);
+    else isAsked = true;
+  };
+  const goOn = () => {
+    if (isAsked) ask.call(message, message.readableHighWaterMark);
+    isAsked = false;
+  };
+  const end = () => {
+    message._read = ask;
+    goOn();
+  };
+  return { goOn, end };
+}

@@ -1,0 +1,25 @@
+// What the system knows of the processes of the S3 API.
+import { readFileSync } from "node:fs";
+import { childrenOf } from "../script/inside.ts";
+
+export function s3Processes(server: number): number[] {
+  return childrenOf(server).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("s3/server-process");
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The most memory it ever had, in bytes. */
+export function peakMemory(pid: number): number {
+  const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return Number(kibibytes) * 1024;
+}
+
+/** Node raises it to what the system allows at most. */
+export function descriptorLimit(pid: number): number {
+  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8"))!;
+  return soft === "unlimited" ? Number.POSITIVE_INFINITY : Number(soft);
+}

@@ -1,0 +1,107 @@
+// Who may take their time with an upload, and who is cut: by the S3 API's own listener, its minute scaled down.
+import assert from "node:assert/strict";
+import { connect, type Socket } from "node:net";
+import { type TestContext, test } from "node:test";
+import { listen } from "../../src/http/listen.ts";
+import { encodeText } from "../../src/http/signing.ts";
+import { openEngine } from "../../src/open.ts";
+import { createCredentials } from "../../src/s3/credentials.ts";
+import { createS3Handler } from "../../src/s3/handler.ts";
+import { temporaryDirectory } from "../support/stores.ts";
+import { type Raw, sendRaw, signRaw } from "./raw.ts";
+import type { Key } from "./scene.ts";
+
+const silenceMilliseconds = 400;
+
+interface Quick {
+  readonly url: string;
+  readonly key: Key;
+  /** A connection on which the head of a signed PUT was sent, and what came back until its end. */
+  begin(key: string, bytes: number): { readonly socket: Socket; readonly answered: Promise<string> };
+  call(raw: Raw): ReturnType<typeof sendRaw>;
+}
+
+async function quickListener(t: TestContext): Promise<Quick> {
+  const { engine, documents } = await openEngine(await temporaryDirectory(t));
+  await engine.createBucket("bucket");
+  const credentials = createCredentials(documents, Buffer.alloc(32, 1), Date.now);
+  const key = await credentials.create();
+  const handler = createS3Handler({ engine, credentials, domains: [], now: Date.now, log: () => {} });
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { silenceMilliseconds });
+  t.after(async () => {
+    await listening.drain();
+    await engine.close();
+  });
+  const url = `http://127.0.0.1:${listening.port}`;
+  return {
+    url,
+    key,
+    call: (raw) => sendRaw(url, signRaw(url, raw, { key, form: "header" })),
+    begin(name, bytes) {
+      const { path, query, headers } = signRaw(
+        url,
+        { method: "PUT", path: `/bucket/${name}` },
+        { key, form: "query" },
+      );
+      const text = query.map(([one, value]) => `${one}=${encodeText(value)}`).join("&");
+      const socket = connect(listening.port!, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(
+        `PUT ${path}?${text} HTTP/1.1\r\nhost: ${headers.host}\r\ncontent-length: ${bytes}\r\nconnection: close\r\n\r\n`,
+      );
+      return { socket, answered: allOf(socket) };
+    },
+  };
+}
+
+function allOf(socket: Socket): Promise<string> {
+  let found = "";
+  socket.on("data", (piece) => {
+    found += piece.toString("latin1");
+  });
+  return new Promise((resolve) => socket.once("close", () => resolve(found)));
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+test("an upload that moves is taken, however long it lasts", async (t) => {
+  const { begin, call } = await quickListener(t);
+  const { socket, answered } = begin("trickled", 20);
+  const started = Date.now();
+  for (let i = 0; i < 20; i++) {
+    await pause(silenceMilliseconds / 3);
+    socket.write(String(i % 10));
+  }
+  assert.match(await answered, /^HTTP\/1\.1 200 OK/);
+  assert.ok(Date.now() - started > 5 * silenceMilliseconds, "it lasted much longer than the limit");
+  assert.equal((await call({ method: "GET", path: "/bucket/trickled" })).text, "01234567890123456789");
+});
+
+test("an upload whose sender falls silent is cut, and leaves nothing", async (t) => {
+  const { begin, call } = await quickListener(t);
+  for (const sent of ["", "a few", "x".repeat(200_000)]) {
+    const { socket, answered } = begin("silent", 300_000);
+    const started = Date.now();
+    socket.write(sent);
+    assert.equal(await answered, "");
+    const lasted = Date.now() - started;
+    assert.ok(lasted >= silenceMilliseconds * 0.9, `cut after ${lasted} ms`);
+    assert.ok(lasted < silenceMilliseconds * 10, `cut after ${lasted} ms`);
+  }
+  assert.equal((await call({ method: "HEAD", path: "/bucket/silent" })).status, 404);
+});
+
+test("a head that comes by the letter is cut: it has the same time as a silence", async (t) => {
+  const { url } = await quickListener(t);
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  const answered = allOf(socket);
+  socket.write("GET /bucket/x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+  const started = Date.now();
+  const letters = setInterval(() => socket.writable && socket.write("a"), silenceMilliseconds / 4);
+  const said = await answered;
+  clearInterval(letters);
+  assert.match(said, /^(HTTP\/1\.1 408 [\s\S]*)?$/);
+  assert.ok(Date.now() - started < silenceMilliseconds * 10);
+});
