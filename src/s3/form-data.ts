@@ -35,7 +35,7 @@ export async function readForm(source: AsyncIterable<Uint8Array>, boundary: Buff
   const until = async (mark: Buffer | string) => {
     for (let from = 0; ; ) {
       const at = rest.indexOf(mark, from);
-      if (at !== -1) {
+      if (at !== -1 && at <= mostFieldBytes) {
         const before = rest.subarray(0, at);
         rest = rest.subarray(at + mark.length);
         return before;
@@ -54,11 +54,12 @@ export async function readForm(source: AsyncIterable<Uint8Array>, boundary: Buff
   if ((await until(boundary)).toString().trim() !== "") throw new S3Error("MalformedPOSTRequest");
   for (;;) {
     if ((await until("\r\n")).toString().trim() === "--") throw noFile();
-    const head = headOf((await until("\r\n\r\n")).toString("utf8"));
+    const text = (await until("\r\n\r\n")).toString("utf8");
+    const head = headOf(text);
     if (head.name === "file")
       return { fields, fileName: head.fileName, file: () => fileBytes(boundary, rest, chunks) };
     const value = await until(boundary);
-    fieldBytes += value.length + head.name.length;
+    fieldBytes += value.length + text.length;
     if (fieldBytes > mostFieldBytes) throw new S3Error("MaxMessageLengthExceeded");
     fields.set(head.name, value.toString("utf8"));
     // What a browser says of the type of a field's file, for fields that have none.

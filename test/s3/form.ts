@@ -1,0 +1,69 @@
+// Forms as a browser posts them, with a policy signed by hand, so that tests can spoil any part of them.
+import { amzTime, sign, signingKey } from "../../src/http/signing.ts";
+import { type RawAnswer, sendRaw } from "./raw.ts";
+import type { Key } from "./scene.ts";
+
+export type Field = readonly [name: string, value: string];
+
+export interface FormOptions {
+  readonly key: Key;
+  readonly bucket: string;
+  readonly conditions?: readonly unknown[];
+  /** Milliseconds since the epoch; five minutes from now unless given. */
+  readonly expires?: number;
+  /** The policy that is signed, in place of the one made of the conditions. */
+  readonly policy?: string;
+}
+
+/** The fields of a form that is right: those the policy allows, and the signature. */
+export function signedFields({ key, bucket, conditions, expires, policy }: FormOptions): Field[] {
+  const time = amzTime(Date.now());
+  const scope = { day: time.slice(0, 8), region: "auto", service: "s3" };
+  const credential = `${key.accessKeyId}/${scope.day}/auto/s3/aws4_request`;
+  const own: Field[] = [
+    ["x-amz-algorithm", "AWS4-HMAC-SHA256"],
+    ["x-amz-credential", credential],
+    ["x-amz-date", time],
+  ];
+  const document = JSON.stringify({
+    expiration: new Date(expires ?? Date.now() + 300_000).toISOString(),
+    conditions: [
+      ...(conditions ?? [["starts-with", "$key", "form/"], { "x-amz-meta-tag": "one" }]),
+      { bucket },
+      ...own.map(([name, value]) => ({ [name]: value })),
+    ],
+  });
+  const encoded = policy ?? Buffer.from(document).toString("base64");
+  const signature = sign(signingKey(key.secretAccessKey, scope), encoded);
+  return [
+    ["key", "form/upload"],
+    ["x-amz-meta-tag", "one"],
+    ...own,
+    ["policy", encoded],
+    ["x-amz-signature", signature],
+  ];
+}
+
+export const boundary = "----a-boundary";
+
+export function encodeForm(fields: readonly Field[], file: string | undefined = "the file"): string {
+  const part = (head: string, value: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+  const parts = fields.map(([name, value]) => part(`name="${name}"`, value));
+  if (file !== undefined) parts.push(part('name="file"; filename="a.txt"', file));
+  return `${parts.join("")}--${boundary}--\r\n`;
+}
+
+export function postForm(
+  url: string,
+  bucket: string,
+  body: string | Buffer,
+  type = `multipart/form-data; boundary=${boundary}`,
+): Promise<RawAnswer> {
+  return sendRaw(url, {
+    method: "POST",
+    path: `/${bucket}`,
+    headers: { "content-type": type },
+    body: Buffer.from(body),
+  });
+}
