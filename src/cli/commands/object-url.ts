@@ -30,12 +30,7 @@ export const urlCommand: Command = {
   async run(invocation) {
     const { options, output, parameters } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
-    if (key === "") {
-      throw usageError(
-        `"${bucket}/" names no object, and only an object has a URL.`,
-        `For example: ${bucket}/cat.jpg`,
-      );
-    }
+    if (key === "") throw usageError(`"${bucket}/" names no key.`, `For example: ${bucket}/cat.jpg`);
     const method = methodOf(options.text("method") ?? "GET");
     const expiresIn = secondsOf(options.text("expires") ?? "1h");
     const endpoint = endpointOption(invocation, "endpoint") ?? "http://127.0.0.1:9000";
