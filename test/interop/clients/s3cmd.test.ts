@@ -132,16 +132,13 @@ progress_meter = False
       await run("dellifecycle", "s3://photos");
     });
 
-    await t.test(
-      "signs URLs in a form given up long ago, which is refused and not taken for none",
-      async () => {
-        const signed = (await run("signurl", "s3://photos/poem", "+60")).trim();
-        assert.match(signed, /AWSAccessKeyId=/);
-        const answer = await fetch(signed);
-        assert.ok(answer.status >= 400 && answer.status < 500, String(answer.status));
-        assert.match(await answer.text(), /<Error><Code>\w+<\/Code>/);
-      },
-    );
+    await t.test("signs URLs, which are refused where it does so in the form given up long ago", async () => {
+      const signed = (await run("signurl", "s3://photos/poem", "+60")).trim();
+      const isOld = /[?&]AWSAccessKeyId=/.test(signed);
+      const answer = await fetch(signed);
+      assert.equal(answer.status, isOld ? 400 : 200);
+      if (isOld) assert.match(await answer.text(), /<Error><Code>InvalidRequest<\/Code>/);
+    });
 
     await t.test("finds a bucket by its name in front of ours", async () => {
       const proxy = await proxyTo(t, s3.url);
