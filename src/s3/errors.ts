@@ -73,8 +73,12 @@ export const errors = {
   ObjectLockConfigurationNotFoundError: [404, "Object Lock configuration does not exist for this bucket"],
   PreconditionFailed: [412, "At least one of the preconditions you specified did not hold."],
   ReplicationConfigurationNotFoundError: [404, "The replication configuration was not found"],
-  RequestHeaderSectionTooLarge: [400, "Your request header section exceeds the maximum allowed size."],
+  RequestHeaderSectionTooLarge: [431, "Your request header section exceeds the maximum allowed size."],
   RequestTimeTooSkewed: [403, "The difference between the request time and the current time is too large."],
+  RequestTimeout: [
+    408,
+    "Your socket connection to the server was not read from or written to within the timeout period.",
+  ],
   ServerSideEncryptionConfigurationNotFoundError: [
     404,
     "The server side encryption configuration was not found",

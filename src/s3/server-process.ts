@@ -2,6 +2,7 @@
 import { type Listening, listen } from "../http/listen.ts";
 import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
+import { S3Error } from "./errors.ts";
 import { createS3Handler } from "./handler.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 import { errorDocument } from "./xml.ts";
@@ -34,16 +35,13 @@ async function open({ location, host, port, domains, secretKey }: OpenS3): Promi
   }
 }
 
+/** What is no request never reaches the handler; its answer is of the same table. */
 function onMalformed(status: number): { type: string; body: string } {
-  const [code, message] =
-    status === 431
-      ? ["RequestHeaderSectionTooLarge", "Your request header section exceeds the maximum allowed size."]
-      : status === 408
-        ? [
-            "RequestTimeout",
-            "Your socket connection to the server was not read from or written to within the timeout period.",
-          ]
-        : ["BadRequest", "The request is not valid HTTP."];
+  const codes = { 408: "RequestTimeout", 431: "RequestHeaderSectionTooLarge" } as const;
+  const { code, message } =
+    status === 408 || status === 431
+      ? new S3Error(codes[status])
+      : new S3Error("BadRequest", { message: "The request is not valid HTTP." });
   return {
     type: "application/xml",
     body: errorDocument([
