@@ -9,6 +9,7 @@ import { limits } from "../model/limits.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { ended, isActive, multipartEtag, type PartRecord, type UploadRecord } from "../model/upload.ts";
 import { type Context, newId } from "./context.ts";
+import { isSameKey } from "./encryption.ts";
 import type { CompleteOptions, PartName, UploadName } from "./engine.ts";
 import type { Check, StoredUpload } from "./records.ts";
 
@@ -43,6 +44,13 @@ export async function activeUpload(
   return stored;
 }
 
+function checkGivenKey({ encryption }: UploadRecord, given: Uint8Array | undefined): void {
+  if (given === undefined || (encryption !== undefined && isSameKey(given, encryption))) return;
+  throw new StoreError("InvalidArgument", {
+    detail: "The SSE-C key must be the same for the upload and its completion.",
+  });
+}
+
 async function tryComplete(
   context: Context,
   bucket: string,
@@ -50,6 +58,7 @@ async function tryComplete(
   named: readonly PartName[],
   options: CompleteOptions,
 ): Promise<ObjectRecord | undefined> {
+  checkGivenKey(upload, options.customerKey);
   const parts = chooseParts(await context.records.parts(bucket, upload.id), named);
   checkSizes(parts, options.partSizes ?? "uniform");
   const replaced = await checkReplaced(context, bucket, upload.key, options.condition);

@@ -174,6 +174,8 @@ export interface CompleteOptions {
   readonly partSizes?: "uniform" | "s3";
   readonly condition?: Condition | undefined;
   readonly checksum?: ExpectedChecksum | undefined;
+  /** Not needed; one that is given must be the upload's. */
+  readonly customerKey?: Uint8Array | undefined;
   /** The size of the whole, when the caller knows it. */
   readonly size?: number | undefined;
 }

@@ -32,8 +32,9 @@ export async function postObject(
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options);
   await reach(engine, caller, operation.bucket, "write");
-  const span = checkPolicy(fields.get("policy") ?? "", fields, options.now());
   const key = keyOf(form);
+  // The policy is about the key as it will be: what stands for the file's name is put in before.
+  const span = checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now());
   const asHeaders = requestOf(request, fields);
   const outcome = await engine.put(operation.bucket, key, bounded(form, span), {
     httpMetadata: metadataFromHeaders({ get: (name) => latin1(fields.get(name)) ?? null }),

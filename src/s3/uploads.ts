@@ -76,6 +76,7 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
     const record = await engine.completeUpload(bucket, upload, parts, {
       partSizes: "s3",
       condition,
+      customerKey: customerKeyOf(request),
       checksum: completionChecksum(request),
       size: announcedSize(request.header("x-amz-mp-object-size")),
     });

@@ -14,6 +14,7 @@ import {
   UploadPartCommand,
   UploadPartCopyCommand,
 } from "@aws-sdk/client-s3";
+import { createPresignedPost } from "@aws-sdk/s3-presigned-post";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { parseHttpDate } from "../../src/http/headers.ts";
 import {
@@ -131,6 +132,9 @@ test("details of S3 that clients rely on", async (t) => {
     const Parts = [{ PartNumber: 1, ETag, ChecksumSHA256 }];
     const complete = () =>
       client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
+    const other = { SSECustomerAlgorithm: "AES256", SSECustomerKey: "o".repeat(32) };
+    const wrong = { Bucket, Key, UploadId, MultipartUpload: { Parts }, ...other };
+    await refused(client.send(new CompleteMultipartUploadCommand(wrong)), "InvalidArgument", 400);
     const { $metadata: _, ...made } = await complete();
     assert.deepEqual([made.ChecksumType, made.ChecksumSHA256?.endsWith("-1")], ["COMPOSITE", true]);
     const { $metadata: __, ...again } = await complete();
@@ -138,6 +142,23 @@ test("details of S3 that clients rely on", async (t) => {
     const asked = { Bucket, Key, PartNumber: 1, ChecksumMode: "ENABLED", ...customer } as const;
     const head = await client.send(new HeadObjectCommand(asked));
     assert.deepEqual([head.ChecksumSHA256, head.ChecksumType], [ChecksumSHA256, "COMPOSITE"]);
+  });
+
+  await t.test("a form's policy is about the key with the file's name in it", async () => {
+    const { url, fields } = await createPresignedPost(client, {
+      Bucket,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the form says it so.
+      Key: "${filename}",
+      Conditions: [["starts-with", "$key", "cat"]],
+    });
+    const post = (name: string) => {
+      const form = new FormData();
+      for (const [field, value] of Object.entries(fields)) form.append(field, value);
+      form.append("file", new Blob(["meow"]), name);
+      return fetch(url, { method: "POST", body: form });
+    };
+    assert.equal((await post("cat.txt")).status, 204);
+    assert.equal((await post("dog.txt")).status, 403);
   });
 
   await t.test("parts are described whether or not they have checksums", async () => {
