@@ -33,6 +33,9 @@ const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30"];
 
 export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   const { log } = options;
+  // The processes take connections from the system themselves. One handed to a process that was just killed would
+  // be lost, and its client would wait for ever: nobody tells the module that it was never taken.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({
     exec: program,
     args: [],
@@ -44,7 +47,8 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   let isClosing = false;
 
   function start(): Promise<number> {
-    const worker = cluster.fork();
+    // One at a time, so that a burst of connections is shared out.
+    const worker = cluster.fork({ UV_TCP_SINGLE_ACCEPT: "1" });
     workers.add(worker);
     const { location, host, port, domains, secretKey } = options;
     const open: OpenS3 = {

@@ -1,4 +1,5 @@
-// The processes of the S3 API: an end waits for what is under way, and clients that go away leave nothing behind.
+// The processes of the S3 API: killed ones are replaced, an end waits for what is under way, and clients that go
+// away leave nothing behind.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
@@ -6,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { test } from "node:test";
 import { encodeText } from "../../src/http/signing.ts";
 import { blobFiles } from "../crash/on-disk.ts";
-import { openFiles, until } from "../script/inside.ts";
+import { isAlive, openFiles, until } from "../script/inside.ts";
 import { s3Processes } from "./inside.ts";
 import { type Raw, sendRaw, signRaw } from "./raw.ts";
 import { type S3Scene, s3Scene } from "./scene.ts";
@@ -39,6 +40,36 @@ async function allOf(socket: Socket): Promise<string> {
   await once(socket, "close");
   return found;
 }
+
+test("a process that is killed is replaced within a second, and others serve on", async (t) => {
+  const s3 = await s3Scene(t, "serve");
+  const before = s3Processes(s3.server.pid);
+  if (before.length < 2) {
+    console.error("NOT TESTED: others serve on. This machine has one core, and so one process.");
+    return;
+  }
+  await call(s3, { method: "PUT", path: "/bucket/there", body: Buffer.from("still there") });
+  const [killed] = before;
+  process.kill(killed!, "SIGKILL");
+  const started = Date.now();
+  let served = 0;
+  let replaced: number | undefined;
+  while (replaced === undefined || Date.now() - started < 1500) {
+    // A connection that was given to the killed process is cut with it; no new one may be.
+    const answer = await call(s3, { method: "GET", path: "/bucket/there" }).catch(() => undefined);
+    if (answer !== undefined) assert.equal(answer.text, "still there");
+    if (answer !== undefined) served++;
+    else assert.ok(Date.now() - started < 1000, "connections are refused long after");
+    const now = s3Processes(s3.server.pid).filter((pid) => isAlive(pid));
+    if (replaced === undefined && !now.includes(killed!) && now.length === before.length) {
+      replaced = Date.now() - started;
+    }
+    assert.ok(Date.now() - started < 10_000, "it is replaced");
+  }
+  t.diagnostic(`replaced after ${replaced} ms, ${served} requests answered meanwhile`);
+  assert.ok(replaced <= 1000, `replaced after ${replaced} ms`);
+  assert.ok(served > 0);
+});
 
 test("at the end of the server requests under way are finished, up and down", async (t) => {
   const s3 = await s3Scene(t);
