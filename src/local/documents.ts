@@ -4,9 +4,11 @@ import { type Database, inTransaction } from "./database.ts";
 import type { Writer } from "./writer.ts";
 
 export function createLocalDocuments(registry: Database, writer: Writer): Documents {
+  // Asked for with every request to the S3 API, for its credential; not at all by most who open a store.
+  let one: ReturnType<Database["prepare"]> | undefined;
   return {
     async get(kind, name) {
-      const one = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? AND name = ?");
+      one ??= registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? AND name = ?");
       const row = one.get(kind, name) as unknown as Document | undefined;
       return row === undefined ? undefined : { ...row };
     },

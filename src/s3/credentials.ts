@@ -67,6 +67,7 @@ interface Stored {
 }
 
 const kind = "credential";
+const mostKnown = 1000;
 const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
 const accountShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -89,9 +90,17 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
     }
   }
 
+  /** By what they were sealed to: opening one costs as much as the rest of a small request. */
+  const known = new Map<string, string>();
+
   function opened(accessKeyId: string, sealed: string): string {
-    const secret = unseal(key, [kind, accessKeyId], sealed);
-    if (secret !== undefined) return secret;
+    const name = `${accessKeyId} ${sealed}`;
+    const secret = known.get(name) ?? unseal(key, [kind, accessKeyId], sealed);
+    if (secret !== undefined) {
+      if (known.size >= mostKnown) known.clear();
+      known.set(name, secret);
+      return secret;
+    }
     throw new CredentialError(
       `The access key ${accessKeyId} was sealed under another key than the one in use.\n` +
         "  Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with,\n" +

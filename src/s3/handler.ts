@@ -86,6 +86,15 @@ const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = 
   ListParts: listParts,
 };
 
+/** Different in every process and for every request. */
+const processId = randomBytes(4).toString("hex").toUpperCase();
+let requests = 0;
+
+function nextId(): string {
+  requests = (requests + 1) % 2 ** 32;
+  return processId + requests.toString(16).toUpperCase().padStart(8, "0");
+}
+
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log } = options;
 
@@ -105,7 +114,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
   }
 
   return async (http) => {
-    const id = randomBytes(8).toString("hex").toUpperCase();
+    const id = nextId();
     let response: S3Response;
     try {
       response = await respond(http);
