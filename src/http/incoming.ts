@@ -22,9 +22,12 @@ export async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Arr
 function askLate(message: IncomingMessage): { goOn(): void; end(): void } {
   const ask = message._read;
   let isAsked = false;
+  let isFirst = true;
   message._read = (size) => {
-    if (message.readableLength === 0) ask.call(message, size);
+    // The first tells Node that somebody reads: else it throws the body away once the answer is out.
+    if (isFirst || message.readableLength === 0) ask.call(message, size);
     else isAsked = true;
+    isFirst = false;
   };
   const goOn = () => {
     if (isAsked) ask.call(message, message.readableHighWaterMark);
