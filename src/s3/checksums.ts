@@ -8,6 +8,7 @@ import {
   type UploadChecksum,
   verifyChecksum,
 } from "../model/checksum.ts";
+import { hashOf } from "../model/hashes.ts";
 import type { Checksums, ObjectRecord } from "../model/object.ts";
 import { S3Error } from "./errors.ts";
 import type { Payload } from "./payload.ts";
@@ -69,13 +70,11 @@ function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
 }
 
 /** For documents, which are read whole. */
-export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array, hash: HashOf): void {
+export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
   for (const expected of expectedChecksums(request, payload)) {
-    verifyChecksum(expected, hash(expected.algorithm, bytes));
+    verifyChecksum(expected, hashOf(expected.algorithm, bytes));
   }
 }
-
-export type HashOf = (algorithm: ChecksumAlgorithm, bytes: Uint8Array) => Uint8Array;
 
 export function headerOf(algorithm: ChecksumAlgorithm): string {
   return `x-amz-checksum-${algorithm}`;

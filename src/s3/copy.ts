@@ -2,6 +2,7 @@
 import type { GetOutcome } from "../engine/engine.ts";
 import type { ExpectedChecksum } from "../model/checksum.ts";
 import { limits } from "../model/limits.ts";
+import type { ObjectRecord } from "../model/object.ts";
 import type { RangeRequest } from "../model/range.ts";
 import { reach } from "./authorize.ts";
 import { answerXml, type Call, isoTime, quoted, type S3Response } from "./call.ts";
@@ -36,6 +37,10 @@ export async function copyObject(call: Call): Promise<S3Response> {
     });
   }
   const condition = writeCondition(request);
+  const given = replaces ? metadataOf(request) : undefined;
+  const checksum = request.header("x-amz-checksum-algorithm");
+  const algorithm = checksum === undefined ? undefined : algorithmNamed(checksum);
+  // Opened when nothing of the request can be wrong any more: who opens a body must see it read or cancelled.
   const found = await openSource(call, source, undefined);
   const { record, bytes } = found;
   if (record.size > limits.singleWriteBytes) {
@@ -45,13 +50,12 @@ export async function copyObject(call: Call): Promise<S3Response> {
     });
   }
   const outcome = await engine.put(operation.bucket, operation.key, bytesSource(found), {
-    ...(replaces
-      ? metadataOf(request)
-      : { httpMetadata: record.httpMetadata, customMetadata: record.customMetadata }),
+    httpMetadata: (given ?? record).httpMetadata,
+    customMetadata: (given ?? record).customMetadata,
     storageClass: storageClass ?? "Standard",
     customerKey,
     condition,
-    checksums: copiedChecksums(request, found),
+    checksums: algorithm === undefined ? checksumsOf(record) : [{ algorithm }],
   });
   if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
   const stored = outcome.record;
@@ -157,11 +161,7 @@ function bytesSource({ bytes }: Found) {
   return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
 }
 
-/** The one that is asked for, else those the source has. */
-function copiedChecksums(request: S3Request, { record }: Found): ExpectedChecksum[] {
-  const asked = request.header("x-amz-checksum-algorithm");
-  if (asked !== undefined) return [{ algorithm: algorithmNamed(asked) }];
-  return s3Algorithms
-    .filter((one) => record.checksums[one] !== undefined)
-    .map((algorithm) => ({ algorithm }));
+/** Those the source has are made anew of the copy. */
+function checksumsOf({ checksums }: ObjectRecord): ExpectedChecksum[] {
+  return s3Algorithms.filter((one) => checksums[one] !== undefined).map((algorithm) => ({ algorithm }));
 }

@@ -2,7 +2,6 @@
 import type { Engine } from "../engine/engine.ts";
 import type { HttpRequest } from "../http/listen.ts";
 import { type CorsRule, corsRuleFor } from "../model/cors.ts";
-import { hashOf } from "../model/hashes.ts";
 import { answer, answerXml, type Call, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
@@ -38,7 +37,7 @@ export async function getBucketCors({ engine, operation }: Call): Promise<S3Resp
 
 export async function putBucketCors({ engine, operation, request, payload }: Call): Promise<S3Response> {
   const bytes = await wholePayload(payload, 65_536);
-  checkDocument(request, payload, bytes, hashOf);
+  checkDocument(request, payload, bytes);
   const rules = childrenOf(readXml(bytes, "CORSConfiguration"), "CORSRule").map(readRule);
   if (rules.length === 0 || rules.length > mostRules) throw new S3Error("MalformedXML");
   await engine.changeSettings(operation.bucket, { cors: rules });

@@ -62,7 +62,6 @@ export async function readForm(source: AsyncIterable<Uint8Array>, boundary: Buff
     fieldBytes += value.length + text.length;
     if (fieldBytes > mostFieldBytes) throw new S3Error("MaxMessageLengthExceeded");
     fields.set(head.name, value.toString("utf8"));
-    // What a browser says of the type of a field's file, for fields that have none.
   }
 }
 

@@ -1,5 +1,4 @@
 // Lifecycle rules as documents. What the rules do is the engine's.
-import { hashOf } from "../model/hashes.ts";
 import type { LifecycleRule, When } from "../model/lifecycle.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
@@ -26,7 +25,7 @@ export async function getBucketLifecycle({ engine, operation }: Call): Promise<S
 
 export async function putBucketLifecycle({ engine, operation, request, payload }: Call): Promise<S3Response> {
   const bytes = await wholePayload(payload, 1024 * 1024);
-  checkDocument(request, payload, bytes, hashOf);
+  checkDocument(request, payload, bytes);
   const nodes = childrenOf(readXml(bytes, "LifecycleConfiguration"), "Rule");
   if (nodes.length === 0 || nodes.length > mostRules) throw new S3Error("MalformedXML");
   const rules = nodes.map(readRule);
@@ -87,7 +86,7 @@ function readExpiration(node: XmlNode | undefined): When | undefined {
   // There are no versions here, so there is never a marker without one.
   if (childOf(node, "ExpiredObjectDeleteMarker") !== undefined)
     throw notImplemented("ExpiredObjectDeleteMarker");
-  return readWhen(node, "a positive integer");
+  return readWhen(node);
 }
 
 function readTransition(nodes: readonly XmlNode[]): When | undefined {
@@ -96,13 +95,13 @@ function readTransition(nodes: readonly XmlNode[]): When | undefined {
   if (nodes.length > 1 || textOf(node, "StorageClass")?.trim() !== "STANDARD_IA") {
     throw new S3Error("InvalidStorageClass", { message: "Objects can be moved to STANDARD_IA alone." });
   }
-  return readWhen(node, "a positive integer");
+  return readWhen(node);
 }
 
-function readWhen(node: XmlNode, what: string): When {
+function readWhen(node: XmlNode): When {
   const [days, date] = [textOf(node, "Days"), textOf(node, "Date")];
   if ((days === undefined) === (date === undefined)) throw new S3Error("MalformedXML");
-  if (days !== undefined) return { days: positive(days, what) };
+  if (days !== undefined) return { days: positive(days) };
   const time = Date.parse(date!.trim());
   if (!/^\d{4}-\d\d-\d\d/.test(date!.trim()) || Number.isNaN(time)) throw new S3Error("MalformedXML");
   if (time % 86_400_000 !== 0) {
@@ -111,11 +110,11 @@ function readWhen(node: XmlNode, what: string): When {
   return { date: time };
 }
 
-function positive(text: string | undefined, what = "a positive integer"): number {
+function positive(text: string | undefined): number {
   const number = /^\s*-?\d{1,9}\s*$/.test(text ?? "") ? Number(text) : Number.NaN;
   if (Number.isNaN(number)) throw new S3Error("MalformedXML");
   if (number > 0) return number;
-  throw new S3Error("InvalidArgument", { message: `'Days' must be ${what}` });
+  throw new S3Error("InvalidArgument", { message: "'Days' must be a positive integer" });
 }
 
 function sizeOf(text: string | undefined): number | undefined {

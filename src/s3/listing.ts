@@ -53,17 +53,22 @@ function behind(marker: string, { prefix, delimiter }: Asked): Position | undefi
   return { behind: isGroup ? "prefix" : "key", value: marker };
 }
 
-export async function listObjects({ engine, operation, request }: Call): Promise<S3Response> {
+/** A page behind a marker, as the listings without tokens have them. */
+async function markedPage({ engine, operation, request }: Call, markerName: string) {
   const given = asked(request, "max-keys");
-  const marker = request.query.get("marker") ?? "";
-  const { prefix, delimiter, limit, text } = given;
-  const page = await engine.list(operation.bucket, {
-    prefix,
-    delimiter,
-    limit,
-    after: behind(marker, given),
-  });
-  const isTruncated = limit > 0 && page.next !== undefined;
+  const marker = request.query.get(markerName) ?? "";
+  const { prefix, delimiter, limit } = given;
+  const after = behind(marker, given);
+  const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after });
+  return { ...given, marker, page, isTruncated: limit > 0 && page.next !== undefined };
+}
+
+export async function listObjects(call: Call): Promise<S3Response> {
+  const { engine, operation } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+    call,
+    "marker",
+  );
   return answerXml("ListBucketResult", [
     ["Name", operation.bucket],
     ["Prefix", text(prefix)],
@@ -72,7 +77,7 @@ export async function listObjects({ engine, operation, request }: Call): Promise
     ["MaxKeys", limit],
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
-    ["EncodingType", given.encoding],
+    ["EncodingType", encoding],
     ...entries(page, text, await ownerElement({ engine, operation })),
   ]);
 }
@@ -116,17 +121,12 @@ function positionOf(token: string): Position {
 }
 
 /** Each object once, as its version `null`. */
-export async function listObjectVersions({ engine, operation, request }: Call): Promise<S3Response> {
-  const given = asked(request, "max-keys");
-  const { prefix, delimiter, limit, text } = given;
-  const marker = request.query.get("key-marker") ?? "";
-  const page = await engine.list(operation.bucket, {
-    prefix,
-    delimiter,
-    limit,
-    after: behind(marker, given),
-  });
-  const isTruncated = limit > 0 && page.next !== undefined;
+export async function listObjectVersions(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+    call,
+    "key-marker",
+  );
   const owner = await ownerElement({ engine, operation });
   return answerXml("ListVersionsResult", [
     ["Name", operation.bucket],
@@ -138,7 +138,7 @@ export async function listObjectVersions({ engine, operation, request }: Call): 
     ["MaxKeys", limit],
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
-    ["EncodingType", given.encoding],
+    ["EncodingType", encoding],
     ...page.objects.map(
       (record): XmlElement => [
         "Version",

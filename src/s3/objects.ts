@@ -33,14 +33,17 @@ export async function getObject(call: Call): Promise<S3Response> {
   if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = range !== undefined || part !== undefined;
+  const expiration = await expirationHeader(call, record).catch(async (error: unknown) => {
+    await bytes.cancel();
+    throw error;
+  });
   const headers = [
     ...objectHeaders(record, overridden),
-    ...(await expirationHeader(call, record)),
+    ...expiration,
     ...spanHeaders(outcome, part),
     ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
   ];
-  if (bytes.inline !== undefined) return answer(isPartial ? 206 : 200, headers, bytes.inline);
-  return answer(isPartial ? 206 : 200, headers, bytes);
+  return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
 }
 
 /** Everything that GET says, without opening the body. */

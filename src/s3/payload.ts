@@ -19,7 +19,7 @@ const streaming = /^STREAMING-(AWS4-HMAC-SHA256-PAYLOAD|UNSIGNED-PAYLOAD)(-TRAIL
 export function openPayload(request: S3Request, { payload, signed }: Authentication): Payload {
   const trailers = new Map<string, string>();
   const match = streaming.exec(payload);
-  if (match !== null && payload !== "STREAMING-UNSIGNED-PAYLOAD") {
+  if (match !== null) {
     const form: ChunkedForm = {
       signed: match[1] === "UNSIGNED-PAYLOAD" ? undefined : signed,
       hasTrailer: match[2] !== undefined,

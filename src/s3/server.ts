@@ -60,8 +60,11 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
       worker.on("message", (message: FromS3Process) => {
         if (message.kind === "warm") worker.send(open);
         if (message.kind === "log") log(message.line);
-        if (message.kind === "failed")
+        if (message.kind === "failed") {
           reject(Object.assign(new Error(message.message), { code: message.code }));
+          // It serves nothing, and another is tried in its place.
+          worker.process.kill("SIGKILL");
+        }
         if (message.kind === "listening") {
           isUp = true;
           resolve(message.port);

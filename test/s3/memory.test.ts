@@ -35,9 +35,9 @@ test(`${clients} uploads of 10 MiB and as many slow readers at once take at most
   const [pid] = s3Processes(server.pid);
   const descriptors = descriptorLimit(pid!);
   if (descriptors < clients * 2 + 200) {
-    console.error(
-      `NOT TESTED: ${clients} clients at once. A process may open only ${descriptors} files here.`,
-    );
+    const why = `NOT TESTED: ${clients} clients at once. A process may open only ${descriptors} files here.`;
+    console.error(why);
+    t.skip(why);
     return;
   }
   const etags = Array.from({ length: bodies }, (_, i) =>

@@ -10,6 +10,7 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectAttributesCommand,
+  type GetObjectAttributesCommandInput,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
@@ -19,7 +20,7 @@ import {
   ListObjectVersionsCommand,
   PutObjectCommand,
 } from "@aws-sdk/client-s3";
-import { sendRaw, signRaw } from "./raw.ts";
+import { type Raw, sendRaw, signChunked, signRaw, streamingForms } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 
 const Bucket = "bucket";
@@ -142,32 +143,67 @@ test("objects by the SDK", async (t) => {
   });
 
   await t.test("each checksum is verified, kept, and given back when asked for", async () => {
-    for (const ChecksumAlgorithm of ["CRC32", "CRC32C", "CRC64NVME", "SHA1", "SHA256"] as const) {
-      const Key = `checksum-${ChecksumAlgorithm}`;
-      const put = await client
-        .send(new PutObjectCommand({ Bucket, Key, Body: Buffer.from("123456789"), ChecksumAlgorithm }))
-        .catch((error: Error) => error);
-      // The SDK needs a package of its own for some of them.
-      if (put instanceof Error && /please install|@aws-sdk\/crc64|crt/i.test(put.message)) continue;
-      assert.ok(!(put instanceof Error), String(put));
-      const head = await client.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
-      const name = `Checksum${ChecksumAlgorithm}` as const;
-      assert.equal(head[name], put[name]);
-      assert.ok(head[name] !== undefined && head.ChecksumType === "FULL_OBJECT");
+    const body = Buffer.from("123456789");
+    const published = {
+      crc32: "y/Q5Jg==",
+      crc32c: "4waSgw==",
+      crc64nvme: "rosUhgp5mIg=",
+      sha1: createHash("sha1").update(body).digest("base64"),
+      sha256: createHash("sha256").update(body).digest("base64"),
+    };
+    const call = (raw: Raw) => sendRaw(s3.url, signRaw(s3.url, raw, { key: s3.key, form: "header" }));
+    for (const [algorithm, value] of Object.entries(published)) {
+      const header = `x-amz-checksum-${algorithm}`;
+      const path = `/bucket/checksum-${algorithm}`;
+      const put = await call({ method: "PUT", path, headers: { [header]: value }, body });
+      assert.deepEqual([put.status, put.headers[header]], [200, value], put.text);
+      const head = await call({ method: "HEAD", path, headers: { "x-amz-checksum-mode": "ENABLED" } });
+      assert.deepEqual([head.headers[header], head.headers["x-amz-checksum-type"]], [value, "FULL_OBJECT"]);
+      const asked = {
+        Bucket,
+        Key: path.slice("/bucket/".length),
+        ObjectAttributes: ["Checksum", "ObjectSize"],
+      };
       const attributes = await client.send(
-        new GetObjectAttributesCommand({ Bucket, Key, ObjectAttributes: ["Checksum", "ObjectSize", "ETag"] }),
+        new GetObjectAttributesCommand(asked as GetObjectAttributesCommandInput),
       );
-      assert.equal(attributes.Checksum?.[name], put[name]);
-      assert.equal(attributes.ObjectSize, 9);
+      const name = `Checksum${algorithm.toUpperCase()}` as "ChecksumCRC32";
+      assert.deepEqual([attributes.Checksum?.[name], attributes.ObjectSize], [value, 9]);
+      const other = await call({
+        method: "PUT",
+        path: "/bucket/wrong",
+        headers: { [header]: value },
+        body: Buffer.from("other"),
+      });
+      assert.deepEqual([other.status, other.code], [400, "BadDigest"]);
     }
-    const wrong = new PutObjectCommand({
-      Bucket,
-      Key: "wrong",
-      Body: "x",
-      ChecksumSHA256: Buffer.alloc(32).toString("base64"),
-    });
-    await refused(client.send(wrong), "BadDigest", 400);
+    for (const ChecksumAlgorithm of ["CRC32", "CRC32C", "SHA1", "SHA256"] as const) {
+      const put = await client.send(
+        new PutObjectCommand({ Bucket, Key: "sdk", Body: body, ChecksumAlgorithm }),
+      );
+      const key = ChecksumAlgorithm.toLowerCase() as keyof typeof published;
+      assert.equal(put[`Checksum${ChecksumAlgorithm}`], published[key], "as the SDK reckons it");
+    }
     await refused(client.send(new HeadObjectCommand({ Bucket, Key: "wrong" })), "NotFound", 404);
+  });
+
+  await t.test("bodies in S3's own chunks are stored without them, in every form", async () => {
+    const body = randomBytes(20_000);
+    for (const [form, { hasTrailer }] of Object.entries(streamingForms)) {
+      const raw = {
+        method: "PUT",
+        path: `/bucket/${form}`,
+        headers: { "content-encoding": "aws-chunked" },
+        body,
+      };
+      const put = await sendRaw(s3.url, signChunked(s3.url, raw, s3.key, form));
+      assert.equal(put.status, 200, put.text);
+      const found = await client.send(new GetObjectCommand({ Bucket, Key: form, ChecksumMode: "ENABLED" }));
+      assert.deepEqual(Buffer.from(await found.Body!.transformToByteArray()), body, form);
+      assert.equal(found.ContentEncoding, undefined);
+      const trailer = createHash("sha256").update(body).digest("base64");
+      assert.equal(found.ChecksumSHA256, hasTrailer ? trailer : undefined);
+    }
   });
 
   await t.test("streams of known length are stored whole", async () => {

@@ -144,6 +144,7 @@ export interface Chunking {
 export const streamingForms: Readonly<Record<string, Chunking>> = {
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD": { isSigned: true, hasTrailer: false },
   "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER": { isSigned: true, hasTrailer: true },
+  "STREAMING-UNSIGNED-PAYLOAD": { isSigned: false, hasTrailer: false },
   "STREAMING-UNSIGNED-PAYLOAD-TRAILER": { isSigned: false, hasTrailer: true },
 };
 
