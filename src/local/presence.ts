@@ -18,9 +18,18 @@ export function announcePresence(directory: string): Presence {
     const name = newName();
     const path = join(directory, name + suffix);
     const lock = new DatabaseSync(path, { timeout: 1000 });
-    lock.exec("BEGIN EXCLUSIVE");
     // Between making the file and locking it, a recovery may have taken it for a dead one's and removed it.
-    if (statSync(path, { throwIfNoEntry: false }) !== undefined) {
+    const isThere = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
+    try {
+      lock.exec("BEGIN EXCLUSIVE");
+    } catch (error) {
+      const wasRemoved = !isThere();
+      lock.close();
+      // SQLite calls it an I/O error when the file under it is gone.
+      if (wasRemoved) continue;
+      throw error;
+    }
+    if (isThere()) {
       return {
         name,
         close() {
