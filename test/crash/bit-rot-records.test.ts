@@ -5,11 +5,11 @@ import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore, type StoreBucket } from "../../src/index.ts";
 import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { bytesOf, KiB } from "./bodies.ts";
 import { flipBit, type Outcome, read, type Stored, store, storeParts } from "./damage.ts";
 import { bucketIds } from "./on-disk.ts";
-import { seeded } from "./random.ts";
 
 /** A read that never ends is a wrong answer too. */
 const timeout = 60_000;

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { openStore, type StoreBucket, type StoreRange } from "../../src/index.ts";
+import { type Random, seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { KiB, MiB } from "./bodies.ts";
 import { flipBit, type Outcome, read, type Stored, store, storeParts } from "./damage.ts";
 import { blobFiles } from "./on-disk.ts";
-import { type Random, seeded } from "./random.ts";
 
 /** A read that never ends is a wrong answer too. */
 const timeout = 60_000;

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore, type Store } from "../../src/index.ts";
 import { assertBytes } from "../support/bytes.ts";
+import { seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { bytesOf, KiB } from "./bodies.ts";
 import type { MakerReport, MakerTask } from "./kill-bucket-maker.ts";
 import { runUntilKilled } from "./killed.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
-import { seeded } from "./random.ts";
 
 const rounds = 5;
 const names = ["first", "second", "third"];

@@ -1,9 +1,9 @@
 // The process that is killed: writes objects of every kind at once and says, before each write, what it is
 // about to do and, once it is acknowledged, that it was.
 import { openStore, type StoreBucket } from "../../src/index.ts";
+import { createRandom, type Random } from "../support/random.ts";
 import { bytesOf, KiB, MiB, streamOf, type Value } from "./bodies.ts";
 import { say } from "./killed.ts";
-import { createRandom, type Random } from "./random.ts";
 
 export interface WriterTask {
   readonly directory: string;

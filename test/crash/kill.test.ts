@@ -4,12 +4,12 @@ import { watch } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { openStore, type Store } from "../../src/index.ts";
 import { assertBytes } from "../support/bytes.ts";
+import { seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { bytesOf, type Value } from "./bodies.ts";
 import type { Report, WriterTask } from "./kill-writer.ts";
 import { runUntilKilled } from "./killed.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
-import { seeded } from "./random.ts";
 
 const rounds = 10;
 const freshRounds = 4;

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
 /** Descriptor of the pipe to the test. Written synchronously: what was said is not lost with the process. */
 const pipe = 3;
