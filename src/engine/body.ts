@@ -28,22 +28,22 @@ export async function openBody(
   body: Body,
   request: BodyRequest,
 ): Promise<ObjectBytes | undefined> {
-  if (body.home === "inline") return inlineBytes(await openInline(body.bytes, request));
+  if (body.home === "inline") return inlineBytes(await openInline(context, body.bytes, request));
   const segments = body.home === "blob" ? [{ number: 0, size: request.size, blob: body.blob }] : body.parts;
   const blobs = segments.map(({ blob }) => blob);
   const open = () => context.blobs.open(request.bucket, blobs, request.stillNamed);
   const reader = await open();
   if (reader === undefined) return undefined;
   return lendBytes(reader, open, request.range.length, (opened, into) =>
-    readSegments(opened, segments, request, into),
+    readSegments(context, opened, segments, request, into),
   );
 }
 
-async function openInline(stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
+async function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
   const { range, dataKey, size } = request;
   if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
   const read = ({ offset, length }: ByteRange) => once(stored.subarray(offset, offset + length));
-  return collect(decrypt(dataKey, 0, size, range, read));
+  return collect(decrypt(context, dataKey, 0, size, range, read));
 }
 
 function inlineBytes(bytes: Uint8Array): ObjectBytes {
@@ -62,6 +62,7 @@ interface Segment {
 }
 
 async function* readSegments(
+  context: Context,
   reader: BlobReader,
   segments: readonly Segment[],
   { range, dataKey }: BodyRequest,
@@ -78,7 +79,7 @@ async function* readSegments(
     const place = into?.subarray(given, given + length);
     given += length;
     if (dataKey === undefined) yield* reader.read(blob, wanted, place);
-    else yield* decrypt(dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
+    else yield* decrypt(context, dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
   }
 }
 

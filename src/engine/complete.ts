@@ -60,7 +60,7 @@ async function tryComplete(
 ): Promise<ObjectRecord | undefined> {
   checkGivenKey(upload, options.customerKey);
   const parts = chooseParts(await context.records.parts(bucket, upload.id), named);
-  checkSizes(parts, options.partSizes ?? "uniform");
+  checkSizes(parts, options.partSizes ?? "uniform", context.s3PartBytes);
   const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
   const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
   const object: ObjectRecord = {
@@ -152,11 +152,11 @@ async function checkReplaced(
   return [{ kind: "object", key, version: current?.version }];
 }
 
-function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3"): void {
+function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3", smallest: number): void {
   const last = parts.at(-1)!;
   const leading = parts.slice(0, -1);
   if (rule === "s3") {
-    if (leading.some(({ size }) => size < limits.s3PartBytes)) throw new StoreError("EntityTooSmall");
+    if (leading.some(({ size }) => size < smallest)) throw new StoreError("EntityTooSmall");
     return;
   }
   const size = leading[0]?.size ?? last.size;

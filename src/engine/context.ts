@@ -12,6 +12,10 @@ export interface Context {
   readonly randomBytes: (size: number) => Buffer;
   /** Bodies up to this size are kept beside their record. */
   readonly inlineBytes: number;
+  /** The unit of encryption. */
+  readonly blockBytes: number;
+  /** Smallest part but the last that the S3 API takes. */
+  readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   /** How many bodies are coming in now, which sizes their buffers, and the buffers that many of them share. */
   readonly intakes: { active: number; readonly turns: Turns };

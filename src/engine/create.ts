@@ -20,7 +20,12 @@ export interface EngineOptions {
   readonly blobs: Blobs;
   readonly now?: (() => number) | undefined;
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
+  /** @internal Smaller than the limits say, so that tests come to their edges with few bytes. */
   readonly inlineBytes?: number | undefined;
+  /** @internal */
+  readonly blockBytes?: number | undefined;
+  /** @internal */
+  readonly s3PartBytes?: number | undefined;
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -30,6 +35,8 @@ export function createEngine(options: EngineOptions): Engine {
     now: options.now ?? Date.now,
     randomBytes: options.randomBytes ?? randomBytes,
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
+    blockBytes: options.blockBytes ?? limits.blockBytes,
+    s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
     intakes: { active: 0, turns: createTurns() },
   };

@@ -4,7 +4,6 @@
 // and swapping are caught. Each stored stream begins with a salt of its own, from which its key derives.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../model/errors.ts";
-import { limits } from "../model/limits.ts";
 import type { Encryption } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import { rechunk } from "./chunks.ts";
@@ -13,7 +12,6 @@ import type { Context } from "./context.ts";
 const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
-const sealedBlockBytes = limits.blockBytes + tagBytes;
 
 /** What a data key belongs to. */
 export interface Place {
@@ -123,7 +121,7 @@ export async function* encrypt(
   let held: Uint8Array | undefined;
   let index = 0;
   // A block is held back until the next one shows that it is not the last.
-  for await (const block of rechunk(chunks, limits.blockBytes)) {
+  for await (const block of rechunk(chunks, context.blockBytes)) {
     if (held !== undefined) yield seal(held, index++, false);
     held = block;
   }
@@ -137,11 +135,12 @@ interface SealedSpan {
   readonly stored: ByteRange;
 }
 
-function spanOf(range: ByteRange, size: number): SealedSpan {
-  const blocks = Math.max(1, Math.ceil(size / limits.blockBytes));
-  const firstBlock = Math.min(Math.floor(range.offset / limits.blockBytes), blocks - 1);
+function spanOf(range: ByteRange, size: number, blockBytes: number): SealedSpan {
+  const sealedBlockBytes = blockBytes + tagBytes;
+  const blocks = Math.max(1, Math.ceil(size / blockBytes));
+  const firstBlock = Math.min(Math.floor(range.offset / blockBytes), blocks - 1);
   const lastBlock = Math.min(
-    Math.max(firstBlock, Math.ceil((range.offset + range.length) / limits.blockBytes) - 1),
+    Math.max(firstBlock, Math.ceil((range.offset + range.length) / blockBytes) - 1),
     blocks - 1,
   );
   const end = lastBlock === blocks - 1 ? size + blocks * tagBytes : (lastBlock + 1) * sealedBlockBytes;
@@ -151,6 +150,7 @@ function spanOf(range: ByteRange, size: number): SealedSpan {
 
 /** Opens the sealed blocks that hold a range of the plain bytes; `read` gives stored bytes. */
 export async function* decrypt(
+  { blockBytes }: Pick<Context, "blockBytes">,
   dataKey: Uint8Array,
   part: number,
   size: number,
@@ -160,13 +160,13 @@ export async function* decrypt(
   let salt: Uint8Array = new Uint8Array();
   for await (const chunk of rechunk(read({ offset: 0, length: saltBytes }), saltBytes)) salt = chunk;
   const key = streamKey(dataKey, salt, part);
-  const span = spanOf(range, size);
-  const lastOfAll = Math.max(0, Math.ceil(size / limits.blockBytes) - 1);
+  const span = spanOf(range, size, blockBytes);
+  const lastOfAll = Math.max(0, Math.ceil(size / blockBytes) - 1);
   let index = span.firstBlock;
-  for await (const sealed of rechunk(read(span.stored), sealedBlockBytes)) {
+  for await (const sealed of rechunk(read(span.stored), blockBytes + tagBytes)) {
     const plain = openBlock(key, sealed, index, index === lastOfAll);
-    const start = Math.max(0, range.offset - index * limits.blockBytes);
-    const end = Math.min(plain.length, range.offset + range.length - index * limits.blockBytes);
+    const start = Math.max(0, range.offset - index * blockBytes);
+    const end = Math.min(plain.length, range.offset + range.length - index * blockBytes);
     if (end > start) yield plain.subarray(start, end);
     index++;
   }

@@ -6,6 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
+import { limits } from "../model/limits.ts";
 import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
 import { checksumSeed, writeBlockFile } from "./block-writer.ts";
 import type { Buckets } from "./buckets.ts";
@@ -35,14 +36,28 @@ export interface LocalBlobsOptions {
   readonly buckets: Buckets;
   readonly fence: Fence;
   readonly presence: Presence;
+  readonly sizes: Sizes;
 }
 
-export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlobsOptions): Blobs {
+/** The units of what lies on disk. A directory is read with those it was written with. */
+export interface Sizes {
+  readonly blockBytes: number;
+  /** Few enough that recovery is quick and a directory stays small. */
+  readonly folderFiles: number;
+}
+
+export const usualSizes: Sizes = { blockBytes: limits.blockBytes, folderFiles: 1024 };
+
+export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
+  const { layout, buckets, fence, presence } = options;
+  const { blockBytes, folderFiles } = options.sizes;
   const folders = new Map<string, Folders>();
   const pins = createPins(presence.name);
+  const place = { layout, blockBytes };
 
   function foldersOf(bucketId: string): Folders {
-    const found = folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name);
+    const found =
+      folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name, folderFiles);
     folders.set(bucketId, found);
     return found;
   }
@@ -55,7 +70,7 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
       try {
         slot = await foldersOf(id).takeSlot();
         const blob = blobId({ bucketId: id, ...slot.place });
-        const size = await writeBlockFile(slot.path, chunks, checksumSeed(blob));
+        const size = await writeBlockFile(slot.path, chunks, checksumSeed(blob), blockBytes);
         await slot.sync();
         return staged(blob, size, slot);
       } catch (error) {
@@ -66,8 +81,8 @@ export function createLocalBlobs({ layout, buckets, fence, presence }: LocalBlob
     },
 
     async open(_bucket, blobs, stillNamed) {
-      if (blobs.length > 1) return openGroup(layout, pins, blobs, stillNamed);
-      const reader = await openOne(layout, blobs[0]!);
+      if (blobs.length > 1) return openGroup(place, pins, blobs, stillNamed);
+      const reader = await openOne(place, blobs[0]!);
       // Removed after its record went, it is only gone; with its record still there, it is lost.
       if (reader === undefined && (await stillNamed())) throw missing(blobs[0]!);
       return reader;
@@ -130,18 +145,23 @@ async function discard(slot: Slot): Promise<void> {
   slot.settle();
 }
 
-async function openOne(layout: Layout, blob: StoredBlob): Promise<BlobReader | undefined> {
+interface Place {
+  readonly layout: Layout;
+  readonly blockBytes: number;
+}
+
+async function openOne({ layout, blockBytes }: Place, blob: StoredBlob): Promise<BlobReader | undefined> {
   const descriptor = await openDescriptor(layout, placeOf(blob.id));
   if (descriptor === undefined) return undefined;
   let state: "unread" | "reading" | "closed" = "unread";
   const spare: Uint8Array[] = [];
   return {
-    release: (chunk) => keepSpare(spare, chunk),
+    release: (chunk) => keepSpare(spare, chunk, blockBytes),
     read({ id, size }, range, into) {
       if (state === "unread") readers.active++;
       state = "reading";
       return readBlockFile(
-        { descriptor, size, name: `blob ${id}`, seed: checksumSeed(id), spare },
+        { descriptor, size, blockBytes, name: `blob ${id}`, seed: checksumSeed(id), spare },
         range,
         into,
       );
@@ -173,13 +193,13 @@ function missing({ id }: StoredBlob): StoreError {
 }
 
 async function openGroup(
-  layout: Layout,
+  place: Place,
   pins: Pins,
   blobs: readonly StoredBlob[],
   stillNamed: () => Promise<boolean>,
 ): Promise<BlobReader | undefined> {
   const first = blobs[0]!;
-  const release = pins.pin(layout, first.id);
+  const release = pins.pin(place.layout, first.id);
   try {
     // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
     if (!(await stillNamed())) {
@@ -193,7 +213,7 @@ async function openGroup(
   let current: BlobReader | undefined;
   return {
     async *read(blob, range, into) {
-      const reader = await openOne(layout, blob);
+      const reader = await openOne(place, blob);
       if (reader === undefined) throw missing(blob);
       current = reader;
       try {

@@ -2,7 +2,6 @@
 import { read } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
-import { limits } from "../model/limits.ts";
 import type { ByteRange } from "../model/range.ts";
 import { checksumBytes } from "./block-writer.ts";
 import { damaged } from "./checked.ts";
@@ -10,14 +9,15 @@ import { readError } from "./disk-errors.ts";
 
 const readFile = promisify(read);
 
-const block = limits.blockBytes;
-/** Read at once while few bodies are read. */
-const largeChunk = 512 * 1024;
+/** Blocks read at once while few bodies are read. */
+const largeChunkBlocks = 8;
 
 /** An open file, with the count of bytes before its checksums and a name for messages. */
 export interface BlockFile {
   readonly descriptor: number;
   readonly size: number;
+  /** Of one block, each with a checksum of its own. */
+  readonly blockBytes: number;
   readonly name: string;
   /** What the checksum of a block begins with. */
   readonly seed: (block: number) => number;
@@ -28,8 +28,9 @@ export interface BlockFile {
 const mostSpare = 4;
 
 /** Keeps the memory of a chunk for a later one. */
-export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array): void {
-  if (buffer.byteLength === chunkBytes() && spare.length < mostSpare) spare.push(new Uint8Array(buffer));
+export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockBytes: number): void {
+  if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < mostSpare)
+    spare.push(new Uint8Array(buffer));
 }
 
 /** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
@@ -38,12 +39,13 @@ export function readBlockFile(
   range: ByteRange,
   into?: Uint8Array,
 ): AsyncGenerator<Uint8Array> {
-  const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunk;
+  const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunkBlocks * file.blockBytes;
   return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
 }
 
 /** Bytes and checksums in one read. */
 async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const { blockBytes: block } = file;
   const offset = range.offset - (range.offset % block);
   const end = Math.min(file.size, range.offset + range.length);
   const length = file.size - offset + blocksOf(file) * checksumBytes;
@@ -64,8 +66,8 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
 /** How many bodies are being read, kept by whoever opens them: together they stay within bounded memory. */
 export const readers = { active: 0 };
 
-function chunkBytes(): number {
-  return readers.active <= 32 ? largeChunk : block;
+function chunkBytes(blockBytes: number): number {
+  return readers.active <= 32 ? largeChunkBlocks * blockBytes : blockBytes;
 }
 
 /** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
@@ -84,6 +86,7 @@ async function* readLargeFile(
   range: ByteRange,
   into: Uint8Array | undefined,
 ): AsyncGenerator<Uint8Array> {
+  const { blockBytes: block } = file;
   const end = Math.min(file.size, range.offset + range.length);
   const checksums = createChecksumTable(file);
   let position = range.offset - (range.offset % block);
@@ -95,12 +98,12 @@ async function* readLargeFile(
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
     if (isWithin) return into.subarray(start, start + length);
     // One of another size is of a time with fewer readers, or more: it goes.
-    const spare = length === chunkBytes() ? file.spare.pop() : undefined;
+    const spare = length === chunkBytes(block) ? file.spare.pop() : undefined;
     return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
   };
   const readAhead = () => {
     while (reading.length < readsAtOnce() && next < end) {
-      const length = Math.min(chunkBytes(), roundUp(end) - next, file.size - next);
+      const length = Math.min(chunkBytes(block), Math.ceil(end / block) * block - next, file.size - next);
       const chunk = readVerified(file, checksums, next, placeFor(next, length));
       // Awaited when its turn comes; a failure is told then.
       chunk.catch(() => {});
@@ -123,12 +126,8 @@ async function* readLargeFile(
   }
 }
 
-function blocksOf({ size }: BlockFile): number {
-  return Math.ceil(size / block);
-}
-
-function roundUp(position: number): number {
-  return Math.ceil(position / block) * block;
+function blocksOf({ size, blockBytes }: BlockFile): number {
+  return Math.ceil(size / blockBytes);
 }
 
 async function readVerified(
@@ -137,6 +136,7 @@ async function readVerified(
   offset: number,
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
+  const { blockBytes: block } = file;
   await readExactly(file, offset, bytes);
   for (let at = 0; at < bytes.length; at += block) {
     const index = (offset + at) / block;

@@ -1,15 +1,13 @@
-// Writes a blob's file: its bytes, then a CRC-32 for each block of 64 KiB of them, all of it synced.
+// Writes a blob's file: its bytes, then a CRC-32 for each block of them, all of it synced.
 import { close, constants, fdatasync, open, write } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
-import { limits } from "../model/limits.ts";
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncFile = promisify(fdatasync);
 const writeFile = promisify(write);
 
-const block = limits.blockBytes;
 export const checksumBytes = 4;
 
 /** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
@@ -26,11 +24,12 @@ export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
   seed: (block: number) => number,
+  blockBytes: number,
 ): Promise<number> {
   const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
   try {
-    const checksums = createBlockChecksums(seed);
+    const checksums = createBlockChecksums(seed, blockBytes);
     let size = 0;
     let unsynced = 0;
     for await (const chunk of chunks) {
@@ -67,7 +66,7 @@ async function writeAll(file: number, bytes: Uint8Array, position: number): Prom
   }
 }
 
-function createBlockChecksums(seed: (block: number) => number) {
+function createBlockChecksums(seed: (block: number) => number, blockBytes: number) {
   let table = new DataView(new ArrayBuffer(1024));
   let blocks = 0;
   let current = seed(0);
@@ -87,11 +86,11 @@ function createBlockChecksums(seed: (block: number) => number) {
   return {
     update(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; ) {
-        const piece = bytes.subarray(at, at + block - filled);
+        const piece = bytes.subarray(at, at + blockBytes - filled);
         current = crc32(piece, current);
         filled += piece.length;
         at += piece.length;
-        if (filled === block) endBlock();
+        if (filled === blockBytes) endBlock();
       }
     },
     finish(): Uint8Array {

@@ -8,9 +8,6 @@ import { createSharedSync, syncDirectory } from "./directory-sync.ts";
 import { type BlobPlace, type BucketPaths, newName } from "./layout.ts";
 import { removeEmpty } from "./recover.ts";
 
-/** Few enough that recovery is quick and a directory stays small. */
-const folderFiles = 1024;
-
 export interface Slot {
   readonly place: Omit<BlobPlace, "bucketId">;
   readonly path: string;
@@ -40,7 +37,7 @@ export function markerName(folder: string, processName: string): string {
   return `${folder}.${processName}`;
 }
 
-export function createFolders(paths: BucketPaths, processName: string): Folders {
+export function createFolders(paths: BucketPaths, processName: string, folderFiles: number): Folders {
   let current: Promise<Folder> | undefined;
   let opened: Folder | undefined;
 

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
-import { createLocalBlobs } from "./blobs.ts";
+import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
 import { createBuckets } from "./buckets.ts";
 import { openDatabase, sqliteCode, sqliteFull } from "./database.ts";
 import { createFence } from "./fence.ts";
@@ -13,7 +13,11 @@ import { createLocalRecords } from "./records.ts";
 import { clearUnregistered, prepareDirectory } from "./registry.ts";
 import { createWriter } from "./writer.ts";
 
-export async function openLocal(directory: string): Promise<{ records: Records; blobs: Blobs }> {
+/** @internal `sizes` are for tests that come to their edges with few bytes. */
+export async function openLocal(
+  directory: string,
+  sizes: Sizes = usualSizes,
+): Promise<{ records: Records; blobs: Blobs }> {
   const layout = layoutOf(resolve(directory));
   prepareOnFullDisk(layout);
   const registry = openDatabase(layout.registry, { role: "writer" });
@@ -24,7 +28,7 @@ export async function openLocal(directory: string): Promise<{ records: Records; 
   const presence = announcePresence(layout.processes);
   const buckets = createBuckets(layout);
   const records = createLocalRecords(buckets, createWriter({ layout, processName: presence.name }, fence));
-  const blobs = createLocalBlobs({ layout, buckets, fence, presence });
+  const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes });
   await blobs.recover();
   return { records, blobs };
 }
