@@ -26,29 +26,54 @@ export interface Killing {
   readonly reports: number;
   /** Killed when the promise resolves, instead of at an instant that chance decides. */
   readonly at?: Promise<unknown>;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Everything the program said before it was killed. */
-export async function runUntilKilled<T>({ program, task, random, reports, at }: Killing): Promise<T[]> {
+export async function runUntilKilled<T>(killing: Killing): Promise<T[]> {
+  const { before, inDoubt, ended } = await runUntilCut<T>(killing, () => {});
+  assert.equal(ended, "SIGKILL", `the program ended by itself with ${ended}`);
+  return [...before, ...inDoubt];
+}
+
+export interface Told<T> {
+  readonly before: readonly T[];
+  /** What was read behind the cut, whenever it was said. */
+  readonly inDoubt: readonly T[];
+  /** By which signal or with which code. */
+  readonly ended: string;
+}
+
+/** Cuts the ground from under the program, then kills it; it may not end before that. */
+export async function runUntilCut<T>(killing: Killing, cut: () => void): Promise<Told<T>> {
+  const { program, task, random, reports, at } = killing;
   const path = fileURLToPath(new URL(program, import.meta.url));
   const child = spawn(process.execPath, [path, JSON.stringify(task)], {
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
+    stdio: ["ignore", "inherit", "pipe", "pipe"],
+    env: { ...process.env, ...killing.env },
   });
   const closed = once(child, "close");
-  const said: T[] = [];
+  const complaints: Buffer[] = [];
+  child.stderr!.on("data", (piece: Buffer) => complaints.push(piece));
+  const before: T[] = [];
+  const inDoubt: T[] = [];
+  let isCut = false;
+  const end = () => {
+    if (isCut || child.exitCode !== null || child.signalCode !== null) return;
+    isCut = true;
+    cut();
+    child.kill("SIGKILL");
+  };
   // One time in four while it opens and recovers, else in the middle of its writes.
   const whileOpening = random.below(4) === 0 ? delay(random.between(50, 400)) : undefined;
   const last = at === undefined ? random.between(1, reports) : reports;
-  const instant = at ?? whileOpening;
-  instant?.then(
-    () => child.kill("SIGKILL"),
-    () => child.kill("SIGKILL"),
-  );
+  (at ?? whileOpening)?.then(end, end);
   for await (const line of createInterface(child.stdio[pipe] as Readable)) {
-    said.push(JSON.parse(line) as T);
-    if (said.length === last) child.kill("SIGKILL");
+    (isCut ? inDoubt : before).push(JSON.parse(line) as T);
+    if (before.length === last) end();
   }
   const [code, signal] = await closed;
-  assert.equal(signal, "SIGKILL", `the program ended by itself with ${String(code)}`);
-  return said;
+  const said = Buffer.concat(complaints).toString();
+  assert.ok(isCut, `the program ended by itself with ${String(code ?? signal)}: ${said}`);
+  return { before, inDoubt, ended: String(signal ?? code) };
 }
