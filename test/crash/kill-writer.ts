@@ -1,9 +1,9 @@
-// The process that is killed: writes objects of every kind at once and says, before each write, what it is
-// about to do and, once it is acknowledged, that it was.
-import { openStore, type StoreBucket } from "../../src/index.ts";
-import { createRandom, type Random } from "../support/random.ts";
+// The process that is killed: several clients write objects of every kind at once, and each says, before a write,
+// what it is about to do and, once it is acknowledged, that it was.
+import { openStore } from "../../src/index.ts";
+import { createRandom } from "../support/random.ts";
 import { bytesOf, KiB, MiB, streamOf, type Value } from "./bodies.ts";
-import { say } from "./killed.ts";
+import { createClient, type Turn } from "./kill-client.ts";
 
 export interface WriterTask {
   readonly directory: string;
@@ -13,109 +13,91 @@ export interface WriterTask {
   readonly round: number;
 }
 
-/** What it says: a line of JSON each. A value of null is a delete. */
-export interface Report {
-  readonly said: "trying" | "done";
+/** What it says of a write: a line of JSON each. A value of null is a delete. */
+export interface WriteReport {
+  readonly said: "trying" | "done" | "refused";
+  /** Of the write: its own in its round. */
+  readonly id: number;
   readonly bucket: string;
   readonly keys: readonly string[];
   readonly value: Value | null;
 }
 
-const writers = 10;
+/** What it says of an upload in flight: a part was acknowledged, or somebody is about to end it. */
+export interface UploadReport {
+  readonly said: "part" | "ending";
+  readonly bucket: string;
+  readonly key: string;
+  readonly upload: string;
+  /** What the whole will be, in how large pieces; the etag of this one. */
+  readonly value: Value;
+  readonly partSize: number;
+  readonly number: number;
+  readonly etag: string;
+}
+
+export type Report = WriteReport | UploadReport;
+
+/** The keys a client has for itself, and those everybody writes to. */
 const keysEach = 4;
+const sharedKeys = 3;
+const clients = 12;
+const sizes = [0, 1, 700, 4 * KiB, 4 * KiB + 1, 20 * KiB, 64 * KiB, 64 * KiB + 1];
 
 const task = JSON.parse(process.argv[2]!) as WriterTask;
 const store = await openStore(task.directory);
-await Promise.all(Array.from({ length: writers }, (_, writer) => writeOn(writer)));
+let writes = 0;
+await Promise.all(Array.from({ length: clients }, (_, client) => writeOn(client)));
 
-async function writeOn(writer: number): Promise<never> {
-  const random = createRandom(task.seed + writer);
-  const name = task.buckets[writer % task.buckets.length]!;
-  const bucket = store.bucket(name);
-  const keys = Array.from({ length: keysEach }, (_, i) => `writer ${writer}/key ${i}`);
-  const reporting = reporter(name);
+async function writeOn(index: number): Promise<never> {
+  const random = createRandom(task.seed + index);
+  const name = task.buckets[index % task.buckets.length]!;
+  const own = Array.from({ length: keysEach }, (_, i) => `client ${index}/key ${i}`);
+  const shared = Array.from({ length: sharedKeys }, (_, i) => `shared/key ${i}`);
+  const client = createClient(store.bucket(name), name, () => writes++);
   for (let n = 0; ; n++) {
-    await writeOnce({ bucket, random, keys, name: `${task.round}.${n}`, reporting });
+    const value = { name: `${task.round}.${index}.${n}`, size: random.pick(sizes) };
+    if (random.below(30) === 0) value.size = MiB;
+    const key = random.pick(own);
+    if (random.below(500) === 0) await store.sweep();
+    else if (random.below(6) === 0) await writeShared({ client, random, key: random.pick(shared), value });
+    else await writeOwn({ client, random, key, value }, own);
   }
 }
 
-interface Turn {
-  readonly bucket: StoreBucket;
-  readonly random: Random;
-  readonly keys: readonly string[];
-  readonly name: string;
-  readonly reporting: ReturnType<typeof reporter>;
-}
-
-/** Does a write between the two reports of it. */
-function reporter(bucket: string) {
-  return async (keys: readonly string[], value: Value | null, write: () => Promise<unknown>) => {
-    say({ said: "trying", bucket, keys, value } satisfies Report);
-    await write();
-    say({ said: "done", bucket, keys, value } satisfies Report);
-  };
-}
-
-async function writeOnce(turn: Turn): Promise<void> {
-  const { bucket, random, keys, name, reporting } = turn;
-  const key = random.pick(keys);
-  switch (random.below(10)) {
+/** Others write to the same key at the same time: any of them may be the last. */
+async function writeShared({ client, random, key, value }: Turn): Promise<void> {
+  switch (random.below(4)) {
     case 0:
-      return reporting([key], null, () => bucket.delete(key));
-    case 1: {
-      const some = keys.slice(0, random.between(2, keysEach));
-      return reporting(some, null, () => bucket.delete(some));
-    }
-    case 2:
-      return putParts(turn, key);
-    case 3:
-      return abortUpload(turn, key);
-    case 4:
-      return failStream(turn, key);
-    default: {
-      const size = random.pick([0, 1, 700, 4 * KiB, 4 * KiB + 1, 64 * KiB, 64 * KiB, MiB]);
-      const bytes = bytesOf(key, { name, size });
-      const body = random.below(2) === 0 ? bytes : streamOf(bytes);
-      return reporting([key], { name, size }, () => bucket.put(key, body));
-    }
+      return client.remove([key]);
+    case 1:
+      return client.create(key, value);
+    default:
+      return client.put(key, value, bytesOf(key, value));
   }
 }
 
-async function putParts({ bucket, random, name, reporting }: Turn, key: string): Promise<void> {
-  const partSize = random.pick([KiB, 64 * KiB, 300 * KiB]);
-  const value = { name, size: partSize * 2 + random.between(1, partSize) };
-  const bytes = bytesOf(key, value);
-  const upload = await bucket.createMultipartUpload(key);
-  const parts = await Promise.all(
-    [1, 2, 3].map((number) =>
-      upload.uploadPart(number, bytes.subarray((number - 1) * partSize, number * partSize)),
-    ),
-  );
-  await reporting([key], value, () => upload.complete(parts));
-}
-
-/** Never completed, and at times never aborted either: its bytes belong to no object. */
-async function abortUpload({ bucket, random, name }: Turn, key: string): Promise<void> {
-  const upload = await bucket.createMultipartUpload(key);
-  await upload.uploadPart(1, bytesOf(key, { name, size: 64 * KiB }));
-  await upload.uploadPart(1, bytesOf(key, { name, size: 65 * KiB }));
-  if (random.below(4) > 0) await upload.abort();
-}
-
-/** A put whose stream fails is none: what was there stays. */
-async function failStream({ bucket, random, name }: Turn, key: string): Promise<void> {
-  const end = random.pick([KiB, 64 * KiB, 500 * KiB]);
-  const stream = streamOf(bytesOf(key, { name, size: MiB }), {
-    before(offset) {
-      if (offset >= end) throw new Error("the sender is gone");
-    },
-  });
-  await bucket.put(key, stream).then(
-    () => {
-      throw new Error("a put of a stream that failed was acknowledged");
-    },
-    (error: unknown) => {
-      if (!String(error).includes("the sender is gone")) throw error;
-    },
-  );
+async function writeOwn(turn: Turn, own: readonly string[]): Promise<void> {
+  const { client, random, key, value } = turn;
+  switch (random.below(14)) {
+    case 0:
+      return client.remove([key]);
+    case 1:
+      return client.remove(own.slice(0, random.between(2, own.length)));
+    case 2:
+    case 3:
+      return client.putParts(turn);
+    case 4:
+      return client.abandonUpload(turn);
+    case 5:
+      return client.failStream(turn);
+    case 6:
+      return client.replaceKnown(turn);
+    case 7:
+      return client.createKnown(turn);
+    default: {
+      const bytes = bytesOf(key, value);
+      return client.put(key, value, random.below(2) === 0 ? bytes : streamOf(bytes));
+    }
+  }
 }

@@ -1,11 +1,22 @@
-// What a writer has told of its writes, and from that what a directory must hold once the writer has ended in
-// whatever way: every acknowledged write, of the others each whole or not at all, and no byte besides.
+// What the clients of a process have told of their writes, and from that what each key may hold once the process
+// has ended in whatever way: a value that was acknowledged and not replaced since, or one still being written.
 import assert from "node:assert/strict";
 import { openStore, type Store } from "../../src/index.ts";
+import { openFiles } from "../script/inside.ts";
 import { assertBytes } from "../support/bytes.ts";
 import { bytesOf, type Value } from "./bodies.ts";
-import type { Report } from "./kill-writer.ts";
+import { createCutUploads } from "./cut-uploads.ts";
+import type { Report, WriteReport } from "./kill-writer.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
+
+/** A write that may be the last one of its key. */
+interface Write {
+  readonly id: number;
+  readonly value: Value | null;
+  /** Those it has certainly replaced once it is acknowledged: they had ended before it began. */
+  readonly replaces: readonly Write[];
+  acknowledged: boolean;
+}
 
 export interface Ledger {
   /** How many writes this report acknowledges. */
@@ -16,88 +27,132 @@ export interface Ledger {
   assertRecovered(directory: string): Promise<number>;
 }
 
-/** What a key may hold: what was acknowledged last, or what was being written when the process died. */
-interface Known {
-  acknowledged: Value | null;
-  tried: (Value | null)[];
-}
-
 export function createLedger(buckets: readonly string[]): Ledger {
-  const known = new Map<string, Known>();
+  const known = new Map<string, Write[]>();
+  const batches = new Map<number, WriteReport>();
+  const uploads = createCutUploads();
 
-  function entryOf(bucket: string, key: string): Known {
-    const place = `${bucket} ${key}`;
-    const of = known.get(place) ?? { acknowledged: null, tried: [] };
-    known.set(place, of);
-    return of;
+  function learnWrite(report: WriteReport): number {
+    const { said, id, bucket, keys, value } = report;
+    if (keys.length > 1 && said === "trying") batches.set(id, report);
+    else batches.delete(id);
+    for (const key of keys) {
+      const place = placeOf(bucket, key);
+      const writes = known.get(place) ?? [nothing()];
+      known.set(place, after(writes, said, id, value));
+    }
+    return said === "done" ? 1 : 0;
   }
 
-  async function assertContent(store: Store): Promise<number> {
-    for (const [place, of] of known) {
-      const [bucket = "", ...key] = place.split(" ");
-      of.acknowledged = await assertOneOf(store, bucket, key.join(" "), of);
-      of.tried = [];
+  /** Which keys were certainly there before a batch that was cut off: it deleted all of them or none. */
+  function cutBatches(): string[][] {
+    return [...batches.values()].map(({ bucket, keys, id }) =>
+      keys
+        .map((key) => placeOf(bucket, key))
+        .filter((place) => known.get(place)!.every((write) => write.id === id || write.value !== null)),
+    );
+  }
+
+  async function assertObjects(store: Store): Promise<number> {
+    const cut = cutBatches();
+    batches.clear();
+    for (const [place, writes] of known) {
+      const found = await assertOneOf(store, place, writes);
+      known.set(place, [{ ...nothing(), value: found }]);
     }
-    const expected = [...known].filter(([, of]) => of.acknowledged !== null).map(([place]) => place);
-    for (const name of buckets) {
-      const found = (await keysOf(store, name)).map((key) => `${name} ${key}`);
-      const here = expected.filter((place) => place.startsWith(`${name} `));
-      assert.deepEqual(found.sort(), here.sort(), `the keys of ${name}`);
+    const isThere = (place: string) => known.get(place)![0]!.value !== null;
+    for (const places of cut) {
+      const left = places.filter(isThere);
+      const isWhole = left.length === 0 || left.length === places.length;
+      assert.ok(isWhole, `a delete of ${places.join(", ")} at once has left ${left.join(", ")}`);
     }
-    return expected.length;
+    let objects = 0;
+    for (const name of buckets) objects += await assertListed(store, name, [...known.keys()].filter(isThere));
+    return objects;
   }
 
   return {
-    learn({ said, bucket, keys, value }) {
-      for (const key of keys) {
-        const of = entryOf(bucket, key);
-        if (said === "done") of.acknowledged = value;
-        of.tried = said === "done" ? [] : [value];
-      }
-      return said === "done" ? 1 : 0;
+    learn(report) {
+      if (!("upload" in report)) return learnWrite(report);
+      uploads.learn(report);
+      return 0;
     },
-    learnInDoubt({ bucket, keys, value }) {
-      for (const key of keys) entryOf(bucket, key).tried.push(value);
+    learnInDoubt(report) {
+      if ("upload" in report) {
+        if (report.said === "ending") uploads.learn(report);
+      } else if (report.said === "trying") learnWrite(report);
     },
     async assertRecovered(directory) {
       const store = await openStore(directory);
       let objects = 0;
       try {
-        objects = await assertContent(store);
+        objects = await assertObjects(store);
+        for (const { bucket, key, value } of await uploads.end(store)) {
+          known.set(placeOf(bucket, key), [{ ...nothing(), value }]);
+        }
         await store.sweep();
       } finally {
         await store.close();
       }
+      const held = openFiles(process.pid, directory).filter((path) => path.includes("/blobs/"));
+      assert.deepEqual(held, [], "no blob's file is held open");
       assertNothingLeftOver(directory);
       return objects;
     },
   };
 }
 
-async function keysOf(store: Store, name: string): Promise<string[]> {
-  const keys: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.bucket(name).list(cursor === undefined ? {} : { cursor });
-    keys.push(...page.objects.map(({ key }) => key));
-    cursor = page.truncated ? page.cursor : undefined;
-  } while (cursor !== undefined);
-  return keys;
+const placeOf = (bucket: string, key: string) => `${bucket} ${key}`;
+
+function nothing(): Write {
+  return { id: -1, value: null, replaces: [], acknowledged: true };
+}
+
+function after(
+  writes: readonly Write[],
+  said: WriteReport["said"],
+  id: number,
+  value: Value | null,
+): Write[] {
+  if (said === "trying") {
+    const replaces = writes.filter(({ acknowledged }) => acknowledged);
+    return [...writes, { id, value, replaces, acknowledged: false }];
+  }
+  const write = writes.find((write) => write.id === id);
+  assert.ok(write !== undefined, `write ${id} was begun before it ended`);
+  if (said === "refused") return writes.filter((other) => other !== write);
+  write.acknowledged = true;
+  return writes.filter((other) => !write.replaces.includes(other));
 }
 
 /** Which of the values that may be there is there, whole. */
-async function assertOneOf(store: Store, bucket: string, key: string, of: Known): Promise<Value | null> {
+async function assertOneOf(store: Store, place: string, writes: readonly Write[]): Promise<Value | null> {
+  const [bucket = "", ...rest] = place.split(" ");
+  const key = rest.join(" ");
   const found = await store.bucket(bucket).get(key);
-  const possible = [of.acknowledged, ...of.tried];
+  const told = () => JSON.stringify(writes.map(({ value, acknowledged }) => ({ value, acknowledged })));
   if (found === null) {
-    assert.ok(possible.includes(null), `"${key}" was acknowledged as ${JSON.stringify(of)} and is gone`);
+    assert.ok(
+      writes.some(({ value }) => value === null),
+      `"${place}" is gone, though ${told()}`,
+    );
     return null;
   }
   const bytes = await found.bytes();
-  const first = possible.find((value) => value !== null && bytesOf(key, value).equals(bytes));
-  if (first !== undefined && first !== null) return first;
-  const expected = possible.find((value) => value !== null);
-  assert.ok(expected, `"${key}" is there, with ${bytes.length} bytes, though ${JSON.stringify(of)}`);
-  assertBytes(bytes, bytesOf(key, expected), `"${key}", ${JSON.stringify(of)}`);
-  return assert.fail(`"${key}" is none of ${JSON.stringify(of)}`);
+  for (const { value } of writes) if (value !== null && bytesOf(key, value).equals(bytes)) return value;
+  const expected = writes.find(({ value }) => value !== null)?.value;
+  assert.ok(expected, `"${place}" is there, with ${bytes.length} bytes, though ${told()}`);
+  assertBytes(bytes, bytesOf(key, expected), `"${place}", ${told()}`);
+  return expected;
+}
+
+async function assertListed(store: Store, name: string, places: readonly string[]): Promise<number> {
+  const { objects } = await store.bucket(name).list();
+  const expected = places.filter((place) => place.startsWith(`${name} `));
+  assert.deepEqual(
+    objects.map(({ key }) => placeOf(name, key)),
+    expected.sort(),
+    `the keys of ${name}`,
+  );
+  return objects.length;
 }

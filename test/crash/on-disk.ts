@@ -117,6 +117,14 @@ export function emptyFolders(directory: string): string[] {
   });
 }
 
+/** In flight or remembered, in all buckets. */
+export function countUploads(directory: string): number {
+  const layout = layoutOf(directory);
+  return readdirSync(layout.buckets)
+    .map((id) => Number(query(bucketPaths(layout, id).database, "SELECT count(*) AS n FROM uploads")[0]!.n))
+    .reduce((sum, count) => sum + count, 0);
+}
+
 function query(path: string, sql: string): Row[] {
   assert.ok(existsSync(path), `${path} is there`);
   const database = new DatabaseSync(path, { timeout: 5000 });

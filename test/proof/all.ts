@@ -1,5 +1,6 @@
 // Every proof there is, in the order of the long run.
+import { kill } from "./kill.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 
-export const proofs: readonly Proof[] = [power];
+export const proofs: readonly Proof[] = [kill, power];
