@@ -1,6 +1,6 @@
 // The registry: which buckets there are. A bucket's name points to a folder with a random name, so a name
 // that is deleted and made again is another folder, and nobody confuses the two lives.
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { BucketRecord } from "../model/bucket.ts";
 import type { StorageClass } from "../model/object.ts";
@@ -16,22 +16,36 @@ export interface RegisteredBucket extends BucketRecord {
 
 /** Makes the data directory and its registry when there are none yet. */
 export function prepareDirectory(layout: Layout): void {
-  const isNew = !existsSync(layout.root);
-  for (const directory of [layout.root, layout.processes, layout.buckets, layout.trash]) {
+  const firstMade = mkdirSync(layout.root, { recursive: true });
+  for (const directory of [layout.processes, layout.buckets, layout.trash]) {
     mkdirSync(directory, { recursive: true });
   }
+  let isNew = false;
   const registry = openDatabase(layout.registry, { role: "writer", create: "when missing" });
   try {
     inTransaction(registry, () => {
-      const made = registry.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'buckets'").get();
-      if (made === undefined) registry.exec(registrySchema);
+      isNew = registry.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'buckets'").get() === undefined;
+      if (isNew) registry.exec(registrySchema);
       else checkSchemaVersion(registry, layout.registry);
     });
   } finally {
     registry.close();
   }
   syncDirectorySync(layout.root);
-  if (isNew) syncDirectorySync(dirname(layout.root));
+  // Also when the folder was there: whoever made it may have been killed before this.
+  if (isNew) syncAbove(layout.root, firstMade);
+}
+
+/** Syncs the names of the folder and of all that were made above it, down from the first. */
+function syncAbove(directory: string, firstMade = directory): void {
+  const parent = dirname(directory);
+  if (directory !== firstMade && parent !== directory) syncAbove(parent, firstMade);
+  try {
+    syncDirectorySync(parent);
+  } catch (error) {
+    // A parent that may be passed through and not read was made by somebody else, long before.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
+  }
 }
 
 interface BucketRow {
