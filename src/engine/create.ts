@@ -49,7 +49,6 @@ export function createEngine(options: EngineOptions): Engine {
     listBuckets: telling("listBuckets", () => context.records.buckets()),
     deleteBucket: telling("deleteBucket", (name) => deleteBucket(context, name, housekeeping.sweepBucket)),
 
-    settings: (bucket) => context.records.settings(bucket),
     changeSettings: (bucket, changes) => changeSettings(context, bucket, changes),
 
     head: telling("head", objects.head),

@@ -1,7 +1,7 @@
 // The engine: all the rules of the service behind one interface, in the domain's words, with plain data
 // and byte streams only. Binding, S3 and console are translators of it. Outcomes a caller expects are
 // values; everything else is a StoreError.
-import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
+import type { Bucket, BucketRecord, BucketSettings } from "../model/bucket.ts";
 import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
@@ -13,10 +13,9 @@ import type { Totals } from "./records.ts";
 
 export interface Engine {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
-  bucket(name: string): Promise<BucketRecord | undefined>;
+  bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
-  settings(bucket: string): Promise<BucketSettings>;
   /** Only those that are given change; an undefined one is taken back. */
   changeSettings(bucket: string, changes: BucketSettings): Promise<void>;
 

@@ -6,6 +6,7 @@ import type { Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Context } from "./context.ts";
 import { abort, everyUpload } from "./uploads.ts";
+import { existingBucket } from "./write.ts";
 
 export interface LifecycleCounts {
   objectsExpired: number;
@@ -24,7 +25,7 @@ export async function takeLifecycleTurn({ records, now }: Context): Promise<bool
 }
 
 export async function runLifecycle(context: Context, bucket: string, counts: LifecycleCounts): Promise<void> {
-  const { lifecycle = [] } = await context.records.settings(bucket);
+  const { lifecycle = [] } = (await existingBucket(context, bucket)).settings;
   const rules = lifecycle.filter(({ isEnabled }) => isEnabled);
   if (rules.length === 0) return;
   if (rules.some(({ abortUploadsAfter }) => abortUploadsAfter !== undefined)) {

@@ -1,6 +1,6 @@
 // The port for what is known: an ordered map of records per bucket, with point reads, scans and one
 // atomic check-and-commit. Records are the truth; blobs are only what they name.
-import type { BucketRecord, BucketSettings, SettingName } from "../model/bucket.ts";
+import type { Bucket, BucketRecord, SettingName } from "../model/bucket.ts";
 import type { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
 import type { Page, Scan } from "../model/listing.ts";
@@ -12,14 +12,13 @@ import type { StoredBlob } from "./blobs.ts";
 export interface Records {
   /** False when the name is taken. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
-  bucket(name: string): Promise<BucketRecord | undefined>;
+  bucket(name: string): Promise<Bucket | undefined>;
   /** By name. */
   buckets(): Promise<readonly BucketRecord[]>;
   /** A bucket with objects stays; uploads in flight go with it. */
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
   totals(bucket: string): Promise<Totals>;
-  settings(bucket: string): Promise<BucketSettings>;
 
   object(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** The record and where its bytes are, read at one instant. */

@@ -1,6 +1,6 @@
 // What every write has in common: the bucket must exist, the source is never left hanging, and a staged
 // blob is kept or discarded by how the commit ends.
-import type { BucketRecord } from "../model/bucket.ts";
+import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
@@ -8,7 +8,7 @@ import type { Context } from "./context.ts";
 import type { Source, WriteOptions } from "./engine.ts";
 import type { Intake } from "./intake.ts";
 
-export async function existingBucket(context: Context, name: string): Promise<BucketRecord> {
+export async function existingBucket(context: Context, name: string): Promise<Bucket> {
   const bucket = await context.records.bucket(name);
   if (bucket === undefined) throw new StoreError("NoSuchBucket");
   return bucket;

@@ -1,5 +1,5 @@
 // AWS Signature Version 4: what is signed, and how. Pure; for whoever checks signatures and whoever makes them.
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 
 /** Day, region and service a signing key is good for. */
 export interface Scope {
@@ -21,7 +21,7 @@ export interface Signable {
 
 export const algorithm = "AWS4-HMAC-SHA256";
 export const unsignedPayload = "UNSIGNED-PAYLOAD";
-export const emptyHash = createHash("sha256").digest("hex");
+export const emptyHash = sha256("");
 
 /** Query names and values are given decoded; order and encoding are the signature's own. */
 export function canonicalRequest({ method, path, query, headers, payloadHash }: Signable): string {
@@ -57,15 +57,18 @@ export function sign(key: Uint8Array, text: string): string {
 }
 
 export function sha256(bytes: Uint8Array | string): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes);
 }
 
 function hmac(key: Uint8Array, text: string): Buffer {
   return createHmac("sha256", key).update(text).digest();
 }
 
+const unreserved = /^[A-Za-z0-9_.~-]*$/;
+
 /** Every byte of the UTF-8 text but the unreserved ones (RFC 3986 2.3). */
 export function encodeText(text: string): string {
+  if (unreserved.test(text)) return text;
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -86,7 +89,7 @@ export function amzTime(milliseconds: number): string {
 export function parseAmzTime(text: string): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1);
+  const [, year, month, day, hour, minute, second] = match;
   const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -46,9 +46,31 @@ export function pragma(database: Database, name: string): unknown {
   return row?.[name];
 }
 
+const retryMilliseconds = 0.2;
+const nobody = new Int32Array(new SharedArrayBuffer(4));
+
+/** SQLite waits for the lock of another process by sleeping ever longer; a commit is over sooner than that. */
+function takeWriteLock(database: Database): void {
+  const end = performance.now() + busyMilliseconds;
+  database.exec("PRAGMA busy_timeout = 0");
+  try {
+    for (;;) {
+      try {
+        database.exec("BEGIN IMMEDIATE");
+        return;
+      } catch (error) {
+        if (sqliteCode(error) !== sqliteBusy || performance.now() > end) throw error;
+        Atomics.wait(nobody, 0, 0, retryMilliseconds);
+      }
+    }
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${busyMilliseconds}`);
+  }
+}
+
 /** Runs the work in one transaction that holds the write lock from its start. */
 export function inTransaction<T>(database: Database, work: () => T): T {
-  database.exec("BEGIN IMMEDIATE");
+  takeWriteLock(database);
   try {
     const result = work();
     database.exec("COMMIT");

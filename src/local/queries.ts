@@ -22,7 +22,8 @@ import { emptyBody } from "./schema.ts";
 export interface Queries {
   isDeleted(): boolean;
   totals(): Totals;
-  settings(): BucketSettings;
+  /** Undefined for a bucket that was deleted. */
+  settings(): BucketSettings | undefined;
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
@@ -46,6 +47,7 @@ type BodyRow = readonly [
   bytes: Uint8Array | null,
   manifest: string | null,
 ];
+type SettingsRow = readonly [deleted: number, cors: string | null, lifecycle: string | null];
 type UploadRow = readonly [record: string, revision: number];
 type PartRow = readonly [number: number, blob: string, record: string];
 type BuriedRow = readonly [entry: number, blob: string | null, manifest: string | null];
@@ -77,11 +79,9 @@ export function createQueries(database: Database): Queries {
   return {
     isDeleted: () => (sql.bucket.get() as unknown as [number])[0] === 1,
     settings() {
-      const [cors, lifecycle] = sql.settings.get() as unknown as [string | null, string | null];
-      return {
-        ...(cors === null ? {} : { cors: JSON.parse(cors) }),
-        ...(lifecycle === null ? {} : { lifecycle: JSON.parse(lifecycle) }),
-      };
+      const [deleted, cors, lifecycle] = sql.settings.get() as unknown as SettingsRow;
+      if (deleted === 1) return undefined;
+      return cors === null && lifecycle === null ? noSettings : settingsOf(cors, lifecycle);
     },
     totals() {
       const [objects, bytes] = sql.totals.get() as unknown as [number, number];
@@ -143,6 +143,15 @@ export function createQueries(database: Database): Queries {
       }));
     },
     knowsBlob: (id) => sql.blob.get(id) !== undefined,
+  };
+}
+
+const noSettings: BucketSettings = {};
+
+function settingsOf(cors: string | null, lifecycle: string | null): BucketSettings {
+  return {
+    ...(cors === null ? {} : { cors: JSON.parse(cors) }),
+    ...(lifecycle === null ? {} : { lifecycle: JSON.parse(lifecycle) }),
   };
 }
 
@@ -210,7 +219,7 @@ function prepare(database: Database) {
   };
   return {
     bucket: sql("SELECT deleted FROM bucket"),
-    settings: sql("SELECT cors, lifecycle FROM bucket"),
+    settings: sql("SELECT deleted, cors, lifecycle FROM bucket"),
     totals: sql("SELECT objects, bytes FROM bucket"),
     object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql(

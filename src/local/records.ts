@@ -1,10 +1,11 @@
 // Records in SQLite, one database a bucket: reads on the serving thread, commits through the writer thread.
 import type { ObjectWithBody, Records } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
-import type { Buckets } from "./buckets.ts";
+import type { Buckets, OpenBucket } from "./buckets.ts";
 import { forgetting, namedBlobs, type WireChange, wireChange } from "./changes.ts";
 import { createLocalDocuments } from "./documents.ts";
 import { placeOf } from "./layout.ts";
+import type { Queries } from "./queries.ts";
 import type { RegisteredBucket } from "./registry.ts";
 import type { Writer } from "./writer.ts";
 
@@ -27,7 +28,11 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
     createBucket: (bucket) => writer.createBucket(bucket),
     async bucket(name) {
       try {
-        return buckets.read(name, (_, { bucket }) => withoutId(bucket), never);
+        const found = (queries: Queries, { bucket }: OpenBucket) => {
+          const settings = queries.settings();
+          return settings && { ...withoutId(bucket), settings };
+        };
+        return buckets.read(name, found, isFound);
       } catch (error) {
         if (error instanceof StoreError && error.reason === "NoSuchBucket") return undefined;
         throw error;
@@ -44,9 +49,6 @@ export function createLocalRecords(buckets: Buckets, writer: Writer): Records {
 
     async totals(name) {
       return buckets.read(name, (queries) => queries.totals(), never);
-    },
-    async settings(name) {
-      return buckets.read(name, (queries) => queries.settings(), never);
     },
     async object(name, key) {
       return buckets.read(name, (queries) => queries.object(key), isFound);

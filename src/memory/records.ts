@@ -49,7 +49,8 @@ export function createMemoryRecords(): Records {
       return true;
     },
     async bucket(name) {
-      return buckets.get(name)?.record;
+      const bucket = buckets.get(name);
+      return bucket && { ...bucket.record, settings: bucket.settings };
     },
     async buckets() {
       return Array.from(buckets.from(""), ([, bucket]) => bucket.record);
@@ -67,9 +68,6 @@ export function createMemoryRecords(): Records {
       let bytes = 0;
       for (const [, { record }] of objects.from("")) bytes += record.size;
       return { objects: objects.size, bytes };
-    },
-    async settings(name) {
-      return open(name).settings;
     },
     async object(name, key) {
       return open(name).objects.get(key)?.record;

@@ -22,6 +22,11 @@ export interface BucketSettings {
   readonly lifecycle?: readonly LifecycleRule[] | undefined;
 }
 
+/** A bucket as one look at it finds it. */
+export interface Bucket extends BucketRecord {
+  readonly settings: BucketSettings;
+}
+
 export type SettingName = keyof BucketSettings;
 
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;

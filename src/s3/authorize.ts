@@ -1,6 +1,6 @@
 // Who may do what: asked once, in one place, before a condition is looked at or a body read.
 import type { Engine } from "../engine/engine.ts";
-import type { BucketRecord } from "../model/bucket.ts";
+import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { type CredentialInfo, ownerOf } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
 import { allows, type Right } from "./grants.ts";
@@ -24,30 +24,29 @@ export function seesBucket(caller: Caller, bucket: BucketRecord): boolean {
 }
 
 /** The bucket, when the caller may do this to it. Who may not reach a bucket learns only that it is there. */
-export async function reach(
-  engine: Engine,
-  caller: Caller,
-  name: string,
-  right: Right,
-): Promise<BucketRecord> {
+export async function reach(engine: Engine, caller: Caller, name: string, right: Right): Promise<Bucket> {
   const bucket = await engine.bucket(name);
   if (bucket === undefined) throw new S3Error("NoSuchBucket", { details: { BucketName: name } });
   if (!mayReach(caller, bucket, right)) throw new S3Error("AccessDenied");
   return bucket;
 }
 
+/** The bucket the operation is in, unless it is about the account as a whole. */
 export async function authorize(
   engine: Engine,
   caller: Caller,
   operation: Operation,
   expectedOwner?: string,
-): Promise<void> {
+): Promise<Bucket | undefined> {
   const { takes, bucket, name } = operation;
   if (takes === "account") {
     // A key that was given a few buckets makes no others.
     if (name === "CreateBucket" && !allows(caller.grants, bucket, "admin")) throw new S3Error("AccessDenied");
-    return;
+    return undefined;
   }
-  const { account } = await reach(engine, caller, bucket, takes === "form" ? "write" : takes);
-  if (expectedOwner !== undefined && expectedOwner !== ownerOf(account).id) throw new S3Error("AccessDenied");
+  const reached = await reach(engine, caller, bucket, takes === "form" ? "write" : takes);
+  if (expectedOwner !== undefined && expectedOwner !== ownerOf(reached.account).id) {
+    throw new S3Error("AccessDenied");
+  }
+  return reached;
 }

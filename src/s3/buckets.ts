@@ -90,11 +90,11 @@ export async function getBucketLocation({ region }: Call): Promise<S3Response> {
 }
 
 /** Everything belongs to the bucket's account alone. */
-export async function getAcl({ engine, operation }: Call): Promise<S3Response> {
+export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
   if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
     throw noSuchKey(operation.key);
   }
-  const owner = ownerOf((await engine.bucket(operation.bucket))?.account ?? "");
+  const owner = ownerOf(bucket?.account ?? "");
   const who: XmlElement[] = [
     ["ID", owner.id],
     ["DisplayName", owner.displayName],

@@ -1,6 +1,7 @@
 // One call as its operation sees it: authorized already, its body not read yet. And what operations answer with.
 import type { Engine } from "../engine/engine.ts";
 import type { HttpBody } from "../http/listen.ts";
+import type { Bucket } from "../model/bucket.ts";
 import type { Caller } from "./authorize.ts";
 import type { Operation } from "./operation.ts";
 import type { Payload } from "./payload.ts";
@@ -12,6 +13,8 @@ export interface Call {
   readonly request: S3Request;
   readonly operation: Operation;
   readonly caller: Caller;
+  /** As it was found when the caller was let in; undefined for operations on the account. */
+  readonly bucket: Bucket | undefined;
   readonly payload: Payload;
   readonly region: string;
 }

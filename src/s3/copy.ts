@@ -62,7 +62,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   return answerXml(
     "CopyObjectResult",
     [["LastModified", isoTime(stored.uploaded)], ["ETag", quoted(stored.etag)], ...checksumElements(stored)],
-    [...customerKeyHeaders(stored.encryption), ...(await expirationHeader(call, stored))],
+    [...customerKeyHeaders(stored.encryption), ...expirationHeader(call, stored)],
   );
 }
 

@@ -13,8 +13,8 @@ import { childrenOf, readXml, textOf, type XmlNode } from "./xml-reader.ts";
 const mostRules = 100;
 const methods = ["GET", "PUT", "POST", "DELETE", "HEAD"];
 
-export async function getBucketCors({ engine, operation }: Call): Promise<S3Response> {
-  const { cors } = await engine.settings(operation.bucket);
+export async function getBucketCors({ bucket }: Call): Promise<S3Response> {
+  const cors = bucket?.settings.cors;
   if (cors === undefined) throw new S3Error("NoSuchCORSConfiguration");
   const each = (name: string, values: readonly string[]) => values.map((value): XmlElement => [name, value]);
   return answerXml(
@@ -118,8 +118,7 @@ export async function corsHeaders(
 }
 
 async function rulesOf(engine: Engine, bucket: string): Promise<readonly CorsRule[]> {
-  if ((await engine.bucket(bucket)) === undefined) return [];
-  return (await engine.settings(bucket)).cors ?? [];
+  return (await engine.bucket(bucket))?.settings.cors ?? [];
 }
 
 function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {

@@ -106,10 +106,11 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const authentication = { ...options, regions };
     if (operation.name === "PostObject") return postObject(request, operation, authentication);
     const verified = await authenticate(sent, authentication);
-    await authorize(engine, verified.caller, operation, request.header("x-amz-expected-bucket-owner"));
+    const owner = request.header("x-amz-expected-bucket-owner");
+    const bucket = await authorize(engine, verified.caller, operation, owner);
     checkRefusedHeaders(request);
     const payload = openPayload(request, verified);
-    const call = { engine, request, operation, caller: verified.caller, payload, region };
+    const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
     return handles[operation.name](call);
   }
 

@@ -17,8 +17,8 @@ const standard: LifecycleRule = {
   abortUploadsAfter: 7,
 };
 
-export async function getBucketLifecycle({ engine, operation }: Call): Promise<S3Response> {
-  const { lifecycle = [standard] } = await engine.settings(operation.bucket);
+export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
+  const lifecycle = bucket?.settings.lifecycle ?? [standard];
   if (lifecycle.length === 0) throw new S3Error("NoSuchLifecycleConfiguration");
   return answerXml("LifecycleConfiguration", lifecycle.map(ruleElement));
 }

@@ -64,7 +64,7 @@ async function markedPage({ engine, operation, request }: Call, markerName: stri
 }
 
 export async function listObjects(call: Call): Promise<S3Response> {
-  const { engine, operation } = call;
+  const { operation } = call;
   const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
     call,
     "marker",
@@ -78,11 +78,12 @@ export async function listObjects(call: Call): Promise<S3Response> {
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
     ["EncodingType", encoding],
-    ...entries(page, text, await ownerElement({ engine, operation })),
+    ...entries(page, text, ownerElement(call)),
   ]);
 }
 
-export async function listObjectsV2({ engine, operation, request }: Call): Promise<S3Response> {
+export async function listObjectsV2(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
   const { query } = request;
   const given = asked(request, "max-keys");
   const { prefix, delimiter, limit, text } = given;
@@ -96,7 +97,7 @@ export async function listObjectsV2({ engine, operation, request }: Call): Promi
     after: token === undefined || token === "" ? behind(startAfter, given) : positionOf(token),
   });
   const isTruncated = limit > 0 && page.next !== undefined;
-  const owner = query.get("fetch-owner") === "true" ? await ownerElement({ engine, operation }) : undefined;
+  const owner = query.get("fetch-owner") === "true" ? ownerElement(call) : undefined;
   return answerXml("ListBucketResult", [
     ["Name", operation.bucket],
     ["Prefix", text(prefix)],
@@ -122,12 +123,12 @@ function positionOf(token: string): Position {
 
 /** Each object once, as its version `null`. */
 export async function listObjectVersions(call: Call): Promise<S3Response> {
-  const { engine, operation, request } = call;
+  const { operation, request } = call;
   const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
     call,
     "key-marker",
   );
-  const owner = await ownerElement({ engine, operation });
+  const owner = ownerElement(call);
   return answerXml("ListVersionsResult", [
     ["Name", operation.bucket],
     ["Prefix", text(prefix)],
@@ -178,8 +179,7 @@ function objectElements(
   ];
 }
 
-async function ownerElement({ engine, operation }: Pick<Call, "engine" | "operation">): Promise<XmlElement> {
-  const bucket = await engine.bucket(operation.bucket);
+function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
   const owner = ownerOf(bucket?.account ?? "");
   return [
     "Owner",

@@ -52,11 +52,8 @@ export function objectHeaders(record: ObjectRecord, overridden: Overrides): [str
 }
 
 /** When the bucket's rules will delete it, if they will. */
-export async function expirationHeader(
-  { engine, operation }: Pick<Call, "engine" | "operation">,
-  record: ObjectRecord,
-): Promise<[string, string][]> {
-  const { lifecycle } = await engine.settings(operation.bucket);
+export function expirationHeader({ bucket }: Pick<Call, "bucket">, record: ObjectRecord): [string, string][] {
+  const lifecycle = bucket?.settings.lifecycle;
   const expiry = lifecycle === undefined ? undefined : expiryOf(lifecycle, record);
   if (expiry === undefined) return [];
   const id = encodeURIComponent(expiry.rule.id);

@@ -33,13 +33,9 @@ export async function getObject(call: Call): Promise<S3Response> {
   if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = range !== undefined || part !== undefined;
-  const expiration = await expirationHeader(call, record).catch(async (error: unknown) => {
-    await bytes.cancel();
-    throw error;
-  });
   const headers = [
     ...objectHeaders(record, overridden),
-    ...expiration,
+    ...expirationHeader(call, record),
     ...spanHeaders(outcome, part),
     ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
   ];
@@ -63,7 +59,7 @@ export async function headObject(call: Call): Promise<S3Response> {
   const isPartial = range !== undefined || part !== undefined;
   return answer(isPartial ? 206 : 200, [
     ...objectHeaders(record, overridden),
-    ...(await expirationHeader(call, record)),
+    ...expirationHeader(call, record),
     ...spanHeaders(described, part),
     ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
   ]);
@@ -133,7 +129,7 @@ export async function putObject(call: Call): Promise<S3Response> {
     const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
     throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
   }
-  return answer(200, [...storedHeaders(outcome.record), ...(await expirationHeader(call, outcome.record))]);
+  return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
 }
 
 /** What a client is told of an object it has written. */

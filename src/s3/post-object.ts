@@ -31,7 +31,7 @@ export async function postObject(
   const form = await readForm(request.http.body(), boundaryOf(request.header("content-type")));
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options);
-  await reach(engine, caller, operation.bucket, "write");
+  const bucket = await reach(engine, caller, operation.bucket, "write");
   const key = keyOf(form);
   // The policy is about the key as it will be: what stands for the file's name is put in before.
   const span = checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now());
@@ -45,7 +45,7 @@ export async function postObject(
   });
   if (outcome.outcome !== "stored") throw new S3Error("InternalError");
   const { record } = outcome;
-  const headers = [...storedHeaders(record), ...(await expirationHeader({ engine, operation }, record))];
+  const headers = [...storedHeaders(record), ...expirationHeader({ bucket }, record)];
   return stored(request, operation.bucket, fields, headers, key, record.etag);
 }
 

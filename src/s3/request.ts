@@ -73,8 +73,11 @@ export function readQuery(text: string): Query {
   return { pairs, get: (name) => first.get(name), has: (name) => first.has(name) };
 }
 
+const encoded = /[%\x80-\xff]/;
+
 /** What is percent-encoded must be UTF-8; bytes sent raw are taken as UTF-8 too. */
 function decode(text: string): string {
+  if (!encoded.test(text)) return text;
   try {
     // Node gives raw bytes above 127 as one character each.
     const escaped = text.replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);

@@ -111,7 +111,7 @@ async function completed(call: Call, made: ObjectRecord | CompletedUpload): Prom
       ["ETag", quoted(made.etag)],
       ...(isWhole ? checksumElements(made) : []),
     ],
-    isWhole ? [...customerKeyHeaders(made.encryption), ...(await expirationHeader(call, made))] : [],
+    isWhole ? [...customerKeyHeaders(made.encryption), ...expirationHeader(call, made)] : [],
   );
 }
 
