@@ -32,9 +32,14 @@ export function createClient(bucket: StoreBucket, name: string, nextId: () => nu
   async function reporting(keys: readonly string[], value: Value | null, write: () => Promise<unknown>) {
     const report = { id: nextId(), bucket: name, keys, value };
     say({ said: "trying", ...report } satisfies WriteReport);
-    const isStored = (await write()) !== null;
-    say({ said: isStored ? "done" : "refused", ...report } satisfies WriteReport);
-    return isStored;
+    try {
+      const isStored = (await write()) !== null;
+      say({ said: isStored ? "done" : "refused", ...report } satisfies WriteReport);
+      return isStored;
+    } catch (error) {
+      say({ said: "failed", ...report } satisfies WriteReport);
+      throw error;
+    }
   }
 
   return {

@@ -16,6 +16,8 @@ interface Write {
   /** Those it has certainly replaced once it is acknowledged: they had ended before it began. */
   readonly replaces: readonly Write[];
   acknowledged: boolean;
+  /** Acknowledged or failed: whether it counts or not, no later write comes before it. */
+  ended: boolean;
 }
 
 export interface Ledger {
@@ -105,7 +107,7 @@ export function createLedger(buckets: readonly string[]): Ledger {
 const placeOf = (bucket: string, key: string) => `${bucket} ${key}`;
 
 function nothing(): Write {
-  return { id: -1, value: null, replaces: [], acknowledged: true };
+  return { id: -1, value: null, replaces: [], acknowledged: true, ended: true };
 }
 
 function after(
@@ -115,11 +117,14 @@ function after(
   value: Value | null,
 ): Write[] {
   if (said === "trying") {
-    const replaces = writes.filter(({ acknowledged }) => acknowledged);
-    return [...writes, { id, value, replaces, acknowledged: false }];
+    const replaces = writes.filter(({ ended }) => ended);
+    return [...writes, { id, value, replaces, acknowledged: false, ended: false }];
   }
   const write = writes.find((write) => write.id === id);
   assert.ok(write !== undefined, `write ${id} was begun before it ended`);
+  write.ended = true;
+  // Whether it is there nobody knows: an answer that is an error promises neither.
+  if (said === "failed") return [...writes];
   if (said === "refused") return writes.filter((other) => other !== write);
   write.acknowledged = true;
   return writes.filter((other) => !write.replaces.includes(other));
