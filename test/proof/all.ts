@@ -1,6 +1,7 @@
 // Every proof there is, in the order of the long run.
 import { kill } from "./kill.ts";
+import { linearizable } from "./linearizable.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 
-export const proofs: readonly Proof[] = [kill, power];
+export const proofs: readonly Proof[] = [kill, linearizable, power];

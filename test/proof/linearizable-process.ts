@@ -1,0 +1,70 @@
+// A process of the recorded histories: it has the directory open, and its clients work on the keys of a round until
+// the process has done its share. It is killed in the middle of it.
+import { openStore } from "../../src/index.ts";
+import { createRandom } from "../support/random.ts";
+import { doOne, wanted } from "./linearizable-client.ts";
+import { openLog } from "./linearizable-log.ts";
+import { bindingTarget } from "./linearizable-target.ts";
+
+export interface ProcessTask {
+  readonly directory: string;
+  readonly bucket: string;
+  readonly clients: number;
+  /** Where all processes' clocks begin, in nanoseconds. */
+  readonly zero: string;
+}
+
+export interface RoundTask {
+  readonly log: string;
+  readonly seed: number;
+  /** Makes the names of its values its own. */
+  readonly name: string;
+  readonly prefix: string;
+  readonly keys: readonly string[];
+  /** It goes on behind what it, or one before it, has done, up to its whole share. */
+  readonly done: number;
+  readonly share: number;
+  /** Tells when it has done so much, to be killed. */
+  readonly tellAt: number;
+}
+
+export type FromProcess = "ready" | "there" | "done";
+
+const task = JSON.parse(process.argv[2]!) as ProcessTask;
+const zero = BigInt(task.zero);
+// One clock for all processes of the machine, which no one sets.
+const now = () => Number(process.hrtime.bigint() - zero);
+const store = await openStore(task.directory);
+const target = bindingTarget(store.bucket(task.bucket));
+
+async function runRound({ log: path, seed, name, prefix, keys, done, share, tellAt }: RoundTask) {
+  const log = openLog(path);
+  let names = 0;
+  const newName = (shape: string) => `${shape} ${name}.${names++}`;
+  const random = createRandom(seed);
+  async function work(): Promise<void> {
+    const client = { target, log, random, now, newName, prefix, keys, seen: new Map() };
+    while (done < share) {
+      const first = Math.floor((done / share) * (keys.length - wanted + 1));
+      if (done++ === tellAt) tell("there");
+      await doOne(client, first);
+    }
+  }
+  await Promise.all(Array.from({ length: task.clients }, work));
+  log.close();
+  tell("done");
+}
+
+function tell(message: FromProcess): void {
+  process.send!(message);
+}
+
+process.on("message", (round: RoundTask) => {
+  runRound(round).catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });
+});
+// Ends with the process that started it, whatever became of that one.
+process.once("disconnect", () => process.exit());
+tell("ready");
