@@ -5,6 +5,13 @@ import type { Blobs } from "./engine/blobs.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
 import type { Documents, Records } from "./engine/records.ts";
+import type {
+  BackupOptions,
+  BackupReport,
+  BackupWork,
+  RestoreReport,
+  VerifyBackupReport,
+} from "./model/backup.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import type * as script from "./types.ts";
 
@@ -77,6 +84,32 @@ async function openPorts(location: string): Promise<{ records: Records; blobs: B
   }
   const { openLocal } = await import("./local/open.ts");
   return openLocal(location);
+}
+
+/** A consistent copy of a data directory, also of one in use, in the place of an earlier one if there is one. */
+export async function backUpStore(
+  directory: string,
+  to: string,
+  options?: BackupOptions,
+): Promise<BackupReport> {
+  const { backUp } = await import("./local/backup.ts");
+  return backUp(directory, to, options);
+}
+
+/** Brings a backup back into a new or empty directory. */
+export async function restoreStore(
+  from: string,
+  directory: string,
+  work?: BackupWork,
+): Promise<RestoreReport> {
+  const { restore } = await import("./local/restore.ts");
+  return restore(from, directory, work);
+}
+
+/** Reads a backup through, and tells what is damaged in it. */
+export async function verifyBackup(from: string, work?: BackupWork): Promise<VerifyBackupReport> {
+  const reader = await import("./local/backup-reader.ts");
+  return reader.verifyBackup(from, work);
 }
 
 function bucketInfo({ name, created, storageClass }: BucketRecord): BucketInfo {

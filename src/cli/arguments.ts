@@ -124,6 +124,7 @@ function countOf(usage: readonly string[]): Count {
   const forms = usage.map((form) =>
     form
       .replaceAll(/\[-[^\]]*\](\.\.\.)?/g, "")
+      .replaceAll(/(?<!\S)--\S+( [A-Z]+)?/g, "")
       .split(/\s+/)
       .filter((word) => word !== ""),
   );

@@ -18,6 +18,8 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
+  { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
+  { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
   { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
 ];
 

@@ -9,7 +9,7 @@ export interface Command {
   readonly summary: string;
   /**
    * The forms of its arguments, without `store <name>`: `<x>` must be given, `[x]` may be, a last one that ends
-   * in `...` any number of times. Options in brackets are for the reader only: `[--force]`.
+   * in `...` any number of times. Options are for the reader only, in brackets where they may be left out: `[--force]`.
    */
   readonly usage: readonly string[];
   /** By name without dashes; `config`, `data`, `json`, and `help` are every command's. */

@@ -100,9 +100,20 @@ export function hasData(location: string): boolean {
 
 /** What a data directory may hold when its making was cut off. */
 const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|secret\.key.*)$/;
+const unfinishedRestore = "restore.unfinished";
+
+/** Refuses when there is no data directory. */
+export function requireData(invocation: Invocation, location: string): void {
+  checkDirectory(invocation, location, "refuse");
+}
 
 function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
   const path = shown(invocation, location);
+  if (existsSync(join(location, unfinishedRestore))) {
+    throw new CommandError(`A backup was being restored into "${path}", and that was not finished.`, {
+      hint: "Run the same store restore again: it goes on where it was cut off.",
+    });
+  }
   if (hasData(location)) return;
   if (absent === "refuse") {
     throw new CommandError(`There is no data directory at "${path}" yet.`, {

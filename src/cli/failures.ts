@@ -1,5 +1,6 @@
 // What went wrong, for a person: one clear message, what to do about it, and the exit code. Every reason of
 // the store has its words here, so a new one does not compile until it is answered.
+import { BackupError } from "../model/backup.ts";
 import { type Reason, StoreError } from "../model/errors.ts";
 import { CredentialError } from "../s3/credentials.ts";
 import { ConfigError } from "../script/config-error.ts";
@@ -116,9 +117,11 @@ export function failureOf(error: unknown, style: Style): Failure {
   const known = error instanceof StoreError ? explained(error, {}) : error;
   if (known instanceof ConfigError) return { text: known.message, exitCode: 1 };
   const label = style.red(style.bold("error:"));
-  if (known instanceof CommandError) {
-    const lines = [`${label} ${known.message}`, ...known.hints.map((hint) => `  ${hint}`)];
-    return { text: lines.join("\n"), exitCode: known.exitCode };
+  if (known instanceof CommandError || known instanceof BackupError) {
+    // Paths and keys that a backup tells of are as others have named them.
+    const told = known instanceof BackupError ? visible : (text: string) => text;
+    const lines = [`${label} ${told(known.message)}`, ...known.hints.map((hint) => `  ${told(hint)}`)];
+    return { text: lines.join("\n"), exitCode: known instanceof CommandError ? known.exitCode : 1 };
   }
   const isTold =
     known instanceof SecretError || known instanceof SecretKeyError || known instanceof CredentialError;

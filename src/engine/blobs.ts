@@ -21,6 +21,8 @@ export interface Blobs {
   ): Promise<BlobReader | undefined>;
   /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
+  /** Whether nothing of the bucket can be removed at present, because a backup is copying it. */
+  isHeld?(bucket: string): boolean;
   /** Removes what processes that are gone have staged and no record names; says how many. */
   recover(): Promise<number>;
   /** Every blob there is, named or not; or only those that nobody can still be about to name. */

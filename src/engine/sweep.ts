@@ -55,6 +55,8 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
 export async function removeBuried(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
+  // Meanwhile there may come to be many of them, and each would only be asked for in vain.
+  if (context.blobs.isHeld?.(bucket)) return removed;
   for (;;) {
     const buried = await context.records.buried(bucket, after, batch);
     const gone = [];

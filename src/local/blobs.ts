@@ -93,8 +93,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       const paths = blobs.map((id) => blobPath(layout, placeOf(id)));
       const first = blobs[0];
       if (first === undefined) return true;
-      if (blobs.length > 1 && pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first))
-        return false;
+      if (pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first)) return false;
       for (const path of paths) await ignoreMissing(unlink(path));
       // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
@@ -105,6 +104,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       }
       return true;
     },
+
+    isHeld: (bucket) => pins.isHeld(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
 
     async recover() {
       const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
@@ -177,7 +178,7 @@ async function openOne({ layout, blockBytes }: Place, blob: StoredBlob): Promise
 }
 
 /** Undefined when the file is not there, nor in the trash, where a deleted bucket waits for its readers. */
-async function openDescriptor(layout: Layout, place: BlobPlace): Promise<number | undefined> {
+export async function openDescriptor(layout: Layout, place: BlobPlace): Promise<number | undefined> {
   for (const path of [blobPath(layout, place), trashedBlobPath(layout, place)]) {
     try {
       return await openFile(path, "r");

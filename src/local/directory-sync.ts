@@ -2,6 +2,7 @@
 // that names it was not.
 import { closeSync, fsync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 
 const fsyncDescriptor = promisify(fsync);
@@ -12,6 +13,18 @@ export function syncDirectorySync(path: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Syncs the names of the folder and of all that were made above it, down from the first. */
+export function syncAbove(directory: string, firstMade = directory): void {
+  const parent = dirname(directory);
+  if (directory !== firstMade && parent !== directory) syncAbove(parent, firstMade);
+  try {
+    syncDirectorySync(parent);
+  } catch (error) {
+    // A parent that may be passed through and not read was made by somebody else, long before.
+    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
   }
 }
 

@@ -8,6 +8,7 @@
 //   buckets/<bucket>/pins/               bodies of several files that a process is reading
 //   trash/                               deleted buckets on their way out
 //   reserve                              space kept free so that deletes work on a full disk
+//   restore.unfinished                   a backup is being brought back into it, or was until that was cut off
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { invariant } from "../model/errors.ts";
@@ -19,6 +20,7 @@ export interface Layout {
   readonly buckets: string;
   readonly trash: string;
   readonly reserve: string;
+  readonly unfinished: string;
 }
 
 export function layoutOf(root: string): Layout {
@@ -29,6 +31,7 @@ export function layoutOf(root: string): Layout {
     buckets: join(root, "buckets"),
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
+    unfinished: join(root, "restore.unfinished"),
   };
 }
 

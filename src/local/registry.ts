@@ -1,11 +1,11 @@
 // The registry: which buckets there are. A bucket's name points to a folder with a random name, so a name
 // that is deleted and made again is another folder, and nobody confuses the two lives.
-import { mkdirSync, readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { BackupError } from "../model/backup.ts";
 import type { BucketRecord } from "../model/bucket.ts";
 import type { StorageClass } from "../model/object.ts";
 import { type Database, inTransaction, openDatabase } from "./database.ts";
-import { syncDirectorySync } from "./directory-sync.ts";
+import { syncAbove, syncDirectorySync } from "./directory-sync.ts";
 import { bucketPaths, type Layout, newName } from "./layout.ts";
 import { bucketSchema, checkSchemaVersion, registrySchema } from "./schema.ts";
 import { discardFolder } from "./trash.ts";
@@ -16,6 +16,7 @@ export interface RegisteredBucket extends BucketRecord {
 
 /** Makes the data directory and its registry when there are none yet. */
 export function prepareDirectory(layout: Layout): void {
+  if (existsSync(layout.unfinished)) throw unfinishedRestore();
   const firstMade = mkdirSync(layout.root, { recursive: true });
   for (const directory of [layout.processes, layout.buckets, layout.trash]) {
     mkdirSync(directory, { recursive: true });
@@ -36,16 +37,10 @@ export function prepareDirectory(layout: Layout): void {
   if (isNew) syncAbove(layout.root, firstMade);
 }
 
-/** Syncs the names of the folder and of all that were made above it, down from the first. */
-function syncAbove(directory: string, firstMade = directory): void {
-  const parent = dirname(directory);
-  if (directory !== firstMade && parent !== directory) syncAbove(parent, firstMade);
-  try {
-    syncDirectorySync(parent);
-  } catch (error) {
-    // A parent that may be passed through and not read was made by somebody else, long before.
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
-  }
+function unfinishedRestore(): BackupError {
+  return new BackupError("A backup was being restored into the directory, and that was not finished.", [
+    "Run the same store restore again: it goes on where it was cut off.",
+  ]);
 }
 
 interface BucketRow {

@@ -1,0 +1,51 @@
+// `store backup`: a consistent copy of the data directory, also while servers write to it.
+import { resolve } from "node:path";
+import { backUpStore } from "../../open.ts";
+import { secretKeyFile } from "../../script/secret-key.ts";
+import { startTransfer } from "../backup-progress.ts";
+import type { Command } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { dataLocation, requireData, shown } from "../context.ts";
+import { interruptible } from "../interrupt.ts";
+import { counted } from "../output.ts";
+
+export const backupCommand: Command = {
+  name: "backup",
+  summary: "Make a consistent copy of everything that is stored",
+  details:
+    "Servers may go on meanwhile. Into a folder with an earlier backup only what is new is copied, and the earlier\n" +
+    "one stays until the new one is complete. The key that secrets and access keys are sealed with goes along when\n" +
+    "it is kept in the data directory: guard the backup as you guard the data.",
+  usage: ["--to DIR"],
+  options: {
+    to: { value: "DIR", summary: "the folder for the backup, best on another disk" },
+    "without-secret-key": { summary: `leave ${secretKeyFile} out; keep it elsewhere` },
+  },
+  examples: [
+    "store backup --to /backups/store",
+    "store backup --data /var/lib/store --to /backups/store --json",
+  ],
+  async run(invocation) {
+    const { output, options } = invocation;
+    const to = options.text("to");
+    if (to === undefined || to === "") throw usageError("store backup needs a folder: --to DIR");
+    const location = dataLocation(invocation);
+    if (location === "memory:") throw new CommandError("What is only in memory cannot be backed up.");
+    requireData(invocation, location);
+    const isElsewhere =
+      options.flag("without-secret-key") || Boolean(invocation.environment.STORE_SECRET_KEY);
+    const [companions, elsewhere] = isElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
+    const path = resolve(invocation.directory, to);
+    const report = await startTransfer(output, "backup", (progress) =>
+      interruptible((signal) => backUpStore(location, path, { companions, elsewhere, progress, signal })),
+    );
+    if (output.isJson) return output.json({ to: path, ...report });
+    const { buckets, objects, bytes, files, copiedFiles, copiedBytes } = report;
+    const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+    const copied = `${counted(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} there before`;
+    await output.line(`Backed up ${held} into ${output.name(shown(invocation, path))}: ${copied}.`);
+    if (isElsewhere) {
+      output.note("The key that secrets and access keys are sealed with is not in the backup: keep it too.");
+    }
+  },
+};

@@ -1,0 +1,88 @@
+// `store restore`: a backup back into an empty data directory, or only read through.
+import { resolve } from "node:path";
+import type { BackupTotals, RestoreReport } from "../../model/backup.ts";
+import { restoreStore, verifyBackup } from "../../open.ts";
+import { secretKeyFile } from "../../script/secret-key.ts";
+import { startTransfer } from "../backup-progress.ts";
+import type { Command, Invocation } from "../command.ts";
+import { CommandError, usageError } from "../command-error.ts";
+import { dataLocation, shown } from "../context.ts";
+import { interruptible } from "../interrupt.ts";
+import { counted, type Output } from "../output.ts";
+
+export const restoreCommand: Command = {
+  name: "restore",
+  summary: "Bring a backup back into an empty data directory, or check one",
+  details:
+    "Every byte is held against its checksum. A backup that is damaged or was never finished is refused. A restore\n" +
+    "that was cut off leaves a data directory that nothing opens; the same command goes on with it.",
+  usage: ["--from DIR", "--from DIR --verify"],
+  options: {
+    from: { value: "DIR", summary: "the folder with the backup" },
+    verify: { summary: "only read the backup and tell what is damaged; exit code 1 when something is" },
+  },
+  examples: [
+    "store restore --from /backups/store --data /var/lib/store",
+    "store restore --from /backups/store --verify",
+  ],
+  async run(invocation) {
+    const from = invocation.options.text("from");
+    if (from === undefined || from === "") throw usageError("store restore needs a folder: --from DIR");
+    const path = resolve(invocation.directory, from);
+    return invocation.options.flag("verify") ? verify(invocation, path) : restore(invocation, path);
+  },
+};
+
+async function restore(invocation: Invocation, from: string): Promise<number> {
+  const { output } = invocation;
+  const location = dataLocation(invocation);
+  if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
+  const report = await startTransfer(output, "restore", (progress) =>
+    interruptible((signal) => restoreStore(from, location, { progress, signal })),
+  );
+  if (output.isJson) {
+    await output.json({ from, data: location, ...report });
+    return 0;
+  }
+  await output.line(
+    `Restored ${inWords(report, output)} into ${output.name(shown(invocation, location))}, as of ${output.time(report.made)}.`,
+  );
+  noteKey(report, output);
+  return 0;
+}
+
+async function verify({ output }: Invocation, from: string): Promise<number> {
+  const report = await startTransfer(output, "verify", (progress) =>
+    interruptible((signal) => verifyBackup(from, { progress, signal })),
+  );
+  const { damages } = report;
+  const code = damages.length === 0 ? 0 : 1;
+  if (output.isJson) {
+    await output.json({ from, ...report, damages: damages.map(({ what }) => what) });
+    return code;
+  }
+  await output.table(
+    [{ name: "DAMAGED" }],
+    damages.map(({ what }) => [what]),
+  );
+  const verdict =
+    code === 0
+      ? output.style.green("All is well.")
+      : output.style.red(`Found ${counted(damages.length, "damage")}.`);
+  await output.line(
+    `Read the backup as of ${output.time(report.made)}: ${inWords(report, output)}. ${verdict}`,
+  );
+  noteKey(report, output);
+  return code;
+}
+
+function inWords({ buckets, objects, bytes }: BackupTotals, output: Output): string {
+  return `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+}
+
+function noteKey({ elsewhere }: RestoreReport, output: Output): void {
+  if (!elsewhere.includes(secretKeyFile)) return;
+  output.note(
+    `The key that secrets and access keys are sealed with is not in the backup: set STORE_SECRET_KEY, or put ${secretKeyFile} into the data directory.`,
+  );
+}

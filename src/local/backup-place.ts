@@ -1,0 +1,48 @@
+// Where a backup may be written: not into the data, not among other files, not over the backup of another store.
+import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+import { BackupError } from "../model/backup.ts";
+import { type BackupLayout, backupNames } from "./backup-layout.ts";
+import type { Manifest } from "./backup-manifest.ts";
+import { syncAbove } from "./directory-sync.ts";
+import type { Layout } from "./layout.ts";
+import type { RegisteredBucket } from "./registry.ts";
+
+/** Makes the place when it is not there. */
+export function prepareBackupPlace(source: Layout, { root }: BackupLayout): void {
+  const [data, place] = [realPath(source.root) + sep, realPath(root) + sep];
+  if (place.startsWith(data) || data.startsWith(place)) {
+    throw new BackupError(`"${root}" and the data directory lie one in the other.`, [
+      "Name a folder elsewhere, best on another disk.",
+    ]);
+  }
+  const firstMade = mkdirSync(root, { recursive: true, mode: 0o700 });
+  syncAbove(root, firstMade);
+  const foreign = readdirSync(root).find((name) => !backupNames.test(name));
+  if (foreign !== undefined) {
+    throw new BackupError(`"${root}" is no backup: it holds other files, such as "${foreign}".`, [
+      "Name a new or empty folder, or one with an earlier backup.",
+    ]);
+  }
+}
+
+/** Also of what is not there yet: links on the way to it count. */
+function realPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const parent = dirname(path);
+  return parent === path ? path : join(realPath(parent), basename(path));
+}
+
+/** An earlier backup is not given up for a store that has nothing to do with it. */
+export function checkSameStore(
+  buckets: readonly RegisteredBucket[],
+  earlier: Manifest | undefined,
+  { root }: BackupLayout,
+): void {
+  if (earlier === undefined || earlier.buckets.length === 0) return;
+  const there = new Set(buckets.map(({ id }) => id));
+  if (earlier.buckets.some(({ id }) => there.has(id))) return;
+  throw new BackupError(`"${root}" holds the backup of another store: they have no bucket in common.`, [
+    "Name another folder, or remove that one if it is no longer needed.",
+  ]);
+}

@@ -1,0 +1,103 @@
+// The end of a backup: the registry, which comes last, with the buckets that were made meanwhile. Its lock is
+// held while its few pages are copied and those buckets are held, before anybody can delete them: however many
+// come and go, this ends.
+import { existsSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type BucketBackup, backUpBucket } from "./backup-bucket.ts";
+import type { SnapshotLayout } from "./backup-layout.ts";
+import type { BucketEntry, Manifest } from "./backup-manifest.ts";
+import { openDatabase } from "./database.ts";
+import { syncDirectory } from "./directory-sync.ts";
+import { copyWhole, inspectFile } from "./file-copy.ts";
+import { bucketPaths, type Layout } from "./layout.ts";
+import type { Pins } from "./pins.ts";
+import { createRegistryReader, deleteBucket, type RegisteredBucket } from "./registry.ts";
+import { checkPages, copyDatabase, openSnapshot } from "./snapshot.ts";
+
+export interface Begun {
+  readonly pins: Pins;
+  readonly companions: readonly string[];
+  /** Buckets that are copied already, by id. */
+  readonly buckets: ReadonlyMap<string, BucketEntry>;
+}
+
+export type Completed = Pick<Manifest, "registry" | "companions" | "buckets">;
+
+/** All of it is on the disk when this resolves. */
+export async function completeSnapshot(work: BucketBackup, begun: Begun): Promise<Completed> {
+  const { source, snapshot, backup } = work;
+  const buckets = await backUpRegistry(work, begun);
+  const companions = await copyCompanions(source, snapshot.companions, begun.companions);
+  const registry = await inspectFile(snapshot.registry, () => {}, "sync");
+  for (const { id } of buckets) await syncDirectory(bucketPaths(snapshot, id).directory);
+  const directories = [snapshot.companions, snapshot.buckets, snapshot.root];
+  for (const path of [...directories, backup.blobs, backup.snapshots, backup.root]) await syncDirectory(path);
+  return { registry, companions, buckets };
+}
+
+async function backUpRegistry(work: BucketBackup, { pins, buckets }: Begun): Promise<BucketEntry[]> {
+  const { source, snapshot, watch } = work;
+  const late = new Map<string, () => void>();
+  const all: RegisteredBucket[] = [];
+  const copied = new Map<string, BucketEntry>();
+  try {
+    const registry = openDatabase(source.registry, { role: "writer" });
+    try {
+      registry.exec("BEGIN IMMEDIATE");
+      all.push(...createRegistryReader(registry).all());
+      for (const { id } of all) if (!buckets.has(id)) late.set(id, pins.hold(source, id));
+      await copyDatabase(source.registry, snapshot.registry, watch);
+    } finally {
+      if (registry.isTransaction) registry.exec("ROLLBACK");
+      registry.close();
+    }
+    for (const bucket of all) {
+      const entry = buckets.get(bucket.id) ?? (await backUpBucket(work, bucket));
+      if (entry !== undefined) copied.set(bucket.id, entry);
+      late.get(bucket.id)?.();
+    }
+  } finally {
+    for (const release of late.values()) release();
+  }
+  await settleDeleted(snapshot, all, copied);
+  return [...copied.values()];
+}
+
+/** Buckets that were deleted before their turn came are deleted in the copy as well, in the usual way. */
+async function settleDeleted(
+  snapshot: SnapshotLayout,
+  all: readonly RegisteredBucket[],
+  copied: ReadonlyMap<string, BucketEntry>,
+): Promise<void> {
+  const deleted = all.filter(({ id }) => !copied.has(id));
+  if (deleted.length > 0) {
+    const registry = openDatabase(snapshot.registry, { role: "writer" });
+    try {
+      for (const { name } of deleted) deleteBucket(snapshot, registry, name);
+    } finally {
+      registry.close();
+    }
+  }
+  // And of those that the registry had forgotten by then, nothing is kept.
+  for (const id of readdirSync(snapshot.buckets)) {
+    if (!copied.has(id)) await rm(bucketPaths(snapshot, id).directory, { recursive: true, force: true });
+  }
+  await rm(snapshot.trash, { recursive: true, force: true });
+  const registry = openSnapshot(snapshot.registry);
+  try {
+    checkPages(registry);
+  } finally {
+    registry.close();
+  }
+}
+
+/** After the registry: a key is made before anything is sealed with it. */
+async function copyCompanions(source: Layout, to: string, names: readonly string[]) {
+  const entries = [];
+  for (const name of names) {
+    const from = join(source.root, name);
+    if (existsSync(from)) entries.push({ name, ...(await copyWhole(from, join(to, name), () => {})) });
+  }
+  return entries;
+}

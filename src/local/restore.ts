@@ -1,0 +1,127 @@
+// Brings a backup back into an empty directory, or only reads it through. Every byte is held against its
+// checksum on the way. Until all of it is there and on the disk, a file says so, and nobody opens the directory.
+import { closeSync, openSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { StoredBlob } from "../engine/blobs.ts";
+import { BackupError, type BackupWork, type RestoreReport } from "../model/backup.ts";
+import { StoreError } from "../model/errors.ts";
+import { type BackupLayout, backupLayoutOf } from "./backup-layout.ts";
+import { whileReading } from "./backup-lock.ts";
+import { type SealedManifest, totalsOf } from "./backup-manifest.ts";
+import { bytesOf, walkBackup, watchOf } from "./backup-reader.ts";
+import { syncAbove, syncDirectory } from "./directory-sync.ts";
+import { isMissing } from "./disk-errors.ts";
+import { copyBlob, copyWhole, hasBlob, readBlob, type Watch, writeWhole } from "./file-copy.ts";
+import { createFolderMaker, type FolderMaker } from "./folder-maker.ts";
+import { fullDisk } from "./full-disk.ts";
+import { blobPath, bucketPaths, type Layout, layoutOf, placeOf } from "./layout.ts";
+
+export async function restore(
+  from: string,
+  directory: string,
+  work: BackupWork = {},
+): Promise<RestoreReport> {
+  const backup = backupLayoutOf(resolve(from));
+  const target = layoutOf(resolve(directory));
+  try {
+    return await whileReading(backup, async (manifest) => {
+      await prepareTarget(target, manifest);
+      work.progress?.expect(bytesOf(manifest));
+      await restoreAll(backup, target, manifest, watchOf(work));
+      await rm(target.unfinished);
+      await syncDirectory(target.root);
+      return totalsOf(manifest);
+    });
+  } catch (error) {
+    throw fullDisk(error, target.root, "Make room and run the same command again, or remove the folder.");
+  }
+}
+
+/** Empty, or begun from the very same backup: then what is whole of it is not copied again. */
+async function prepareTarget(target: Layout, { checksum }: SealedManifest): Promise<void> {
+  const names = await namesIn(target.root);
+  const begun = names.includes("restore.unfinished") ? await readFile(target.unfinished, "utf8") : undefined;
+  if (begun === undefined && names.length > 0) {
+    throw new BackupError(`"${target.root}" is not empty: it holds "${names[0]}".`, [
+      "Name a new or empty folder for the data.",
+    ]);
+  }
+  // Cut off before it was written, it stands for a directory that has nothing else yet.
+  if (begun !== undefined && begun !== checksum && names.length > 1) {
+    throw new BackupError(`"${target.root}" holds a restore of another backup that was not finished.`, [
+      "Remove the folder, or name another one.",
+    ]);
+  }
+  const firstMade = await mkdir(target.root, { recursive: true });
+  await writeWhole(target.unfinished, Buffer.from(checksum));
+  await syncDirectory(target.root);
+  syncAbove(target.root, firstMade);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => name !== "lost+found");
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function restoreAll(
+  backup: BackupLayout,
+  target: Layout,
+  manifest: SealedManifest,
+  watch: Watch,
+): Promise<void> {
+  for (const path of [target.processes, target.trash, target.buckets]) await mkdir(path, { recursive: true });
+  const folders = new Map<string, FolderMaker>();
+  for (const { id } of manifest.buckets) {
+    const { blobs, open, pins } = bucketPaths(target, id);
+    for (const path of [blobs, open, pins]) await mkdir(path, { recursive: true });
+    folders.set(id, createFolderMaker(blobs));
+  }
+  await walkBackup(backup, manifest, {
+    records: (from, id) => copyWhole(from, bucketPaths(target, id).database, watch),
+    registry: (from) => copyWhole(from, target.registry, watch),
+    companion: (from, name) => copyWhole(from, join(target.root, name), watch),
+    async blob(from, blob) {
+      const place = placeOf(blob.id);
+      await folders.get(place.bucketId)!.make(place.folder);
+      await restoreBlob(blob, from, blobPath(target, place), watch);
+    },
+    damage(what) {
+      throw new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
+        `Find out all that is damaged: store restore --verify --from ${backup.root}`,
+      ]);
+    },
+  });
+  for (const [id, made] of folders) {
+    await made.sync();
+    await syncDirectory(bucketPaths(target, id).directory);
+  }
+  await syncDirectory(target.buckets);
+  await syncDirectory(target.root);
+}
+
+async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Watch): Promise<void> {
+  if (await isWhole(to, blob)) return watch(blob.size);
+  const descriptor = openSync(from, "r");
+  try {
+    await copyBlob(descriptor, blob, to, watch);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** From a run that was cut off. */
+async function isWhole(path: string, blob: StoredBlob): Promise<boolean> {
+  if (!(await hasBlob(path, blob))) return false;
+  try {
+    await readBlob(path, blob, () => {});
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+// Snapshots of databases that others go on writing to: copied page by page under one read transaction, which
+// holds up nobody, takes a few pages of memory, and gives the state of one instant however long it takes.
+import { pathToFileURL } from "node:url";
+import { backup, DatabaseSync } from "@photostructure/sqlite";
+import type { StoredBlob } from "../engine/blobs.ts";
+import { StoreError } from "../model/errors.ts";
+import { type Database, openDatabase, pragma, readingError } from "./database.ts";
+import type { Watch } from "./file-copy.ts";
+import { createQueries, type Queries } from "./queries.ts";
+import { checkSchemaVersion } from "./schema.ts";
+
+const pagesAtOnce = 256;
+
+export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
+  const source = openDatabase(from, { role: "reader" });
+  try {
+    // The transaction begins with its first read. Without it each write of another process would begin the
+    // copy anew, and under constant writes it would have no end.
+    source.exec("BEGIN");
+    source.prepare("SELECT count(*) FROM sqlite_schema").get();
+    // The driver tells of progress where nobody can throw: an end that is asked for waits for the last page.
+    await backup(source, to, { rate: pagesAtOnce });
+    source.exec("COMMIT");
+  } finally {
+    source.close();
+  }
+  watch(0);
+}
+
+/** A database nobody writes to, without a trace beside it. */
+export function openSnapshot(path: string): Database {
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", "ro");
+  url.searchParams.set("immutable", "1");
+  const database = new DatabaseSync(url);
+  try {
+    checkSchemaVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Whether its pages hang together; records are held against their checksums as they are read. */
+export function checkPages(database: Database): void {
+  const found = pragma(database, "quick_check");
+  if (found === "ok") return;
+  throw new StoreError("InternalError", {
+    detail: "The stored data is damaged: the index is not whole.",
+    cause: new Error(String(found)),
+  });
+}
+
+/** What is found in a bucket's snapshot: objects, the blobs of their bodies and of parts, and damage. */
+export type Found =
+  | { readonly kind: "object"; readonly inline: number }
+  | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
+  | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
+
+/** Everything a bucket's records name, each record verified. What cannot be read is told, and the rest goes on. */
+export function* contentsOf(database: Database): Generator<Found> {
+  try {
+    checkPages(database);
+    const queries = createQueries(database);
+    let objects = 0;
+    for (const found of objectsOf(queries)) {
+      if (found.kind === "object") objects++;
+      yield found;
+    }
+    const { objects: expected } = queries.totals();
+    if (objects !== expected)
+      yield { kind: "damage", key: undefined, what: `${expected} objects are counted, ${objects} found.` };
+    yield* partsOf(queries);
+  } catch (error) {
+    yield { kind: "damage", key: undefined, what: detailOf(error) };
+  }
+}
+
+function* objectsOf(queries: Queries): Generator<Found> {
+  let after: Uint8Array | undefined;
+  for (;;) {
+    const keys = queries.keys(after);
+    for (const bytes of keys) yield* objectOf(queries, Buffer.from(bytes).toString());
+    after = keys.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+function objectOf(queries: Queries, key: string): Found[] {
+  try {
+    const found = queries.objectWithBody(key);
+    if (found === undefined)
+      return [
+        { kind: "object", inline: 0 },
+        { kind: "damage", key, what: "The key is not found again." },
+      ];
+    const { body } = found;
+    if (body.home === "inline") return [{ kind: "object", inline: body.bytes.length }];
+    const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    return [{ kind: "object", inline: 0 }, ...blobs.map((blob): Found => ({ kind: "blob", key, blob }))];
+  } catch (error) {
+    return [
+      { kind: "object", inline: 0 },
+      { kind: "damage", key, what: detailOf(error) },
+    ];
+  }
+}
+
+/** The parts of uploads in flight. */
+function* partsOf(queries: Queries): Generator<Found> {
+  const limit = 1000;
+  let after: { key: string; id: string } | undefined;
+  for (;;) {
+    const uploads = queries.uploads({ prefix: "", after, limit });
+    for (const { key, id } of uploads) {
+      for (const { blob, stored } of queries.parts(id))
+        yield { kind: "blob", key, blob: { id: blob, size: stored } };
+    }
+    if (uploads.length < limit) return;
+    after = uploads.at(-1)!;
+  }
+}
+
+function detailOf(error: unknown): string {
+  const told = readingError(error, "its records");
+  return told instanceof StoreError ? told.detail : String(told);
+}
