@@ -91,5 +91,5 @@ async function everythingOf(engine: Engine, bucket: string) {
   const { uploads } = await engine.listUploads(bucket);
   const parts = await Promise.all(uploads.map((upload) => engine.listParts(bucket, upload)));
   const totals = await engine.totals(bucket);
-  return { totals, settings: await engine.settings(bucket), objects, uploads, parts };
+  return { totals, bucket: await engine.bucket(bucket), objects, uploads, parts };
 }
