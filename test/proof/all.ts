@@ -3,5 +3,6 @@ import { kill } from "./kill.ts";
 import { linearizable } from "./linearizable.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
+import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [kill, linearizable, power];
+export const proofs: readonly Proof[] = [kill, recovery, linearizable, power];
