@@ -27,11 +27,18 @@ export async function complete(
       const object = await tryComplete(context, bucket, stored, parts, options);
       if (object !== undefined) return object;
     } catch (error) {
+      // Of a commit that failed nobody knows whether it counts: asking again would only hide the failure.
+      if (isOfTheDisk(error)) throw error;
       // What was found wrong with the parts only counts when the upload did not change meanwhile.
       const now = await activeUpload(context, bucket, upload);
       if (now.revision === stored.revision) throw error;
     }
   }
+}
+
+function isOfTheDisk(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return true;
+  return ["ServiceUnavailable", "InsufficientStorage", "InternalError"].includes(error.reason);
 }
 
 export async function activeUpload(
