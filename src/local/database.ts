@@ -23,9 +23,10 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
       // Must come before the first table. Freed pages are given back in small steps.
       database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
     }
-    // In WAL mode this build would sync only at checkpoints, and lose acknowledged commits in a power cut.
+    // In WAL mode this build would sync only at checkpoints, and lose acknowledged commits in a power cut. It
+    // would also make checkpoints by itself and tell nobody of a sync that failed there: see createCheckpoint.
     database.exec(
-      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864",
+      "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
     );
     // The map is as large as this build allows: reads of the index then copy no pages.
     database.exec(
@@ -81,6 +82,26 @@ export function inTransaction<T>(database: Database, work: () => T): T {
   }
 }
 
+/** Pages in a log before it is folded into its database: longer ones make rare puts wait long. */
+const longLog = 1000;
+
+/** Folds the log into the database when it has become long. Throws what the disk refuses, but for want of room. */
+export function createCheckpoint(database: Database): () => void {
+  const look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const fold = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  return () => {
+    const { log } = look.get() as { log: number };
+    if (log < longLog) return;
+    try {
+      fold.get();
+    } catch (error) {
+      // Then the log stays as it is, and grows: it is the next to meet the full disk.
+      const code = sqliteCode(error);
+      if (code !== sqliteFull && code !== sqliteBusy) throw error;
+    }
+  };
+}
+
 /** The primary SQLite result code of an error, if it is one. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("errcode" in error)) return undefined;
@@ -91,10 +112,15 @@ export function sqliteCode(error: unknown): number | undefined {
 export function readingError(error: unknown, what: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
-  if (code === sqliteCorrupt || code === sqliteNotADatabase || code === sqliteError) {
+  if (isDamage(code) || code === sqliteError) {
     return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
   }
   return new StoreError("ServiceUnavailable", { detail: `${what} could not be read.`, cause: error });
+}
+
+/** What SQLite also calls a database that the disk refuses to read. */
+export function isDamage(code: number | undefined): boolean {
+  return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
 const sqliteError = 1;

@@ -1,4 +1,5 @@
 // Failures of the disk, in the store's words.
+import { constants } from "node:os";
 import { StoreError } from "../model/errors.ts";
 import type { Fence } from "./fence.ts";
 
@@ -6,6 +7,15 @@ function systemError(error: unknown): { code: string; syscall: string } | undefi
   if (!(error instanceof Error)) return undefined;
   const { code, syscall } = error as NodeJS.ErrnoException;
   return code === undefined || syscall === undefined ? undefined : { code, syscall };
+}
+
+const quotaErrno = -constants.errno.EDQUOT;
+
+/** No space left, on the disk or of what this user may take of it, for which Node has no name. */
+export function isNoSpace(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, errno } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC" || code === "EDQUOT" || errno === quotaErrno;
 }
 
 export function isMissing(error: unknown): boolean {
@@ -20,8 +30,7 @@ export function writeError(error: unknown, fence: Fence): unknown {
   // Nothing else is missing on the way to a new file than the folder of a bucket deleted meanwhile.
   if (code === "ENOENT") return new StoreError("NoSuchBucket", { cause: error });
   // A full disk may show at the sync only. The file it was about is thrown away, and with it all doubt.
-  const isFull = code === "ENOSPC" || code === "EDQUOT";
-  if (isFull && syscall !== "fsync") return new StoreError("InsufficientStorage", { cause: error });
+  if (isNoSpace(error) && syscall !== "fsync") return new StoreError("InsufficientStorage", { cause: error });
   if (syscall === "fsync" || syscall === "fdatasync") return fence.fall(error);
   return new StoreError("ServiceUnavailable", {
     detail: "The bytes could not be written to the disk.",

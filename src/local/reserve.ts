@@ -11,6 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isNoSpace } from "./disk-errors.ts";
 
 const reserveBytes = 4 * 1024 * 1024;
 
@@ -42,9 +43,9 @@ function take(path: string, partial: string): boolean {
   } catch (error) {
     closeSync(descriptor);
     rmSync(partial, { force: true });
-    const { code, syscall } = error as NodeJS.ErrnoException;
+    const { syscall } = error as NodeJS.ErrnoException;
     // Too little space is an answer; a sync that fails is a failure of the disk.
-    if (syscall !== "write" || (code !== "ENOSPC" && code !== "EDQUOT")) throw error;
+    if (syscall !== "write" || !isNoSpace(error)) throw error;
     return false;
   }
   closeSync(descriptor);

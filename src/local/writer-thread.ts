@@ -5,6 +5,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
 import {
+  createCheckpoint,
   type Database,
   inTransaction,
   openDatabase,
@@ -14,6 +15,7 @@ import {
   sqliteFull,
   sqliteIoError,
 } from "./database.ts";
+import { isNoSpace } from "./disk-errors.ts";
 import { deleteDocument, putDocument } from "./documents.ts";
 import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
@@ -25,13 +27,14 @@ import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writ
 const { layout, processName } = workerData as WriterData;
 const port = parentPort!;
 const registry = openDatabase(layout.registry, { role: "writer" });
+const checkpointRegistry = createCheckpoint(registry);
 const reserve = createReserve(layout.reserve, processName);
 const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
 const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
 
 function openBucket(id: string) {
   const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
-  return { database, applier: createApplier(database) };
+  return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
 }
 
 /** The first failure of the disk: requests already on their way are not committed behind it. */
@@ -89,20 +92,18 @@ function full(): Error {
 function failure(kind: Failure["failure"], error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const told: Failure = { failure: kind, message, code: sqliteCode(error) };
-  if (told.code === sqliteIoError) fallen = told;
+  // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.
+  if (kind === "failed" && (told.code === undefined || told.code === sqliteIoError)) fallen ??= told;
   return told;
 }
 
 function attempt<T>(work: () => T): T | Failure {
   try {
+    if (fallen !== undefined) return fallen;
     return work();
   } catch (error) {
     return failure(sqliteCode(error) === sqliteFull || isNoSpace(error) ? "full" : "failed", error);
   }
-}
-
-function isNoSpace(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOSPC";
 }
 
 function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
@@ -150,6 +151,18 @@ function commitAll(requests: readonly CommitRequest[]): void {
     const result = groups.map(({ bucketId, changes }) => outcomes.get(bucketId)!.splice(0, changes.length));
     port.postMessage({ id, result } satisfies Reply);
   }
+  for (const bucketId of changes.keys()) foldLog(() => buckets.get(bucketId).checkpoint());
+}
+
+/** Behind the answers, which need not wait for it. A sync that fails here lets no further commit through. */
+function foldLog(checkpoint: () => void): void {
+  if (fallen !== undefined) return;
+  try {
+    checkpoint();
+  } catch (error) {
+    // Of a bucket deleted meanwhile there is nothing to fold.
+    if (sqliteCode(error) !== sqliteCannotOpen) failure("failed", error);
+  }
 }
 
 function next(): Request | undefined {
@@ -170,6 +183,7 @@ port.on("message", (first: Request) => {
     if (request === undefined || request.kind === "commit") continue;
     port.postMessage({ id: request.id, result: answer(request) } satisfies Reply);
     if (request.kind === "close") return port.close();
+    foldLog(checkpointRegistry);
     request = next();
   }
   vacuum.whenIdle();

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import type { WireChange } from "./changes.ts";
-import { sqliteBusy, sqliteIoError } from "./database.ts";
+import { isDamage, sqliteBusy, sqliteIoError } from "./database.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
 import type { Failure, Group, Job, Outcome, Reply, WriterData } from "./writer-messages.ts";
@@ -101,6 +101,9 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
       detail: "Other processes kept the bucket's database locked for too long. Please try again.",
       cause,
     });
+  }
+  if (isDamage(code)) {
+    return new StoreError("InternalError", { detail: "The stored data is damaged: a database.", cause });
   }
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return fence.fall(cause);

@@ -199,3 +199,14 @@ for (const [what, size] of [
     );
   });
 }
+
+test("a failed sync of the database, when its log is folded into it, fences the process", async (t) => {
+  await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
+    await failNextSyncOf(database);
+    await agent.ask({ do: "begin storm", bucket, writers: 16, size: 3 * KiB });
+    const { refusals, late } = await agent.ask<Stormed>({ do: "end storm" });
+    assert.deepEqual([...new Set(refusals.map(({ code }) => code))], [10043]);
+    assert.equal(late, 0, "puts acknowledged after the first was refused");
+    await assertFenced(agent);
+  });
+});
