@@ -70,9 +70,16 @@ static void note(char what, const char *path) {
   if (notes >= 0 && path[0] == '/') syscall(SYS_write, notes, line, length);
 }
 
+/* Anywhere in the path, or at its end with a dollar sign. */
+static int isMeant(const char *path) {
+  size_t part = strlen(faults->part), length = strlen(path);
+  if (part == 0 || faults->part[part - 1] != '$') return strstr(path, faults->part) != NULL;
+  return length >= part - 1 && strncmp(path + length - (part - 1), faults->part, part - 1) == 0;
+}
+
 static int isFailing(uint32_t call, const char *path) {
   if (!(faults->calls & call)) return 0;
-  if (strncmp(path, faults->root, strlen(faults->root)) != 0 || strstr(path, faults->part) == NULL) return 0;
+  if (strncmp(path, faults->root, strlen(faults->root)) != 0 || !isMeant(path)) return 0;
   int32_t left = __atomic_sub_fetch(&faults->countdown, 1, __ATOMIC_SEQ_CST);
   if (left > 0 || (left < 0 && !faults->lasting)) return 0;
   __atomic_add_fetch(&faults->hits, 1, __ATOMIC_SEQ_CST);

@@ -1,8 +1,9 @@
 // Every proof there is, in the order of the long run.
+import { disk } from "./disk.ts";
 import { kill } from "./kill.ts";
 import { linearizable } from "./linearizable.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [kill, recovery, linearizable, power];
+export const proofs: readonly Proof[] = [kill, recovery, linearizable, power, disk];
