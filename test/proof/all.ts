@@ -2,8 +2,9 @@
 import { disk } from "./disk.ts";
 import { kill } from "./kill.ts";
 import { linearizable } from "./linearizable.ts";
+import { model } from "./model.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [kill, recovery, linearizable, power, disk];
+export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk];
