@@ -1,4 +1,5 @@
 // Every proof there is, in the order of the long run.
+import { backup } from "./backup.ts";
 import { disk } from "./disk.ts";
 import { kill } from "./kill.ts";
 import { linearizable } from "./linearizable.ts";
@@ -7,4 +8,4 @@ import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk];
+export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk, backup];
