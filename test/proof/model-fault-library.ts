@@ -94,19 +94,13 @@ __attribute__((constructor)) static void begin(void) {
 
 static int isOurs(const char *path) { return strncmp(path, under, strlen(under)) == 0; }
 
-/* A checkpoint that fails is done again from the log, so the databases themselves may fail to sync. */
-static int isDatabase(const char *path) {
-  size_t length = strlen(path);
-  return length > 3 && strcmp(path + length - 3, ".db") == 0;
-}
-
-static int isOurFile(int kind, int descriptor) {
+static int isOurFile(int descriptor) {
   char path[4096], link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length <= 0) return 0;
   path[length] = 0;
-  return isOurs(path) && !(kind == SYNC && isDatabase(path));
+  return isOurs(path);
 }
 
 /* Whether this call is the one that was armed. */
@@ -124,7 +118,7 @@ static int fails(int kind) {
   return kind != DEATH && isTurn(kind);
 }
 
-static int failsOn(int kind, int descriptor) { return isArmed() && isOurFile(kind, descriptor) && fails(kind); }
+static int failsOn(int kind, int descriptor) { return isArmed() && isOurFile(descriptor) && fails(kind); }
 static void passes(const char *path) { if (isArmed() && isOurs(path)) fails(DEATH); }
 
 #define REAL(name, type) static type real; if (real == NULL) real = (type)dlsym(RTLD_NEXT, name)

@@ -58,7 +58,7 @@ export async function resolveS3(world: World, wanted: ForS3): Promise<S3Call> {
     case "upload part":
       return partCall(world, wanted);
     case "complete": {
-      const { key, id, ...upload } = chosenUpload(world, wanted.upload);
+      const { key, id, ...upload } = await chosenUpload(world, wanted.upload);
       const parts = chosenParts({ key, id, ...upload }, wanted.parts);
       const elements = parts.map(
         ([number, etag]) => `<Part><PartNumber>${number}</PartNumber><ETag>"${etag}"</ETag></Part>`,
@@ -73,7 +73,7 @@ export async function resolveS3(world: World, wanted: ForS3): Promise<S3Call> {
       };
     }
     case "abort": {
-      const { key, id } = chosenUpload(world, wanted.upload);
+      const { key, id } = await chosenUpload(world, wanted.upload);
       return { do: "s3", method: "DELETE", key, query: [["uploadId", id]] };
     }
     case "lifecycle":
@@ -84,6 +84,14 @@ export async function resolveS3(world: World, wanted: ForS3): Promise<S3Call> {
 async function readCall(world: World, wanted: WantedRead & { do: "head" | "get" }): Promise<S3Call> {
   const { key, range, part, secret, by } = wanted;
   const object = await world.object(key);
+  if (wanted.do === "head" && by === "stream") {
+    const attributes = "ETag,Checksum,ObjectParts,StorageClass,ObjectSize";
+    const headers = {
+      ...customerHeaders(givenKey(secret, keyOf(object))),
+      "x-amz-object-attributes": attributes,
+    };
+    return { do: "s3", method: "GET", key, query: [["attributes", ""]], headers };
+  }
   return {
     do: "s3",
     method: wanted.do === "head" ? "HEAD" : "GET",
@@ -182,10 +190,10 @@ async function deleteCall(world: World, wanted: Extract<Wanted, { do: "delete" }
   return { do: "s3", method: "POST", query: [["delete", ""]], headers: { "content-md5": md5 }, body };
 }
 
-function listCall(world: World, wanted: WantedPage): S3Call {
+async function listCall(world: World, wanted: WantedPage): Promise<S3Call> {
   const { kind, prefix, delimiter, limit, after } = wanted;
   if (kind === "parts") {
-    const { key, id } = chosenUpload(world, wanted.upload);
+    const { key, id } = await chosenUpload(world, wanted.upload);
     const most = limit === null ? [] : [["max-parts", String(limit)] as const];
     return { do: "s3", method: "GET", key, query: [["uploadId", id], ...most] };
   }
@@ -209,7 +217,7 @@ function listCall(world: World, wanted: WantedPage): S3Call {
 }
 
 async function partCall(world: World, wanted: WantedPart): Promise<S3Call> {
-  const { key, id, ssecKey, algorithm } = chosenUpload(world, wanted.upload);
+  const { key, id, ssecKey, algorithm } = await chosenUpload(world, wanted.upload);
   const { number, body, secret, from, isChecked } = wanted;
   const headers: Headers = customerHeaders(givenKey(secret, ssecKey));
   const call = { do: "s3", method: "PUT", key } as const;

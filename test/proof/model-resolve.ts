@@ -14,18 +14,29 @@ import type {
   WantedPage,
   WantedRange,
   WantedRead,
+  WantedUpload,
   WantedWrite,
 } from "./model-wanted.ts";
 import type { KnownUpload, World } from "./model-world.ts";
 
-export async function resolve(world: World, wanted: Wanted): Promise<Operation> {
-  if (wanted.do === "sweep") return { do: "sweep" };
+export async function resolve(world: World, drawn: Wanted): Promise<Operation> {
+  if (drawn.do === "sweep") return { do: "sweep" };
+  const wanted = await withKeyThatIsThere(world, drawn);
   const isForS3 =
     wanted.do === "lifecycle" ||
     wanted.do === "copy" ||
     wanted.face === "s3" ||
     (wanted.do === "list" && wanted.kind !== "objects");
   return isForS3 ? resolveS3(world, wanted) : resolveBinding(world, wanted);
+}
+
+async function withKeyThatIsThere<T extends Exclude<Wanted, { do: "sweep" }>>(
+  world: World,
+  wanted: T,
+): Promise<T> {
+  if (wanted.do === "copy") return { ...wanted, from: await world.keyThatIsThere(wanted.from) };
+  if ((wanted.do !== "get" && wanted.do !== "head") || !wanted.isThere) return wanted;
+  return { ...wanted, key: await world.keyThatIsThere(wanted.key) };
 }
 
 type ForBinding = Exclude<Wanted, { do: "sweep" | "lifecycle" | "copy" }>;
@@ -49,13 +60,13 @@ async function resolveBinding(world: World, wanted: ForBinding): Promise<Operati
     case "list":
       return { do: "list", options: listOptions(world, wanted) };
     case "upload part": {
-      const upload = chosenUpload(world, wanted.upload);
+      const upload = await chosenUpload(world, wanted.upload);
       const ssecKey = givenKey(wanted.secret, upload.ssecKey);
       const { number, body } = wanted;
       return { do: "upload part", upload: nameOf(upload), number, body, ...(ssecKey && { ssecKey }) };
     }
     case "complete": {
-      const upload = chosenUpload(world, wanted.upload);
+      const upload = await chosenUpload(world, wanted.upload);
       const parts = chosenParts(upload, wanted.parts);
       return {
         do: "complete",
@@ -64,12 +75,15 @@ async function resolveBinding(world: World, wanted: ForBinding): Promise<Operati
       };
     }
     case "abort":
-      return { do: "abort", upload: nameOf(chosenUpload(world, wanted.upload)) };
+      return { do: "abort", upload: nameOf(await chosenUpload(world, wanted.upload)) };
   }
 }
 
 /** Commands may come before any upload was made: then they name one that never was. */
-export function chosenUpload({ uploads }: World, back: number): KnownUpload {
+export async function chosenUpload(world: World, { isActive, back }: WantedUpload): Promise<KnownUpload> {
+  const active = isActive ? await world.activeUploads() : undefined;
+  const found = world.uploads.filter(({ id }) => active?.has(id) ?? true);
+  const uploads = found.length > 0 ? found : world.uploads;
   return uploads.at(-1 - (back % Math.max(1, uploads.length))) ?? neverMade;
 }
 

@@ -30,6 +30,8 @@ export interface WantedBody {
 export interface WantedRead {
   readonly face: Face;
   readonly key: string;
+  /** The next key that has an object, if this has none. */
+  readonly isThere: boolean;
   readonly condition: WantedCondition | null;
   readonly range: WantedRange | null;
   readonly secret: Secret;
@@ -60,13 +62,19 @@ export interface WantedPage {
   readonly limit: number | null;
   readonly after: "start" | "cursor" | string;
   readonly include: number;
-  readonly upload: number;
+  readonly upload: WantedUpload;
+}
+
+export interface WantedUpload {
+  /** Of those in flight, if there are any; else of all there ever were. */
+  readonly isActive: boolean;
+  /** The so-manieth from the newest. */
+  readonly back: number;
 }
 
 export interface WantedPart {
   readonly face: Face;
-  /** The so-manieth upload from the newest. */
-  readonly upload: number;
+  readonly upload: WantedUpload;
   readonly number: number;
   readonly body: WantedBody;
   readonly secret: Secret;
@@ -90,11 +98,11 @@ export type Wanted =
   | {
       readonly do: "complete";
       readonly face: Face;
-      readonly upload: number;
+      readonly upload: WantedUpload;
       readonly parts: "all" | "first" | "last" | "wrong etag" | "backwards" | "none";
       readonly condition: WantedCondition | null;
     }
-  | { readonly do: "abort"; readonly face: Face; readonly upload: number }
+  | { readonly do: "abort"; readonly face: Face; readonly upload: WantedUpload }
   | { readonly do: "lifecycle"; readonly rule: number }
   | { readonly do: "sweep" };
 
@@ -149,7 +157,7 @@ const write: fc.Arbitrary<WantedWrite> = fc.record({
   key,
   body,
   condition,
-  metadata: often(0, fc.nat(4), 1),
+  metadata: fc.constantFrom(...[0, 1, 2, 3].flatMap((usual) => Array(8).fill(usual) as number[]), 4),
   checksum: often<WantedWrite["checksum"]>("none", fc.constantFrom("right", "right", "wrong"), 2),
   algorithm: fc.nat(4),
   storageClass: often<WantedWrite["storageClass"]>(
@@ -167,11 +175,17 @@ const write: fc.Arbitrary<WantedWrite> = fc.record({
 const read: fc.Arbitrary<WantedRead> = fc.record({
   face,
   key,
+  isThere: often(true, fc.constant(false)),
   condition,
   range,
   secret,
   by: fc.constantFrom("bytes", "stream"),
   part: often<number | null>(null, fc.integer({ min: 1, max: 4 }), 6),
+});
+
+const upload: fc.Arbitrary<WantedUpload> = fc.record({
+  isActive: often(true, fc.constant(false), 8),
+  back: fc.nat(2),
 });
 
 const page: fc.Arbitrary<WantedPage> = fc.record({
@@ -186,10 +200,9 @@ const page: fc.Arbitrary<WantedPage> = fc.record({
   limit: often<number | null>(null, fc.constantFrom(0, 1, 2, 3, 1000, 1001), 1),
   after: fc.oneof(fc.constantFrom("start", "cursor"), key),
   include: fc.nat(3),
-  upload: fc.nat(3),
+  upload,
 });
 
-const upload = fc.nat(3);
 const partBody = fc.record<WantedBody>({
   size: often(40, fc.constantFrom(...edges), 4),
   name: fc.nat(9),
@@ -213,17 +226,20 @@ export const wantedWrite: fc.Arbitrary<Wanted> = fc.oneof(
       .map(([wanted, from, replace]) => ({ do: "copy" as const, ...wanted, from, replace })),
   },
   {
-    weight: 3,
+    weight: 2,
     arbitrary: fc.record({
       do: fc.constant("delete" as const),
       face,
-      keys: fc.uniqueArray(key, { minLength: 1, maxLength: 4 }),
+      keys: fc.oneof(
+        key.map((one) => [one]),
+        fc.uniqueArray(key, { minLength: 2, maxLength: 4 }),
+      ),
       condition,
     }),
   },
   { weight: 2, arbitrary: write.map((wanted) => ({ do: "create upload" as const, ...wanted })) },
   {
-    weight: 6,
+    weight: 8,
     arbitrary: fc.record({
       do: fc.constant("upload part" as const),
       face,
@@ -236,7 +252,7 @@ export const wantedWrite: fc.Arbitrary<Wanted> = fc.oneof(
     }),
   },
   {
-    weight: 3,
+    weight: 2,
     arbitrary: fc.record({
       do: fc.constant("complete" as const),
       face,

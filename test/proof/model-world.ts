@@ -19,6 +19,10 @@ export interface World {
   readonly uploads: readonly KnownUpload[];
   readonly cursor: string | undefined;
   object(key: string): Promise<ObjectRecord | undefined>;
+  /** This key, or the next that has an object. */
+  keyThatIsThere(key: string): Promise<string>;
+  /** Ids of those in flight. */
+  activeUploads(): Promise<ReadonlySet<string>>;
   /** Lets time pass. */
   advance(milliseconds: number): void;
   task(operation: Operation): Task;
@@ -80,6 +84,15 @@ export async function createWorld(name: string): Promise<World> {
       return cursor;
     },
     object: (key) => model.engine.head(bucketName, key),
+    async keyThatIsThere(key) {
+      if ((await model.engine.head(bucketName, key)) !== undefined) return key;
+      const { objects } = await model.engine.list(bucketName, { startAfter: key, limit: 1 });
+      if (objects.length > 0) return objects[0]!.key;
+      return (await model.engine.list(bucketName, { limit: 1 })).objects[0]?.key ?? key;
+    },
+    async activeUploads() {
+      return new Set((await model.engine.listUploads(bucketName)).uploads.map(({ id }) => id));
+    },
     advance(milliseconds) {
       now += milliseconds;
     },

@@ -138,7 +138,8 @@ function plainCommands() {
     { weight: 480, arbitrary: wantedWrite.map(ask) },
     { weight: 400, arbitrary: wantedRead.map(ask) },
     { weight: 40, arbitrary: wantedRest.map(ask) },
-    { weight: 40, arbitrary: fc.nat(8 * day).map(advance) },
+    { weight: 20, arbitrary: fc.nat(day).map(advance) },
+    { weight: 8, arbitrary: fc.nat(8 * day).map(advance) },
   ];
 }
 
@@ -169,7 +170,7 @@ function roughCommand(counts: Counts): fc.Arbitrary<Command> {
   });
   const death = fc.record({
     writes: fc.array(wantedWrite, { minLength: 1, maxLength: 3 }),
-    step: fc.integer({ min: 1, max: 40 }),
+    step: fc.integer({ min: 1, max: 20 }),
     sweeps: fc.boolean(),
     again: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 12 })),
   });
