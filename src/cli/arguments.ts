@@ -65,7 +65,15 @@ export function readArguments(path: string, command: Command, args: readonly str
   return { parameters, options: givenOptions(known, values) };
 }
 
+const longestShort = 100;
+
 function tokensOf(args: readonly string[], options: Options): Token[] {
+  const end = args.indexOf("--");
+  // Each letter behind one dash is an option to the parser, and it takes its time with many.
+  const long = args.find(
+    (arg, i) => (end === -1 || i < end) && arg.length > longestShort && /^-[^-]/.test(arg),
+  );
+  if (long !== undefined) throw usageError(`There is no option ${long.slice(0, longestShort)}…`);
   const described = Object.entries(options).map(([name, { value }]) => {
     const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
     return [name, { type, multiple: true, ...(name === "help" ? { short: "h" } : {}) }] as const;

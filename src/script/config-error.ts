@@ -44,14 +44,20 @@ export interface LocatedFault {
   readonly hint: string | undefined;
 }
 
-/** All the faults of a file, in its order. */
+/** More than anybody reads at once. */
+export const mostFaults = 25;
+
+/** The faults of a file, in its order. */
 export function configError(source: SourceText, faults: readonly Fault[]): ConfigError {
-  const inOrder = [...faults].sort((a, b) => a.span.start - b.span.start);
+  const all = [...faults].sort((a, b) => a.span.start - b.span.start);
+  const inOrder = all.slice(0, mostFaults);
   const located = inOrder.map(({ span, message, hint }) => {
     const { line, column } = positionOf(source.text, span.start);
     return { file: source.file, line, column, message, hint };
   });
-  return new ConfigError(inOrder.map((fault) => rendered(source, fault)).join("\n\n"), located);
+  const texts = inOrder.map((fault) => rendered(source, fault));
+  if (all.length > mostFaults) texts.push("And there are more: once these are mended, the next are told.");
+  return new ConfigError(texts.join("\n\n"), located);
 }
 
 export interface Position {
@@ -60,8 +66,13 @@ export interface Position {
 }
 
 export function positionOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split("\n");
-  return { line: before.length, column: before.at(-1)!.length + 1 };
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", start)) {
+    line++;
+    start = end + 1;
+  }
+  return { line, column: Math.min(offset, text.length) - start + 1 };
 }
 
 /** Paths are shown as they would be typed here. */
@@ -72,7 +83,8 @@ export function shownPath(file: string): string {
 
 function rendered({ file, text }: SourceText, { span, message, hint }: Fault): string {
   const { line, column } = positionOf(text, span.start);
-  const source = text.split("\n")[line - 1]!.replace(/\r$/, "");
+  const start = Math.min(span.start, text.length) - column + 1;
+  const source = text.slice(start).split("\n", 1)[0]!.replace(/\r$/, "");
   return faultText({
     path: shownPath(file),
     line,

@@ -1,6 +1,6 @@
 // Reads typed fields out of a configuration, and keeps every fault with its place: all of them are told at
 // once, not one a run.
-import type { Fault, Span } from "./config-error.ts";
+import { type Fault, mostFaults, type Span } from "./config-error.ts";
 import type { ConfigPath } from "./config-places.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { nearest } from "./nearest.ts";
@@ -55,6 +55,8 @@ export function createFields(source: ConfigSource): Fields {
   const excused = new Set<string>();
 
   function tell(path: ConfigPath, { message, hint, at = "value" }: Told): void {
+    // One more than is told is enough to know that there are more.
+    if (faults.length > mostFaults) return;
     const place = source.places.find(path);
     const span = at === "key" ? (place.key ?? place.value) : place.value;
     faults.push({ span, message, hint });
@@ -66,6 +68,7 @@ export function createFields(source: ConfigSource): Fields {
   }
 
   function unknownKey(path: ConfigPath, key: string): void {
+    if (faults.length > mostFaults) return;
     const where = tableOf(path);
     const known = knownKeys[where] ?? [];
     const place = where === "" ? "the configuration" : where;

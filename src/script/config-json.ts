@@ -1,7 +1,21 @@
 // Reads JSON and JSONC, and tells their syntax errors in plain words.
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { configError, type Fault, positionOf, type SourceText, type Span } from "./config-error.ts";
-import { type ConfigPath, createPlaces, type ParsedConfig, type Places } from "./config-places.ts";
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  configError,
+  type Fault,
+  mostFaults,
+  positionOf,
+  type SourceText,
+  type Span,
+} from "./config-error.ts";
+import {
+  type ConfigPath,
+  createPlaces,
+  deepest,
+  depthFault,
+  type ParsedConfig,
+  type Places,
+} from "./config-places.ts";
 
 /** JSONC is JSON with comments and trailing commas. */
 export type JsonFormat = "json" | "jsonc";
@@ -9,6 +23,8 @@ export type JsonFormat = "json" | "jsonc";
 export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig {
   const errors: ParseError[] = [];
   const isJsonc = format === "jsonc";
+  const tooDeep = tooDeepAt(source.text);
+  if (tooDeep !== undefined) throw configError(source, [depthFault(tooDeep)]);
   const tree = parseTree(source.text, errors, { disallowComments: !isJsonc, allowTrailingComma: isJsonc });
   const first = errors[0];
   if (first !== undefined || tree === undefined) {
@@ -19,6 +35,22 @@ export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig 
   const value = plainValue({ text: source.text, places, faults }, tree, []);
   if (faults.length > 0) throw configError(source, faults);
   return { value, places };
+}
+
+/** Where the nesting goes beyond what is allowed: the parser calls itself for each level, and would not come back. */
+function tooDeepAt(text: string): Span | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  // In the order of the parser's tokens: { } [ ], and the end of the text.
+  for (let token = scanner.scan() as number; token !== 17; token = scanner.scan()) {
+    if (token === 1 || token === 3) depth++;
+    else if (token === 2 || token === 4) depth--;
+    if (depth > deepest) {
+      const start = scanner.getTokenOffset();
+      return { start, end: start + 1 };
+    }
+  }
+  return undefined;
 }
 
 function spanOf({ offset, length }: Node | ParseError): Span {
@@ -44,8 +76,9 @@ function plainValue(walk: Walk, node: Node, path: ConfigPath): unknown {
     const [key, value] = property.children as [Node, Node];
     const name = String(key.value);
     const member = [...path, name];
-    if (walk.places.has(member)) walk.faults.push(writtenTwice(walk, name, key, member));
-    else walk.places.set(member, { key: spanOf(key), value: spanOf(value) });
+    if (walk.places.has(member)) {
+      if (walk.faults.length <= mostFaults) walk.faults.push(writtenTwice(walk, name, key, member));
+    } else walk.places.set(member, { key: spanOf(key), value: spanOf(value) });
     return [name, plainValue(walk, value, member)];
   });
   return Object.fromEntries(entries);

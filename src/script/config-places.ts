@@ -1,6 +1,6 @@
 // Where things stand in a configuration's text: from a path of keys and indexes to the characters of the key
 // and of the value.
-import type { Span } from "./config-error.ts";
+import type { Fault, Span } from "./config-error.ts";
 
 export type ConfigPath = readonly (string | number)[];
 
@@ -20,6 +20,26 @@ export interface Places {
 export interface ParsedConfig {
   readonly value: unknown;
   readonly places: Places;
+}
+
+/** Tables and lists in each other: more than anybody writes, and less than a stack holds. */
+export const deepest = 64;
+
+export class TooDeep extends Error {
+  readonly span: Span;
+
+  constructor(span: Span) {
+    super("nested too deeply");
+    this.span = span;
+  }
+}
+
+export function depthFault(span: Span): Fault {
+  return {
+    span,
+    message: `Here tables and lists are nested more than ${deepest} deep.`,
+    hint: "Write it flatter, or keep it as text in quotes.",
+  };
 }
 
 export function createPlaces(root: Span): Places {

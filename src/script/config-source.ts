@@ -40,6 +40,11 @@ export function findConfig(directory: string): string {
 }
 
 export function readSource(path: string): ConfigSource {
+  return sourceOf(path, bytesOf);
+}
+
+/** The file's bytes are asked for when its name is one of a configuration. */
+export function sourceOf(path: string, bytesOf: (file: string) => Uint8Array): ConfigSource {
   const file = resolve(path);
   const form = extname(file).toLowerCase();
   if (form !== ".toml" && form !== ".json" && form !== ".jsonc") {

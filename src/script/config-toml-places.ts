@@ -2,7 +2,7 @@
 // no fault, so this scanner only has to know where tokens begin and end, not whether they are allowed.
 import { parse } from "smol-toml";
 import type { Span } from "./config-error.ts";
-import { type ConfigPath, createPlaces, type Places } from "./config-places.ts";
+import { type ConfigPath, createPlaces, deepest, type Places, TooDeep } from "./config-places.ts";
 
 interface Scanner {
   readonly text: string;
@@ -60,6 +60,7 @@ function keys(scanner: Scanner): Key[] {
     const span = take(scanner, isQuoted ? string : bareKey);
     const written = scanner.text.slice(span.start, span.end);
     found.push({ name: isQuoted && written !== "" ? String(parse(`key = ${written}`).key) : written, span });
+    if (found.length > deepest) throw new TooDeep(span);
     take(scanner, space);
   } while (takeIf(scanner, "."));
   return found;
@@ -105,6 +106,7 @@ function entry(scanner: Scanner, table: ConfigPath): void {
 
 function value(scanner: Scanner, path: ConfigPath): Span {
   const start = scanner.at;
+  if (path.length > deepest) throw new TooDeep({ start, end: start + 1 });
   if (takeIf(scanner, "[")) {
     items(scanner, "]", (index) => {
       const element = [...path, index];

@@ -1,13 +1,14 @@
 // Reads TOML, and tells its syntax errors in the words of somebody who does not know TOML by heart.
 import { parse, TomlError } from "smol-toml";
 import { configError, type Fault, type SourceText, type Span } from "./config-error.ts";
-import type { ParsedConfig } from "./config-places.ts";
+import { depthFault, type ParsedConfig, TooDeep } from "./config-places.ts";
 import { tomlPlaces } from "./config-toml-places.ts";
 
 export function parseToml(source: SourceText): ParsedConfig {
   try {
     return { value: parse(source.text), places: tomlPlaces(source.text) };
   } catch (error) {
+    if (error instanceof TooDeep) throw configError(source, [depthFault(error.span)]);
     if (!(error instanceof TomlError)) throw error;
     throw configError(source, [syntaxFault(source.text, error)]);
   }
@@ -32,7 +33,7 @@ function syntaxFault(text: string, error: TomlError): Fault {
   const before = line.slice(0, error.column - 1).trimStart();
   const rest = line
     .slice(error.column - 1)
-    .replace(/\s+#.*/, "")
+    .replace(/(?<=\s)#.*/, "")
     .trim();
   const stop = { text, at, before, rest };
   const said = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
@@ -69,9 +70,9 @@ function notAValue(stop: Stop): Words {
   const { before, at } = stop;
   // In a list or an inline table the value ends before what follows it there.
   const isWholeLine = /^[^=[{]*=\s*$/.test(before);
-  const rest = isWholeLine ? stop.rest : stop.rest.replace(/(?<=.)\s*[,\]}].*/, "");
-  const key = before.replace(/\s*=\s*$/, "");
-  if (rest === "" && key === before) return openList(stop);
+  const rest = isWholeLine ? stop.rest : stop.rest.replace(/(?<=.)[,\]}].*/, "").trimEnd();
+  const key = before.replace(/=\s*$/, "").trimEnd();
+  if (rest === "" && !before.trimEnd().endsWith("=")) return openList(stop);
   if (rest === "") return { message: "The value is missing.", hint: `Write: ${key} = "…"` };
   const span = { start: at, end: at + rest.length };
   if (/^[“”„‘’«]/.test(rest)) {

@@ -50,8 +50,12 @@ export interface ReadOptions {
 const sources = new WeakMap<ScriptConfig, ConfigSource>();
 
 /** Throws a ConfigError with every fault of the file. */
-export function readConfig(file: string, { now = Date.now }: ReadOptions = {}): ScriptConfig {
-  const source = readSource(file);
+export function readConfig(file: string, options: ReadOptions = {}): ScriptConfig {
+  return configOf(readSource(file), options);
+}
+
+/** The same for a configuration that was read already. */
+export function configOf(source: ConfigSource, { now = Date.now }: ReadOptions = {}): ScriptConfig {
   const fields = createFields(source);
   const config = checked(fields, new Date(now()).toISOString().slice(0, 10));
   if (fields.faults.length > 0) throw configError(source, fields.faults);

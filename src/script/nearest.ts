@@ -4,8 +4,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   const given = word.toLowerCase();
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of known) {
-    const distance = editDistance(given, candidate.toLowerCase());
     const allowed = Math.max(1, Math.floor(Math.max(given.length, candidate.length) / 3));
+    // The difference in length is the least distance there can be: no need to measure what is too far.
+    if (Math.abs(given.length - candidate.length) > allowed) continue;
+    const distance = editDistance(given, candidate.toLowerCase());
     // As many changes as there are letters would turn the word into anything.
     if (distance > allowed || distance >= given.length) continue;
     if (best === undefined || distance < best.distance) best = { candidate, distance };

@@ -123,6 +123,7 @@ test("missing, superfluous and impossible arguments are wrong use, told with the
     [["bucket", "create", "my", "photos"], 'does not expect "photos"', "goes into quotes"],
     [["bucket", "list", "photos"], 'does not expect "photos"'],
     [["bucket", "list", "--data"], "--data needs a value"],
+    [["bucket", "list", `-${"a".repeat(100_000)}`], "There is no option -aaaa"],
     [["bucket", "list", "--data", "--json"], '--data needs a value, but "--json" follows', "--data=--json"],
     [["bucket", "list", "--data="], "--data needs a folder"],
     [["bucket", "list", "--json=yes"], "--json takes no value"],
