@@ -1,8 +1,8 @@
 // Records as text, for adapters that keep them in a database: JSON arrays, led by a format number so that a
 // later layout can tell an earlier one. Text, because the drivers hand a string over several times faster
 // than a buffer. Each carries its own key, so that a record that turns up in another's place is noticed.
-import { allAlgorithms, hex, type UploadChecksum } from "../model/checksum.ts";
-import { invariant } from "../model/errors.ts";
+import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../model/checksum.ts";
+import { StoreError } from "../model/errors.ts";
 import type {
   Checksums,
   Encryption,
@@ -13,6 +13,15 @@ import type {
 } from "../model/object.ts";
 import type { PartRecord, UploadRecord, UploadState } from "../model/upload.ts";
 import type { BodyPart } from "./records.ts";
+import {
+  expectCount,
+  expectFields,
+  expectList,
+  expectOneOf,
+  expectText,
+  expectTime,
+  reading,
+} from "./stored-shape.ts";
 
 const format = 1;
 
@@ -78,9 +87,16 @@ export function encodeObject(record: ObjectRecord): string {
 }
 
 export function decodeObject(text: string): ObjectRecord {
+  return reading("the record of an object", () => readObject(text));
+}
+
+function readObject(text: string): ObjectRecord {
   const encoded = parse<EncodedObject>(text);
   const [, key, version, size, uploaded, etag, checksums, storageClass, http, custom, encryption] = encoded;
   const checksumParts = encoded[11];
+  expectText(key, version, etag);
+  expectCount(size, checksumParts ?? 0);
+  expectTime(uploaded);
   return {
     key,
     version,
@@ -109,8 +125,20 @@ export function encodeUpload(record: UploadRecord): string {
 }
 
 export function decodeUpload(text: string): UploadRecord {
+  return reading("the record of an upload", () => readUpload(text));
+}
+
+function readUpload(text: string): UploadRecord {
   const encoded = parse<EncodedUpload>(text);
   const [, key, id, created, state, due, result, storageClass, http, custom, encryption, checksum] = encoded;
+  expectText(key, id);
+  expectTime(created, due);
+  expectOneOf(state, ["active", "completed", "aborted"]);
+  if (result !== 0) expectText(result[0], result[1]);
+  if (checksum !== undefined) {
+    expectOneOf(checksum.algorithm, allAlgorithms);
+    expectOneOf(checksum.of, ["parts", "bytes"]);
+  }
   return {
     key,
     id,
@@ -129,7 +157,14 @@ export function encodePart({ size, etag, uploaded, stored, checksums }: PartReco
 }
 
 export function decodePart(number: number, blob: string, text: string): PartRecord {
+  return reading("the record of a part", () => readPart(number, blob, text));
+}
+
+function readPart(number: number, blob: string, text: string): PartRecord {
   const [, size, etag, uploaded, stored, checksums] = parse<EncodedPart>(text);
+  expectCount(size, stored);
+  expectText(etag);
+  expectTime(uploaded);
   return { number, size, etag, uploaded, blob, stored, ...decodedIfAny(checksums) };
 }
 
@@ -148,19 +183,28 @@ export function encodeManifest(parts: readonly BodyPart[]): string {
 }
 
 export function decodeManifest(text: string): BodyPart[] {
-  const [, rows] = parse<EncodedManifest>(text);
-  return rows.map(([number, size, id, stored, checksums]) => ({
-    number,
-    size,
-    blob: { id, size: stored },
-    ...decodedIfAny(checksums),
-  }));
+  return reading("the list of an object's parts", () => {
+    const [, rows] = parse<EncodedManifest>(text);
+    expectList(rows);
+    return rows.map(readBodyPart);
+  });
+}
+
+function readBodyPart([number, size, id, stored, checksums]: EncodedBodyPart): BodyPart {
+  expectCount(number, size, stored);
+  expectText(id);
+  return { number, size, blob: { id, size: stored }, ...decodedIfAny(checksums) };
 }
 
 function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
   const encoded = JSON.parse(text) as T;
-  invariant(encoded[0] === format, `record format ${encoded[0]} is known`);
-  return encoded;
+  expectList(encoded);
+  const [given] = encoded;
+  if (given === format) return encoded;
+  expectCount(given);
+  throw new StoreError("InternalError", {
+    detail: `The stored data is damaged, or was written by a later version: record format ${given} is not known.`,
+  });
 }
 
 function encodedIfAny(checksums: Checksums | undefined): [] | [EncodedChecksums] {
@@ -181,12 +225,18 @@ function encodeChecksums(checksums: Checksums): EncodedChecksums {
 }
 
 function decodeChecksums(encoded: EncodedChecksums): Checksums {
+  expectFields(encoded, isChecksum);
   const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
   for (const algorithm of allAlgorithms) {
     const value = encoded[algorithm];
     if (value !== undefined) checksums[algorithm] = Buffer.from(value, "hex");
   }
   return checksums;
+}
+
+function isChecksum(value: unknown, name: string): boolean {
+  const length = checksumLengths[name as keyof typeof checksumLengths];
+  return typeof value === "string" && value.length === length * 2;
 }
 
 function encodeMetadata({
@@ -208,6 +258,9 @@ function encodeEncryption({ keyMd5, scope, sealedKey }: Encryption) {
 }
 
 function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMetadata): Metadata {
+  expectOneOf(storageClass, ["Standard", "InfrequentAccess"]);
+  if (http !== 0) expectFields(http, (value) => typeof value === "string" || Number.isFinite(value));
+  if (custom !== 0) for (const [name, value] of custom) expectText(name, value);
   const metadata = {
     httpMetadata: http === 0 ? {} : http,
     customMetadata: new Map(custom === 0 ? [] : custom),
@@ -215,5 +268,6 @@ function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMeta
   };
   if (encryption === 0) return metadata;
   const [keyMd5, scope, sealedKey] = encryption;
+  expectText(keyMd5, scope, sealedKey);
   return { ...metadata, encryption: { keyMd5, scope, sealedKey: Buffer.from(sealedKey, "base64") } };
 }
