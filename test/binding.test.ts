@@ -1,6 +1,7 @@
 // Holds the binding to binding.md: every section's contract on every implementation.
 import { describe } from "node:test";
 import { argumentsContract } from "./contracts/binding/arguments.ts";
+import { hostileArgumentsContract } from "./contracts/binding/arguments-hostile.ts";
 import { metadataArgumentsContract } from "./contracts/binding/arguments-metadata.ts";
 import { bodyContract } from "./contracts/binding/body.ts";
 import { checksumsContract } from "./contracts/binding/checksums.ts";
@@ -38,6 +39,7 @@ for (const each of implementations) {
     writeErrorTableContract(implementation);
     uploadErrorTableContract(implementation);
     argumentsContract(implementation);
+    hostileArgumentsContract(implementation);
     metadataArgumentsContract(implementation);
     keysContract(implementation);
     getContract(implementation);

@@ -44,11 +44,11 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
 }
 
 export function describe(value: unknown): string {
-  return value === null
-    ? "null"
-    : typeof value === "object"
-      ? (value.constructor?.name ?? "an object")
-      : typeof value;
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (typeof value !== "object") return typeof value;
+  const name: unknown = value.constructor?.name;
+  return typeof name === "string" && name !== "" ? name : "an object";
 }
 
 export function customerKeyArgument(options: Fields): Uint8Array | undefined {
@@ -150,9 +150,16 @@ export function httpMetadataArgument(options: Fields): HttpMetadata {
   for (const [name] of metadataHeaders) {
     const value = given[name];
     if (value === undefined || value === null) continue;
-    metadata[name] = name === "cacheExpiry" ? dateField(given, name)! : stringArgument(value, name);
+    metadata[name] = name === "cacheExpiry" ? expiryField(given, name) : stringArgument(value, name);
   }
   return checkedText(metadata);
+}
+
+/** A time that a header can be written of. */
+function expiryField(given: Fields, name: string): number {
+  const time = dateField(given, name)!;
+  if (!Number.isNaN(new Date(time).getTime())) return time;
+  throw new TypeError(`"${name}" must be a valid Date or a number of milliseconds.`);
 }
 
 function checkedText(metadata: HttpMetadata): HttpMetadata {
@@ -183,8 +190,10 @@ export function customMetadataArgument(options: Fields): ReadonlyMap<string, str
 export function partNumberArgument(value: unknown): number {
   const number = Math.trunc(Number(value));
   if (!(number >= 1 && number <= limits.partNumber)) {
+    const isPlain = typeof value === "string" || Number.isFinite(value);
+    const given = isPlain ? ` ${value as string | number}` : "";
     throw new TypeError(
-      `Part number must be between 1 and ${limits.partNumber} (inclusive): ${describe(value)} ${String(value)}`,
+      `Part number must be between 1 and ${limits.partNumber} (inclusive), not ${describe(value)}${given}.`,
     );
   }
   return number;

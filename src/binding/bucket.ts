@@ -81,9 +81,10 @@ export class StoreBucket {
 
   async delete(keys: string | string[]): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
+    // Unlike map, this sees the holes of an array, and each is a key that is missing.
     await this.#engine.delete(
       this.#name,
-      given.map((key) => stringArgument(key, "key")),
+      Array.from(given, (key) => stringArgument(key, "key")),
     );
   }
 

@@ -53,7 +53,8 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
 
   async complete(uploadedParts: script.StoreUploadedPart[]): Promise<script.StoreObject> {
     if (!Array.isArray(uploadedParts)) throw new TypeError("complete needs the array of uploaded parts.");
-    const parts = uploadedParts.map(partArgument);
+    // Unlike map, this sees the holes of an array.
+    const parts = Array.from(uploadedParts, partArgument);
     return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
   }
 }
