@@ -15,7 +15,8 @@ export interface ByteRange {
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
   const range = "suffix" in request ? suffixOf(request.suffix, size) : spanOf(request, size);
-  if (range.length <= 0) throw new StoreError("InvalidRange");
+  // Numbers past all counting make a length that is none.
+  if (!(range.length > 0)) throw new StoreError("InvalidRange");
   return range;
 }
 

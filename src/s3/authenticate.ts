@@ -249,14 +249,17 @@ function readCredential(
 /** Those that were signed, as they came; host and every x-amz header must be among them. */
 function signedHeaders(request: S3Request, claim: Claim): (readonly [string, string])[] {
   const names = claim.signedHeaders.split(";");
+  const signed = new Set(names);
   const { rawHeaders } = request.http;
   const values = new Map<string, string[]>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    values.set(name, [...(values.get(name) ?? []), rawHeaders[i + 1]!]);
+    const before = values.get(name);
+    if (before === undefined) values.set(name, [rawHeaders[i + 1]!]);
+    else before.push(rawHeaders[i + 1]!);
   }
-  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !names.includes(name));
-  if (!names.includes("host")) unsigned.push("host");
+  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signed.has(name));
+  if (!signed.has("host")) unsigned.push("host");
   // The hash of an unsigned body is part of what is signed anyway.
   const open = claim.form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
   if (open.length > 0) {

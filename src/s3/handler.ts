@@ -45,7 +45,8 @@ const region = "auto";
 /** Clients that know only regions of another service name these. */
 const regions = [region, "us-east-1", ""];
 
-const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
+/** What each operation does, once its caller may. */
+export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
   ListBuckets: buckets.listBuckets,
   CreateBucket: buckets.createBucket,
   HeadBucket: buckets.headBucket,

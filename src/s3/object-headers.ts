@@ -51,11 +51,14 @@ export function objectHeaders(record: ObjectRecord, overridden: Overrides): [str
   return [...headers, ...customerKeyHeaders(encryption)];
 }
 
+/** The last that can be written: what a rule ends later than this lasts for ever. */
+const lastDate = 8.64e15;
+
 /** When the bucket's rules will delete it, if they will. */
 export function expirationHeader({ bucket }: Pick<Call, "bucket">, record: ObjectRecord): [string, string][] {
   const lifecycle = bucket?.settings.lifecycle;
   const expiry = lifecycle === undefined ? undefined : expiryOf(lifecycle, record);
-  if (expiry === undefined) return [];
+  if (expiry === undefined || expiry.time > lastDate) return [];
   const id = encodeURIComponent(expiry.rule.id);
   return [["x-amz-expiration", `expiry-date="${httpTime(expiry.time)}", rule-id="${id}"`]];
 }

@@ -130,6 +130,8 @@ export function place(request: S3Request, domains: readonly string[]): { bucket:
 function nameOf(request: S3Request, bucket: string, key: string): OperationName {
   const { method, query } = request;
   if (bucket === "") {
+    // Two slashes, and so a key in no bucket.
+    if (key !== "") throw new S3Error("InvalidBucketName");
     if (method === "GET" || method === "HEAD") return "ListBuckets";
     throw new S3Error("MethodNotAllowed");
   }

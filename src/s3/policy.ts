@@ -87,7 +87,7 @@ function readList(list: readonly unknown[]): Condition {
   const name = typeof operator === "string" ? operator.toLowerCase() : "";
   if (list.length !== 3) throw invalid("A condition has not three elements.");
   if (name === "content-length-range") {
-    const [least, most] = [Number(first), Number(second)];
+    const [least, most] = [lengthOf(first), lengthOf(second)];
     if (!Number.isSafeInteger(least) || !Number.isSafeInteger(most) || least < 0)
       throw invalid("A range of lengths is not valid.");
     return { kind: "length", least, most };
@@ -96,6 +96,11 @@ function readList(list: readonly unknown[]): Condition {
   if (!isText || (name !== "eq" && name !== "starts-with")) throw invalid("A condition is not known.");
   const field = first.slice(1).toLowerCase();
   return { kind: name === "eq" ? "equals" : "starts", field, value: second };
+}
+
+/** Written as a number, or as the text of one. */
+function lengthOf(value: unknown): number {
+  return typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
 }
 
 function invalid(message: string): S3Error {

@@ -1,0 +1,87 @@
+// Inputs of S3 requests that are made to break a parser: each ends in its S3 error, and soon.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rangeFromHeader } from "../../src/http/headers.ts";
+import type { HttpRequest } from "../../src/http/listen.ts";
+import { resolveRange } from "../../src/model/range.ts";
+import { authenticate } from "../../src/s3/authenticate.ts";
+import { expirationHeader } from "../../src/s3/object-headers.ts";
+import { readOperation } from "../../src/s3/operation.ts";
+import { checkPolicy } from "../../src/s3/policy.ts";
+import { readRequest } from "../../src/s3/request.ts";
+import { objectRecord } from "../support/samples.ts";
+
+function request(target: string, headers: readonly (readonly [string, string])[] = []) {
+  const http: HttpRequest = {
+    method: "GET",
+    target,
+    rawHeaders: headers.flat(),
+    header: (name) => headers.find(([one]) => one === name)?.[1],
+    hasBody: false,
+    async *body() {},
+    onDisconnect: () => {},
+  };
+  return readRequest(http);
+}
+
+test("a range of numbers past all counting cannot be satisfied", () => {
+  const huge = "9".repeat(400);
+  for (const text of [`bytes=${huge}-${huge}`, `bytes=${huge}-`, `bytes=20-${huge}`]) {
+    assert.throws(() => resolveRange(rangeFromHeader(text) ?? { offset: 0 }, 10), /not satisfiable/, text);
+  }
+  assert.deepEqual(resolveRange(rangeFromHeader(`bytes=-${huge}`), 10), { offset: 0, length: 10 });
+  assert.deepEqual(resolveRange(rangeFromHeader(`bytes=3-${huge}`), 10), { offset: 3, length: 7 });
+});
+
+test("a policy's range of lengths is of numbers, however deep it hides something else", () => {
+  const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+  for (const value of [deep, "null", "true", "{}", '"x"', "1.5"]) {
+    const text = `{"expiration":"2100-01-01T00:00:00Z","conditions":[["content-length-range",${value},5]]}`;
+    assert.throws(
+      () => checkPolicy(Buffer.from(text).toString("base64"), new Map(), 0),
+      /^S3Error: Invalid Policy: A range of lengths/,
+    );
+  }
+});
+
+test("a header that comes twenty thousand times is only a wrong signature", async () => {
+  const credential =
+    "AWS4-HMAC-SHA256 Credential=A/20261115/auto/s3/aws4_request, SignedHeaders=host;x-amz-date, Signature=0";
+  const headers: (readonly [string, string])[] = [
+    ["host", "h"],
+    ["x-amz-date", "20261115T120000Z"],
+    ["authorization", credential],
+    ...Array.from({ length: 20_000 }, () => ["a", ""] as const),
+  ];
+  const known = { accessKeyId: "A", account: "default", grants: undefined, created: 0, expires: undefined };
+  const secrets = {
+    state: "active" as const,
+    previousUntil: undefined,
+    secretAccessKey: "s",
+    secrets: ["s"],
+  };
+  const options = {
+    credentials: { find: async () => ({ ...known, ...secrets }) },
+    regions: ["auto"],
+    now: () => Date.UTC(2026, 10, 15, 12),
+  };
+  await assert.rejects(authenticate(request("/bucket/key", headers), options), /request signature/);
+});
+
+test("a key in a bucket without a name is no listing of buckets", () => {
+  for (const target of ["//key", "//", "//a/b?list-type=2"]) {
+    const read = () => readOperation(request(target), []);
+    if (target === "//") assert.equal(read().name, "ListBuckets");
+    else assert.throws(read, { code: "InvalidBucketName" });
+  }
+});
+
+test("a rule that ends an object behind the last date there is says nothing of it", () => {
+  const expires = (days: number) => {
+    const lifecycle = [{ id: "far", isEnabled: true, prefix: "", expire: { days } }];
+    const record = { name: "bucket", created: 0, storageClass: "Standard", account: "default" } as const;
+    return expirationHeader({ bucket: { ...record, settings: { lifecycle } } }, objectRecord("key"));
+  };
+  assert.deepEqual(expires(999_999_999), []);
+  assert.match(expires(1)[0]![1], /^expiry-date="\w{3}, .* GMT", rule-id="far"$/);
+});
