@@ -1,6 +1,7 @@
 // Every proof there is, in the order of the long run.
 import { backup } from "./backup.ts";
 import { disk } from "./disk.ts";
+import { fuzz } from "./fuzz.ts";
 import { kill } from "./kill.ts";
 import { linearizable } from "./linearizable.ts";
 import { model } from "./model.ts";
@@ -8,4 +9,4 @@ import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk, backup];
+export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk, backup, fuzz];
