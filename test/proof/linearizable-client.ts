@@ -68,7 +68,7 @@ async function remove(client: Client, keys: readonly string[]): Promise<void> {
 
 async function put(client: Client, key: string, condition?: Condition): Promise<void> {
   const dice = client.random.below(50);
-  const isInParts = dice === 0 && condition === undefined;
+  const isInParts = dice === 0 && condition === undefined && client.target.takesSmallParts;
   const name = client.newName(isInParts ? "parts" : dice < 5 ? "file" : "small");
   const value = etagNamed(name);
   const action = actionOf(value, condition);

@@ -1,10 +1,12 @@
 // A process of the recorded histories: it has the directory open, and its clients work on the keys of a round until
-// the process has done its share. It is killed in the middle of it.
+// the process has done its share. It is killed in the middle of it. One of them has nothing open: its clients speak
+// to the S3 API.
 import { openStore } from "../../src/index.ts";
 import { createRandom } from "../support/random.ts";
 import { doOne, wanted } from "./linearizable-client.ts";
 import { openLog } from "./linearizable-log.ts";
-import { bindingTarget } from "./linearizable-target.ts";
+import { type S3Address, s3Target } from "./linearizable-s3-target.ts";
+import { bindingTarget, type Target } from "./linearizable-target.ts";
 
 export interface ProcessTask {
   readonly directory: string;
@@ -12,6 +14,8 @@ export interface ProcessTask {
   readonly clients: number;
   /** Where all processes' clocks begin, in nanoseconds. */
   readonly zero: string;
+  /** Its clients ask here, and not a store of its own. */
+  readonly s3?: S3Address;
 }
 
 export interface RoundTask {
@@ -34,8 +38,12 @@ const task = JSON.parse(process.argv[2]!) as ProcessTask;
 const zero = BigInt(task.zero);
 // One clock for all processes of the machine, which no one sets.
 const now = () => Number(process.hrtime.bigint() - zero);
-const store = await openStore(task.directory);
-const target = bindingTarget(store.bucket(task.bucket));
+const target = await openTarget(task);
+
+async function openTarget({ directory, bucket, s3 }: ProcessTask): Promise<Target> {
+  if (s3 !== undefined) return s3Target(s3, bucket);
+  return bindingTarget((await openStore(directory)).bucket(bucket));
+}
 
 async function runRound({ log: path, seed, name, prefix, keys, done, share, tellAt }: RoundTask) {
   const log = openLog(path);

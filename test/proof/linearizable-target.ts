@@ -3,6 +3,8 @@ import type { StoreBucket } from "../../src/index.ts";
 import { assertWhole, bytesNamed, partsOf, shapeOf } from "./linearizable-values.ts";
 
 export interface Target {
+  /** S3 takes parts from 5 MiB on only. */
+  readonly takesSmallParts: boolean;
   /** The etag of what was found, whose bytes were looked at; null for nothing. */
   get(key: string): Promise<string | null>;
   head(key: string): Promise<string | null>;
@@ -26,6 +28,7 @@ export class NoAnswer extends Error {}
 
 export function bindingTarget(bucket: StoreBucket): Target {
   return {
+    takesSmallParts: true,
     async get(key) {
       const found = await bucket.get(key);
       if (found === null) return null;

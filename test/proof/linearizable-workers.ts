@@ -7,9 +7,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../support/random.ts";
 import type { FromProcess, ProcessTask, RoundTask } from "./linearizable-process.ts";
+import type { S3Beside } from "./linearizable-s3.ts";
 
 export interface Workers {
   readonly size: number;
+  /** What the last of them asks. */
+  readonly s3: S3Beside;
   /** The one at this place. */
   at(index: number): ChildProcess;
   /** Takes the place of one that is gone. */
@@ -19,10 +22,12 @@ export interface Workers {
 
 const program = fileURLToPath(new URL("./linearizable-process.js", import.meta.url));
 
-export async function startWorkers(count: number, task: ProcessTask): Promise<Workers> {
+/** So many with the directory open, and one whose clients ask the S3 API. */
+export async function startWorkers(count: number, task: ProcessTask, s3: S3Beside): Promise<Workers> {
   const children: ChildProcess[] = [];
   async function start(index: number): Promise<void> {
-    const child = fork(program, [JSON.stringify(task)]);
+    const isOfS3 = index === count;
+    const child = fork(program, [JSON.stringify(isOfS3 ? { ...task, s3: s3.address } : task)]);
     children[index] = child;
     await told(child, "ready");
   }
@@ -30,12 +35,12 @@ export async function startWorkers(count: number, task: ProcessTask): Promise<Wo
     await Promise.all(children.map(killed));
   }
   try {
-    await Promise.all(Array.from({ length: count }, (_, i) => start(i)));
+    await Promise.all(Array.from({ length: count + 1 }, (_, i) => start(i)));
   } catch (error) {
     await end();
     throw error;
   }
-  return { size: count, at: (index) => children[index]!, replace: start, end };
+  return { size: count + 1, s3, at: (index) => children[index]!, replace: start, end };
 }
 
 export interface RoundPlan {
@@ -45,6 +50,8 @@ export interface RoundPlan {
   readonly keys: readonly string[];
   /** What each process does of the round. */
   readonly share: number;
+  /** What the one does whose clients ask the S3 API. */
+  readonly shareOfS3: number;
   readonly round: number;
   readonly random: Random;
 }
@@ -54,7 +61,9 @@ export async function runRound(
   workers: Workers,
   plan: RoundPlan,
 ): Promise<{ paths: string[]; kills: number }> {
-  const { logs, random, share, round } = plan;
+  const { logs, random, round } = plan;
+  const isOfS3 = (index: number) => index === workers.size - 1;
+  const shareOf = (index: number) => (isOfS3(index) ? plan.shareOfS3 : plan.share);
   mkdirSync(logs, { recursive: true });
   const paths: string[] = [];
   // One is killed in every round, and in every other a second one.
@@ -66,17 +75,21 @@ export async function runRound(
     const log = join(logs, name);
     paths.push(log);
     const { prefix, keys } = plan;
-    return { log, seed: random.below(2 ** 31), name, prefix, keys, done, share, tellAt };
+    return { log, seed: random.below(2 ** 31), name, prefix, keys, done, share: shareOf(index), tellAt };
   }
 
   async function takePart(index: number): Promise<void> {
-    const tellAt = victims.has(index) ? random.between(1, share - 1) : -1;
+    const tellAt = victims.has(index) ? random.between(1, shareOf(index) - 1) : -1;
     const task = taskOf(index, 0, tellAt);
     workers.at(index).send(task);
     if (tellAt === -1) return told(workers.at(index), "done");
     await told(workers.at(index), "there");
-    await killed(workers.at(index));
     kills++;
+    if (isOfS3(index)) {
+      workers.s3.killOne(random);
+      return told(workers.at(index), "done");
+    }
+    await killed(workers.at(index));
     await workers.replace(index);
     const rest = taskOf(index, doneIn(task.log), -1);
     workers.at(index).send(rest);

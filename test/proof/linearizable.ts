@@ -10,15 +10,19 @@ import { findViolation } from "./linearizable-checker.ts";
 import { readLogs } from "./linearizable-log.ts";
 import { findTornPage } from "./linearizable-pages.ts";
 import { readAll } from "./linearizable-reader.ts";
+import { s3ProcessCount, startS3Beside } from "./linearizable-s3.ts";
 import { runRound, startWorkers, type Workers } from "./linearizable-workers.ts";
 import type { Budget, Proof } from "./proof.ts";
 
-const processes = 4;
+/** With the directory open, beside the two of the S3 API. */
+const processes = 3;
 const clientsOfProcess = 16;
 const bucket = "shared";
 /** A key sees some four hundred operations, with the lists: more make the search long. */
 const keysOfRound = 48;
-const shareOfProcess = 4000;
+const shareOfProcess = 5000;
+/** Each of its operations is a connection of its own, and nobody waits for the slowest. */
+const shareOfS3 = 1200;
 
 export const linearizable: Proof = {
   name: "linearizable",
@@ -46,8 +50,8 @@ export const linearizable: Proof = {
 function noCounts() {
   return {
     operations: 0,
-    clients: processes * clientsOfProcess,
-    processes,
+    clients: (processes + 1) * clientsOfProcess,
+    processes: processes + s3ProcessCount,
     kills: 0,
     unknown: 0,
     pages: 0,
@@ -59,13 +63,11 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
   const zero = process.hrtime.bigint();
   const random = createRandom(budget.seed);
   const counts = noCounts();
-  const workers = await startWorkers(processes, {
-    directory: data,
-    bucket,
-    clients: clientsOfProcess,
-    zero: String(zero),
-  });
+  const s3 = await startS3Beside(data);
+  let workers: Workers | undefined;
   try {
+    const task = { directory: data, bucket, clients: clientsOfProcess, zero: String(zero) };
+    workers = await startWorkers(processes, task, s3);
     for (let round = 0; budget.more(counts.operations); round++) {
       await oneRound(workers, { round, random, directory, data, zero, counts });
       budget.say(
@@ -73,7 +75,8 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
       );
     }
   } finally {
-    await workers.end();
+    await workers?.end();
+    await s3.end();
   }
   return { ...counts, violations: 0 };
 }
@@ -94,7 +97,7 @@ async function oneRound(
   const prefix = `round ${round}/`;
   const keys = Array.from({ length: keysOfRound }, (_, i) => `${prefix}${String(i).padStart(3, "0")}`);
   const logs = join(directory, "logs");
-  const plan = { logs, prefix, keys, share: shareOfProcess, round, random };
+  const plan = { logs, prefix, keys, share: shareOfProcess, shareOfS3, round, random };
   const { paths, kills } = await runRound(workers, plan);
   const last = join(logs, "last");
   await readAll({ data, bucket, prefix, keys, log: last, zero });
