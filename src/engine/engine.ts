@@ -244,7 +244,8 @@ export interface VerifyReport {
 }
 
 export interface Damage {
-  readonly bucket: string;
+  /** Undefined for what is not in a bucket. */
+  readonly bucket: string | undefined;
   /** Undefined for bytes that belong to no object. */
   readonly key: Key | undefined;
   readonly what: string;

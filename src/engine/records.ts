@@ -13,8 +13,8 @@ export interface Records {
   /** False when the name is taken. */
   createBucket(bucket: BucketRecord): Promise<boolean>;
   bucket(name: string): Promise<Bucket | undefined>;
-  /** By name. */
-  buckets(): Promise<readonly BucketRecord[]>;
+  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  buckets(which?: "sound"): Promise<readonly BucketRecord[]>;
   /** A bucket with objects stays; uploads in flight go with it. */
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
 
@@ -25,8 +25,17 @@ export interface Records {
   objectWithBody(bucket: string, key: Key): Promise<ObjectWithBody | undefined>;
   objects(bucket: string, scan: Scan): Promise<Page<ObjectRecord>>;
 
-  /** Every object in key order, for a check of all of them: a damaged one is told and passed, not thrown. */
-  inspect(bucket: string): AsyncIterable<Inspected>;
+  /**
+   * Every object in key order, behind the given key, for a check of all of them: a damaged one is told and
+   * passed, not thrown.
+   */
+  inspect(bucket: string, after?: Key): AsyncIterable<Inspected>;
+  /**
+   * What is wrong with a bucket's records beside the objects that `inspect` gives, or with the registry when
+   * none is named: what is lost, stands in the wrong place or belongs to nobody. Depth "pages" also checks what
+   * holds the records together, in one go.
+   */
+  audit(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
   /** Whether a commit has named this blob and it is not forgotten yet. */
   knowsBlob(bucket: string, blob: string): Promise<boolean>;
 
@@ -72,6 +81,13 @@ export interface Document {
 export interface Totals {
   readonly objects: number;
   readonly bytes: number;
+}
+
+export interface Finding {
+  /** A bucket's name, where it is about one that the registry should know. */
+  readonly bucket?: string;
+  readonly key?: Key;
+  readonly what: string;
 }
 
 export interface Inspected {
@@ -138,4 +154,6 @@ export type Mutation =
 export interface BuriedBody {
   readonly entry: number;
   readonly blobs: readonly string[];
+  /** Damaged: which blobs it names cannot be told, so none is removed for it. */
+  readonly isDamaged?: true;
 }

@@ -21,16 +21,26 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     uploadsForgotten: 0,
     blobsRemoved,
   };
-  for (const { name } of await context.records.buckets()) {
-    try {
-      await sweepUploads(context, name, counts);
-      if (runsLifecycle) await runLifecycle(context, name, counts);
-      counts.blobsRemoved += await removeBuried(context, name);
-    } catch (error) {
-      // A bucket deleted under the sweep took its garbage with it.
-      if (!(error instanceof StoreError && error.reason === "NoSuchBucket")) throw error;
+  const failures: unknown[] = [];
+  for (const { name } of await context.records.buckets("sound")) {
+    const steps = [
+      () => sweepUploads(context, name, counts),
+      async () => {
+        if (runsLifecycle) await runLifecycle(context, name, counts);
+      },
+      async () => {
+        counts.blobsRemoved += await removeBuried(context, name);
+      },
+    ];
+    for (const step of steps) {
+      await step().catch((error: unknown) => {
+        // A bucket deleted under the sweep took its garbage with it; a damaged one keeps no other waiting.
+        if (!(error instanceof StoreError)) throw error;
+        if (error.reason !== "NoSuchBucket") failures.push(error);
+      });
     }
   }
+  if (failures.length > 0) throw failures[0];
   return counts;
 }
 
@@ -61,6 +71,7 @@ export async function removeBuried(context: Context, bucket: string): Promise<nu
     const buried = await context.records.buried(bucket, after, batch);
     const gone = [];
     for (const body of buried) {
+      if (body.isDamaged === true) continue;
       if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
     }
     if (gone.length > 0) await context.records.forget(bucket, gone);

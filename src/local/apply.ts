@@ -2,16 +2,12 @@
 // then, when all hold, every mutation, with what it leaves without a name buried beside it.
 
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./changes.ts";
-import type { Database } from "./database.ts";
-import { emptyBody } from "./schema.ts";
-
-interface ObjectRow {
-  readonly version: string;
-  readonly size: number;
-  readonly inline: number | null;
-  readonly blob: string | null;
-  readonly manifest: number | null;
-}
+import { verified } from "./checked.ts";
+import { corruption, type Database } from "./database.ts";
+import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "./object-row.ts";
+import { buriedBlobChecksum, buriedManifestChecksum } from "./rows.ts";
+import { emptyBody, isEnded } from "./schema.ts";
+import { witnessPlace } from "./witness.ts";
 
 export interface Applier {
   /** True when the bucket was deleted, by whichever process. */
@@ -24,30 +20,62 @@ export function createApplier(database: Database): Applier {
   const sql = prepare(database);
   let objects = 0;
   let bytes = 0;
+  /** Damage was written over: the totals are counted anew instead of carried on. */
+  let isUncertain = false;
+
+  function attest(place: Uint8Array): boolean {
+    return Number(sql.attest.run(place).changes) > 0;
+  }
+
+  function strike(place: Uint8Array): boolean {
+    return Number(sql.strike.run(place).changes) > 0;
+  }
 
   function holds(check: WireCheck): boolean {
     if (check.kind === "object") {
       const row = sql.findObject.get(check.key) as unknown as ObjectRow | undefined;
-      return row?.version === check.version;
+      if (row !== undefined) return row.version === check.version;
+      // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
+      return check.version === undefined && sql.witnessed.get(witnessPlace.object(check.key)) === undefined;
     }
     const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }
 
-  /** Lets go of what an object row names but its inline bytes: files once they are swept. */
-  function release(row: ObjectRow): void {
-    if (row.blob !== null) sql.bury.run(row.blob, null);
-    if (row.manifest !== null) sql.bury.run(null, row.manifest);
+  /**
+   * Lets go of what an object row names but its inline bytes: files once they are swept. A damaged row may
+   * name another's bytes, so what it names stays.
+   */
+  function release(key: Uint8Array, row: ObjectRow): void {
+    if (!isSoundRow(key, row)) {
+      isUncertain = true;
+      return;
+    }
+    if (row.blob !== null) bury(row.blob);
+    if (row.manifest !== null)
+      sql.bury.run(null, row.manifest, buriedManifestChecksum(row.manifest, row.version));
     objects--;
     bytes -= row.size;
   }
 
+  function bury(blob: string): void {
+    sql.bury.run(blob, null, buriedBlobChecksum(blob));
+  }
+
+  function nameBlob(id: string): void {
+    sql.insertBlob.run(id);
+    attest(witnessPlace.blob(id));
+  }
+
   function putObject(put: WireObject): void {
     const replaced = sql.findObject.get(put.key) as unknown as ObjectRow | undefined;
-    if (replaced !== undefined) release(replaced);
-    const inline = putInline(put.inline, replaced?.inline ?? null);
+    if (replaced !== undefined) release(put.key, replaced);
+    // Missing beside a record that is there, or there beside one that is missing: mended either way.
+    const isNew = attest(witnessPlace.object(put.key));
+    if (isNew !== (replaced === undefined)) isUncertain = true;
+    const inline = putInline(put.inline, replaced);
     const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
-    if (put.blob !== undefined) sql.insertBlob.run(put.blob);
+    if (put.blob !== undefined) nameBlob(put.blob);
     const { key, version, size, blob = null, stored = null, record } = put;
     if (replaced === undefined)
       sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
@@ -57,32 +85,47 @@ export function createApplier(database: Database): Applier {
   }
 
   /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
-  function putInline(body: Uint8Array | undefined, replaced: number | null): number | bigint | null {
+  function putInline(body: Uint8Array | undefined, replaced: ObjectRow | undefined): number | bigint | null {
     const hasRow = body !== undefined && body.length > 0;
-    const hadRow = replaced !== null && replaced !== emptyBody;
-    if (hasRow && hadRow) {
-      sql.updateBody.run(body, replaced);
-      return replaced;
+    const row = replaced === undefined ? null : ownBody(replaced);
+    if (hasRow && row !== null) {
+      sql.updateBody.run(body, row);
+      return row;
     }
-    if (hadRow) sql.deleteBody.run(replaced);
+    if (row !== null) sql.deleteBody.run(row);
     if (hasRow) return sql.insertBody.run(body).lastInsertRowid;
     return body === undefined ? null : emptyBody;
   }
 
+  /** The row of its inline body, unless that is another's: an id that damage has changed leads astray. */
+  function ownBody({ inline, version }: ObjectRow): number | null {
+    if (inline === null || inline === emptyBody) return null;
+    const row = sql.findBody.get(inline) as { bytes: unknown } | undefined;
+    try {
+      verified(version, row?.bytes, "");
+      return inline;
+    } catch {
+      return null;
+    }
+  }
+
   function deleteObject(key: Uint8Array): void {
     const row = sql.findObject.get(key) as unknown as ObjectRow | undefined;
+    const wasWitnessed = strike(witnessPlace.object(key));
+    if (wasWitnessed !== (row !== undefined)) isUncertain = true;
     if (row === undefined) return;
-    release(row);
-    putInline(undefined, row.inline);
+    release(key, row);
+    putInline(undefined, row);
     sql.deleteObject.run(key);
   }
 
   function endParts(uploadId: string, taken: readonly number[]): void {
     const kept = new Set(taken);
-    for (const row of sql.listParts.all(uploadId) as unknown as { number: number; blob: string }[]) {
-      if (!kept.has(row.number)) sql.bury.run(row.blob, null);
+    for (const row of sql.listParts.all(uploadId) as unknown as PartRow[]) {
+      if (!kept.has(row.number) && isSoundPart(uploadId, row)) bury(row.blob);
     }
     sql.deleteParts.run(uploadId);
+    sql.strikeParts.run(witnessPlace.part(uploadId, 0), witnessPlace.behindParts(uploadId));
   }
 
   function mutate(mutation: WireMutation): void {
@@ -102,18 +145,21 @@ export function createApplier(database: Database): Applier {
       case "put upload": {
         const { key, id, active, due, record } = mutation;
         sql.putUpload.run(key, id, active ? 1 : 0, due, record);
+        attest(witnessPlace.upload(key, id));
         return;
       }
       case "delete upload":
         endParts(mutation.id, []);
         sql.deleteUpload.run(mutation.key, mutation.id);
+        strike(witnessPlace.upload(mutation.key, mutation.id));
         return;
       case "put part": {
         const { uploadId, number, blob, record } = mutation;
-        const replaced = sql.findPart.get(uploadId, number) as { blob: string } | undefined;
-        if (replaced !== undefined) sql.bury.run(replaced.blob, null);
-        sql.insertBlob.run(blob);
+        const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
+        if (replaced !== undefined && isSoundPart(uploadId, replaced)) bury(replaced.blob);
+        nameBlob(blob);
         sql.putPart.run(uploadId, number, blob, record);
+        attest(witnessPlace.part(uploadId, number));
         sql.touchUpload.run(uploadId);
         return;
       }
@@ -125,23 +171,32 @@ export function createApplier(database: Database): Applier {
           sql.deleteBuriedManifest.run(entry);
           sql.deleteBuried.run(entry);
         }
-        for (const blob of mutation.blobs) sql.deleteBlob.run(blob);
+        for (const blob of mutation.blobs) {
+          sql.deleteBlob.run(blob);
+          strike(witnessPlace.blob(blob));
+        }
         return;
     }
   }
 
   return {
-    isDeleted: () => (sql.bucket.get() as { deleted: number }).deleted === 1,
+    isDeleted() {
+      const isDeleted = isEnded((sql.bucket.get() as { deleted: unknown }).deleted);
+      if (isDeleted === undefined) throw corruption("Whether the bucket was deleted");
+      return isDeleted;
+    },
     apply(changes) {
       // Also after a transaction that failed half way.
       objects = 0;
       bytes = 0;
+      isUncertain = false;
       const outcomes = changes.map((change) => {
         if (!change.checks.every(holds)) return "conflict";
         for (const mutation of change.mutations) mutate(mutation);
         return "committed";
       });
-      if (objects !== 0 || bytes !== 0) sql.addTotals.run(objects, bytes);
+      if (isUncertain) sql.countTotals.run();
+      else if (objects !== 0 || bytes !== 0) sql.addTotals.run(objects, bytes);
       return outcomes;
     },
   };
@@ -152,7 +207,16 @@ function prepare(database: Database) {
   return {
     bucket: sql("SELECT deleted FROM bucket"),
     addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
-    findObject: sql("SELECT version, size, inline, blob, manifest FROM objects WHERE key = ?"),
+    countTotals: sql(
+      "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
+    ),
+    attest: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
+    strike: sql("DELETE FROM witness WHERE place = ?"),
+    strikeParts: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
+    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
+    findObject: sql(
+      "SELECT version, size, inline, blob, stored, manifest, record FROM objects WHERE key = ?",
+    ),
     insertObject: sql(
       "INSERT INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
@@ -164,12 +228,13 @@ function prepare(database: Database) {
     putLifecycle: sql("UPDATE bucket SET lifecycle = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
+    findBody: sql("SELECT bytes FROM bodies WHERE id = ?"),
     updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
     deleteBody: sql("DELETE FROM bodies WHERE id = ?"),
     insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
     insertBlob: sql("INSERT INTO blobs (id) VALUES (?)"),
     deleteBlob: sql("DELETE FROM blobs WHERE id = ?"),
-    bury: sql("INSERT INTO buried (blob, manifest) VALUES (?, ?)"),
+    bury: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
     deleteBuried: sql("DELETE FROM buried WHERE entry = ?"),
     deleteBuriedManifest: sql(
       "DELETE FROM manifests WHERE id = (SELECT manifest FROM buried WHERE entry = ?)",
@@ -181,9 +246,9 @@ function prepare(database: Database) {
     ),
     touchUpload: sql("UPDATE uploads SET revision = revision + 1 WHERE id = ?"),
     deleteUpload: sql("DELETE FROM uploads WHERE key = ? AND id = ?"),
-    findPart: sql("SELECT blob FROM parts WHERE upload = ? AND number = ?"),
+    findPart: sql("SELECT number, blob, record FROM parts WHERE upload = ? AND number = ?"),
     putPart: sql("REPLACE INTO parts (upload, number, blob, record) VALUES (?, ?, ?, ?)"),
-    listParts: sql("SELECT number, blob FROM parts WHERE upload = ?"),
+    listParts: sql("SELECT number, blob, record FROM parts WHERE upload = ?"),
     deleteParts: sql("DELETE FROM parts WHERE upload = ?"),
   };
 }

@@ -16,6 +16,7 @@ import { bucketPaths, type Layout, placeOf } from "./layout.ts";
 import { createQueries } from "./queries.ts";
 import type { RegisteredBucket } from "./registry.ts";
 import { contentsOf, copyDatabase, openSnapshot } from "./snapshot.ts";
+import { openBucketDatabase } from "./upgrade.ts";
 
 /** Files copied at once: enough to keep a disk busy while others wait for their sync. */
 const filesAtOnce = 8;
@@ -58,6 +59,8 @@ export async function backUpBucket(
 async function copyRecords({ source, watch }: BucketBackup, id: string, to: string): Promise<void> {
   const from = bucketPaths(source, id).database;
   try {
+    // A copy is read as this Store writes it, so one of an earlier schema is brought up to date first.
+    openBucketDatabase(from, "reader").close();
     await copyDatabase(from, to, watch);
   } catch (error) {
     // Held, a deleted bucket waits in the trash.

@@ -110,7 +110,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     async recover() {
       const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
       let removed = 0;
-      for (const { name, id } of buckets.all()) {
+      for (const { name, id } of buckets.all("sound")) {
         // The database is only opened for a bucket in which somebody has left something.
         const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
         removed += recoverBucket({ bucketId: id, paths: bucketPaths(layout, id), isGone, knowsBlob });

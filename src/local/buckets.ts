@@ -2,12 +2,13 @@
 // may delete it: whoever finds nothing through a handle asks whether it is still the bucket's.
 import { existsSync } from "node:fs";
 import { StoreError } from "../model/errors.ts";
+import { damaged } from "./checked.ts";
 import { type Database, openDatabase, readingError, sqliteCannotOpen, sqliteCode } from "./database.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
-import { createRegistryReader, type RegisteredBucket } from "./registry.ts";
-import { checkSchemaVersion } from "./schema.ts";
+import { createRegistryReader, type RegisteredBucket, type RegistryReader } from "./registry.ts";
+import { openBucketDatabase } from "./upgrade.ts";
 
 export interface OpenBucket {
   readonly bucket: RegisteredBucket;
@@ -26,7 +27,8 @@ export interface Buckets {
   read<T>(name: string, read: (queries: Queries, open: OpenBucket) => T, isProof: (result: T) => boolean): T;
   /** Lets go of a handle whose bucket is gone. */
   drop(name: string): void;
-  all(): RegisteredBucket[];
+  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  all(which?: "sound"): RegisteredBucket[];
   close(): void;
 }
 
@@ -34,28 +36,33 @@ export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
   // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
   // statements is held.
-  const known = () => createRegistryReader(registry);
+  function known<T>(ask: (reader: RegistryReader) => T): T {
+    try {
+      return ask(createRegistryReader(registry));
+    } catch (error) {
+      throw readingError(error, "the registry");
+    }
+  }
   const handles = createLeastRecent(128, openByName, ({ database }) => database.close());
 
   function openByName(name: string): OpenBucket {
     for (;;) {
-      const bucket = known().find(name);
+      const bucket = known((reader) => reader.find(name));
       if (bucket === undefined) throw new StoreError("NoSuchBucket");
       const opened = tryOpen(bucket);
       // Deleted between the two looks: the registry says so by now, or names the bucket's next life.
-      if (opened === undefined) {
-        if (known().find(name)?.id === bucket.id) throw new StoreError("NoSuchBucket");
-        continue;
-      }
-      return opened;
+      if (opened !== undefined) return opened;
+      const now = known((reader) => reader.find(name));
+      if (now?.id !== bucket.id) continue;
+      if (now.isEnding) throw new StoreError("NoSuchBucket");
+      throw damaged(`the folder of bucket "${name}", which is gone or marked as deleted,`);
     }
   }
 
   function tryOpen(bucket: RegisteredBucket): OpenBucket | undefined {
     const path = bucketPaths(layout, bucket.id).database;
     try {
-      const database = openDatabase(path, { role: "reader" });
-      checkSchemaVersion(database, path);
+      const database = openBucketDatabase(path, "reader");
       const queries = createQueries(database);
       if (!queries.isDeleted()) return { bucket, database, queries };
       database.close();
@@ -82,7 +89,7 @@ export function createBuckets(layout: Layout): Buckets {
       }
     },
     drop: (name) => handles.drop(name),
-    all: () => known().all(),
+    all: (which) => known((reader) => reader.all(which)),
     close() {
       handles.clear();
       registry.close();

@@ -4,6 +4,8 @@ import type { Body, Change, Check, Mutation } from "../engine/records.ts";
 import type { SettingName } from "../model/bucket.ts";
 import { keyBytes } from "../model/key.ts";
 import { blobPlace, partPlace, withChecksum, withTextChecksum } from "./checked.ts";
+import { settingText } from "./rows.ts";
+import { noSetting } from "./schema.ts";
 
 export type WireCheck =
   | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
@@ -46,7 +48,7 @@ export type WireMutation =
       readonly record: string;
     }
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
-  | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string | null }
+  | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
   | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
 export interface WireChange {
@@ -114,7 +116,8 @@ function wireMutation(mutation: Mutation): WireMutation {
       return mutation;
     case "put setting": {
       const { name, value } = mutation;
-      return { kind: "put setting", name, text: value === undefined ? null : JSON.stringify(value) };
+      const text = value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));
+      return { kind: "put setting", name, text };
     }
   }
 }

@@ -123,8 +123,13 @@ export function isDamage(code: number | undefined): boolean {
   return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
+/** Damage found by ourselves, told the way SQLite tells its own. */
+export function corruption(what: string): Error {
+  return Object.assign(new Error(`${what} is damaged`), { errcode: sqliteCorrupt });
+}
+
 const sqliteError = 1;
-const sqliteCorrupt = 11;
+export const sqliteCorrupt = 11;
 const sqliteNotADatabase = 26;
 export const sqliteBusy = 5;
 export const sqliteIoError = 10;

@@ -1,6 +1,9 @@
 // Documents in the registry's database: read on the serving thread, written through the writer thread.
 import type { Document, Documents } from "../engine/records.ts";
-import { type Database, inTransaction } from "./database.ts";
+import { verifiedText } from "./checked.ts";
+import { type Database, inTransaction, readingError } from "./database.ts";
+import { type DocumentRow, documentPlace, documentText } from "./rows.ts";
+import { lost, witnessPlace } from "./witness.ts";
 import type { Writer } from "./writer.ts";
 
 export function createLocalDocuments(registry: Database, writer: Writer): Documents {
@@ -8,17 +11,37 @@ export function createLocalDocuments(registry: Database, writer: Writer): Docume
   let one: ReturnType<Database["prepare"]> | undefined;
   return {
     async get(kind, name) {
-      one ??= registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? AND name = ?");
-      const row = one.get(kind, name) as unknown as Document | undefined;
-      return row === undefined ? undefined : { ...row };
+      // Both witnesses in one statement, and so at one instant.
+      one ??= registry.prepare(
+        "SELECT kind, name, text, revision FROM documents WHERE kind = ? AND name = ? " +
+          "UNION ALL SELECT NULL, id, '', 0 FROM witness WHERE place = ?",
+      );
+      const [row] = reading(() => one!.all(kind, name, witnessPlace.document(kind, name)));
+      if (row !== undefined && row.kind === null) throw lost(`the document "${name}" (${kind})`);
+      return row === undefined ? undefined : documentOf(row);
     },
     async list(kind) {
-      const all = registry.prepare("SELECT name, text, revision FROM documents WHERE kind = ? ORDER BY name");
-      return (all.all(kind) as unknown as Document[]).map((row) => ({ ...row }));
+      const all = registry.prepare(
+        "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name",
+      );
+      return reading(() => all.all(kind)).map(documentOf);
     },
     put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),
     delete: (kind, name) => writer.deleteDocument(kind, name),
   };
+}
+
+function reading(read: () => unknown[]): DocumentRow[] {
+  try {
+    return read() as DocumentRow[];
+  } catch (error) {
+    throw readingError(error, "the registry");
+  }
+}
+
+export function documentOf(row: DocumentRow): Document {
+  const { name, revision } = row;
+  return { name, revision, text: verifiedText(row.text, `the document "${name}"`, documentPlace(row)) };
 }
 
 export interface DocumentWrite {
@@ -38,14 +61,24 @@ export function putDocument(
     if (current?.revision !== seen) return "conflict";
     // Counted over all documents and never again, so that one made anew is not taken for the one before.
     registry.exec("UPDATE revisions SET last = last + 1");
+    const { revision } = registry.prepare("SELECT last AS revision FROM revisions").get() as {
+      revision: number;
+    };
     registry
-      .prepare("REPLACE INTO documents (kind, name, revision, text) SELECT ?, ?, last, ? FROM revisions")
-      .run(kind, name, text);
+      .prepare("REPLACE INTO documents (kind, name, revision, text) VALUES (?, ?, ?, ?)")
+      .run(kind, name, revision, documentText({ kind, name, revision, text }));
+    registry
+      .prepare("INSERT OR IGNORE INTO witness (place, id) VALUES (?, '')")
+      .run(witnessPlace.document(kind, name));
     return "committed";
   });
 }
 
 export function deleteDocument(registry: Database, kind: string, name: string): boolean {
   const remove = registry.prepare("DELETE FROM documents WHERE kind = ? AND name = ?");
-  return inTransaction(registry, () => Number(remove.run(kind, name).changes) > 0);
+  const strike = registry.prepare("DELETE FROM witness WHERE place = ?");
+  return inTransaction(registry, () => {
+    const isThere = Number(remove.run(kind, name).changes) > 0;
+    return Number(strike.run(witnessPlace.document(kind, name)).changes) > 0 || isThere;
+  });
 }

@@ -27,7 +27,11 @@ export async function openLocal(
   const fence = createFence();
   const presence = announcePresence(layout.processes);
   const buckets = createBuckets(layout);
-  const records = createLocalRecords(buckets, createWriter({ layout, processName: presence.name }, fence));
+  const records = createLocalRecords(
+    layout,
+    buckets,
+    createWriter({ layout, processName: presence.name }, fence),
+  );
   const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes });
   await blobs.recover();
   return { records, blobs };

@@ -1,25 +1,19 @@
 // The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
-import { decodeManifest, decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
-import type {
-  Body,
-  BodyPart,
-  BuriedBody,
-  ObjectWithBody,
-  StoredUpload,
-  Totals,
-  UploadScan,
-} from "../engine/records.ts";
-import type { BucketSettings } from "../model/bucket.ts";
-import { invariant } from "../model/errors.ts";
+import { decodeManifest, decodeObject } from "../engine/encoding.ts";
+import type { Body, BodyPart, BuriedBody, ObjectWithBody, Totals } from "../engine/records.ts";
+import type { BucketSettings, SettingName } from "../model/bucket.ts";
 import { keyBytes } from "../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import { blobPlace, damaged, partPlace, verified, verifiedText } from "./checked.ts";
+import { blobPlace, damaged, verified, verifiedText } from "./checked.ts";
 import type { Database } from "./database.ts";
-import { emptyBody } from "./schema.ts";
+import { saysTheSame } from "./object-row.ts";
+import { buriedBlobChecksum, buriedManifestChecksum } from "./rows.ts";
+import { emptyBody, isEnded, noSetting } from "./schema.ts";
+import { behindEverything, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
+import { inSnapshot, lost, unwitnessed, witnessPlace } from "./witness.ts";
 
-export interface Queries {
+export interface Queries extends UploadQueries {
   isDeleted(): boolean;
   totals(): Totals;
   /** Undefined for a bucket that was deleted. */
@@ -29,16 +23,17 @@ export interface Queries {
   objects(scan: Scan): Page<ObjectRecord>;
   /** A batch of the keys behind the given one, as the index has them. */
   keys(after: Uint8Array | undefined): Uint8Array[];
-  upload(key: string, id: string): StoredUpload | undefined;
-  uploads(scan: UploadScan): UploadRecord[];
-  dueUploads(now: number, limit: number): UploadRecord[];
-  parts(uploadId: string): PartRecord[];
+  /** Throws when the version beside a record is not the record's. */
+  tied(key: Uint8Array): void;
+  /** One of them with everything that ties it to its place; undefined when it is gone, by both witnesses. */
+  inspected(key: Uint8Array): ObjectWithBody | undefined;
   buried(after: number, limit: number): BuriedBody[];
   /** Whether a commit has named this blob and no sweep has removed it. */
   knowsBlob(id: string): boolean;
 }
 
 type RecordRow = readonly [record: string, blob: string | null, stored: number | null];
+type ListedRow = readonly [...RecordRow, key: Uint8Array];
 type BodyRow = readonly [
   record: string,
   blob: string | null,
@@ -47,10 +42,14 @@ type BodyRow = readonly [
   bytes: Uint8Array | null,
   manifest: string | null,
 ];
-type SettingsRow = readonly [deleted: number, cors: string | null, lifecycle: string | null];
-type UploadRow = readonly [record: string, revision: number];
-type PartRow = readonly [number: number, blob: string, record: string];
-type BuriedRow = readonly [entry: number, blob: string | null, manifest: string | null];
+type SettingsRow = readonly [deleted: unknown, cors: unknown, lifecycle: unknown];
+type BuriedRow = readonly [
+  entry: number,
+  blob: string | null,
+  checksum: string,
+  manifest: number | null,
+  parts: string | null,
+];
 
 /** How many rows a scan fetches at first, and at most, in one go. */
 const fewRows = 4;
@@ -65,23 +64,43 @@ export function createQueries(database: Database): Queries {
     const end = successor(start) ?? behindEverything;
     let from = Buffer.compare(behind(after), start) > 0 ? behind(after) : start;
     for (let limit = batch; ; limit = Math.min(limit * 8, manyRows)) {
-      const rows = sql.scan.all(from, end, limit) as unknown as RecordRow[];
-      let last: ObjectRecord | undefined;
-      for (const [record, blob, stored] of rows) {
-        last = decodeObject(verifiedText(record, "a listed record", blobPlace(blob, stored)));
-        yield last;
+      const rows = sql.scan.all(from, end, limit) as unknown as ListedRow[];
+      for (const row of rows) {
+        const [text, blob, stored, key] = row;
+        const record = decodeObject(verifiedText(text, "a listed record", blobPlace(blob, stored)));
+        if (Buffer.compare(keyBytes(record.key), key) !== 0)
+          throw damaged(`the key under which "${record.key}" stands in the index`);
+        // Rows out of order are not all of them, and a listing that goes back would never end.
+        if (Buffer.compare(key, from) < 0) throw damaged("the order of the index");
+        from = Buffer.concat([key, nul]);
+        yield record;
       }
-      if (last === undefined || rows.length < limit) return;
-      from = behind({ behind: "key", value: last.key });
+      if (rows.length < limit) return;
     }
   }
 
+  /** For a row that was not found: silent when there is none, by both witnesses. */
+  function tellIfLost(key: string, find: (key: Uint8Array) => unknown): void {
+    const bytes = keyBytes(key);
+    const place = witnessPlace.object(bytes);
+    if (sql.witnessed.get(place) === undefined) return;
+    // The two looks may have stood astride a commit: once more, at one instant.
+    inSnapshot(database, () => {
+      if (find(bytes) === undefined && sql.witnessed.get(place) !== undefined)
+        throw lost(`the record of "${key}"`);
+    });
+  }
+
   return {
-    isDeleted: () => (sql.bucket.get() as unknown as [number])[0] === 1,
+    ...createUploadQueries(database),
+    isDeleted() {
+      const row = sql.bucket.get() as unknown as [unknown] | undefined;
+      return isMarkedDeleted(row?.[0]);
+    },
     settings() {
       const [deleted, cors, lifecycle] = sql.settings.get() as unknown as SettingsRow;
-      if (deleted === 1) return undefined;
-      return cors === null && lifecycle === null ? noSettings : settingsOf(cors, lifecycle);
+      if (isMarkedDeleted(deleted)) return undefined;
+      return cors === noCors && lifecycle === noLifecycle ? noSettings : settingsOf(cors, lifecycle);
     },
     totals() {
       const [objects, bytes] = sql.totals.get() as unknown as [number, number];
@@ -89,70 +108,80 @@ export function createQueries(database: Database): Queries {
     },
     object(key) {
       const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
-      return row === undefined ? undefined : objectOf(key, row);
+      if (row !== undefined) return objectOf(key, row);
+      tellIfLost(key, (bytes) => sql.object.get(bytes));
+      return undefined;
     },
     objectWithBody(key) {
       const row = sql.objectWithBody.get(keyBytes(key)) as unknown as BodyRow | undefined;
-      if (row === undefined) return undefined;
+      if (row === undefined) {
+        tellIfLost(key, (bytes) => sql.object.get(bytes));
+        return undefined;
+      }
       const record = objectOf(key, row);
       return { record, body: bodyOf(record, row) };
     },
     objects(scan) {
       const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, manyRows) : fewRows;
       // One snapshot for the whole page, and one lock instead of one a seek.
-      database.exec("BEGIN");
-      try {
-        return collectPage((prefix, after) => seek(prefix, after, batch), scan);
-      } finally {
-        database.exec("COMMIT");
-      }
+      return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
     keys(after) {
       const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
       return (rows as unknown as [Uint8Array][]).map(([key]) => key);
     },
-    upload(key, id) {
-      const row = sql.upload.get(keyBytes(key), id) as unknown as UploadRow | undefined;
-      return row === undefined ? undefined : { record: uploadOf(row), revision: row[1] };
+    tied(key) {
+      inSnapshot(database, () => {
+        const tie = sql.tie.get(key) as unknown as readonly [version: string, size: number] | undefined;
+        if (tie === undefined) return;
+        const text = Buffer.from(key).toString();
+        const record = objectOf(text, sql.object.get(key) as unknown as RecordRow);
+        if (record.version !== tie[0]) throw damaged(`what the index says beside the record of "${text}"`);
+      });
     },
-    uploads({ prefix, after, limit }) {
-      const start = keyBytes(prefix);
-      const end = successor(start) ?? behindEverything;
-      // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
-      const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
-      return (sql.uploads.all(start, end, key, id, limit) as unknown as UploadRow[]).map(uploadOf);
-    },
-    dueUploads(now, limit) {
-      return (sql.dueUploads.all(now, limit) as unknown as UploadRow[]).map(uploadOf);
-    },
-    parts(uploadId) {
-      const rows = sql.parts.all(uploadId) as unknown as PartRow[];
-      return rows.map(([number, blob, record]) =>
-        decodePart(
-          number,
-          blob,
-          verifiedText(record, `part ${number} of upload "${uploadId}"`, partPlace(uploadId, number, blob)),
-        ),
-      );
+    inspected(key) {
+      return inSnapshot(database, () => {
+        const tie = sql.tie.get(key) as unknown as readonly [version: string, size: number] | undefined;
+        const isWitnessed = sql.witnessed.get(witnessPlace.object(key)) !== undefined;
+        const text = Buffer.from(key).toString();
+        if (tie === undefined && !isWitnessed) return undefined;
+        if (tie === undefined) throw lost(`the record of "${text}"`);
+        const row = sql.objectWithBody.get(key) as unknown as BodyRow;
+        const record = objectOf(text, row);
+        if (!saysTheSame(key, { version: tie[0], size: tie[1] }, record))
+          throw damaged(`what the index says beside the record of "${text}"`);
+        if (!isWitnessed) throw unwitnessed(`"${text}"`);
+        return { record, body: bodyOf(record, row) };
+      });
     },
     buried(after, limit) {
       const rows = sql.buried.all(after, limit) as unknown as BuriedRow[];
-      return rows.map(([entry, blob, manifest]) => ({
-        entry,
-        blobs: blob === null ? manifestBlobs(manifest) : [blob],
-      }));
+      return rows.map(buriedOf);
     },
-    knowsBlob: (id) => sql.blob.get(id) !== undefined,
+    knowsBlob: (id) =>
+      sql.blob.get(id) !== undefined || sql.witnessed.get(witnessPlace.blob(id)) !== undefined,
   };
 }
 
-const noSettings: BucketSettings = {};
+const nul = Buffer.alloc(1);
 
-function settingsOf(cors: string | null, lifecycle: string | null): BucketSettings {
-  return {
-    ...(cors === null ? {} : { cors: JSON.parse(cors) }),
-    ...(lifecycle === null ? {} : { lifecycle: JSON.parse(lifecycle) }),
-  };
+function isMarkedDeleted(mark: unknown): boolean {
+  const isDeleted = isEnded(mark);
+  if (isDeleted === undefined) throw damaged("the mark that tells whether the bucket was deleted");
+  return isDeleted;
+}
+
+const noSettings: BucketSettings = {};
+const noCors = noSetting("cors");
+const noLifecycle = noSetting("lifecycle");
+
+function settingsOf(cors: unknown, lifecycle: unknown): BucketSettings {
+  return { ...setting("cors", cors), ...setting("lifecycle", lifecycle) };
+}
+
+function setting(name: SettingName, checked: unknown): BucketSettings {
+  const text = verifiedText(checked, `the bucket's setting "${name}"`, name);
+  return text === "" ? noSettings : { [name]: JSON.parse(text) };
 }
 
 function objectOf(key: string, [checked, blob, stored]: RecordRow | BodyRow): ObjectRecord {
@@ -183,13 +212,19 @@ function ownedParts(manifest: string, what: string): [version: string, parts: Bo
 
 const versionDigits = 32;
 
-function manifestBlobs(manifest: string | null): string[] {
-  invariant(manifest !== null, "a buried body names its blobs");
-  return ownedParts(manifest, "the list of parts of a buried body")[1].map(({ blob }) => blob.id);
-}
-
-function uploadOf([record]: UploadRow): UploadRecord {
-  return decodeUpload(verifiedText(record, "the record of an upload"));
+/** What a damaged entry names may be another's: it names nothing, and verify tells of it. */
+function buriedOf([entry, blob, checksum, manifest, parts]: BuriedRow): BuriedBody {
+  try {
+    if (blob !== null) {
+      if (checksum !== buriedBlobChecksum(blob)) throw damaged("a buried blob");
+      return { entry, blobs: [blob] };
+    }
+    const [owner, list] = ownedParts(parts ?? "", "the list of parts of a buried body");
+    if (checksum !== buriedManifestChecksum(Number(manifest), owner)) throw damaged("a buried body");
+    return { entry, blobs: list.map(({ blob }) => blob.id) };
+  } catch {
+    return { entry, blobs: [], isDamaged: true };
+  }
 }
 
 /** The first possible key behind a position. */
@@ -198,17 +233,6 @@ function behind({ behind, value }: Position): Uint8Array {
   if (behind === "key") return Buffer.concat([bytes, Buffer.alloc(1)]);
   return behind === "prefix" ? (successor(bytes) ?? bytes) : bytes;
 }
-
-/** The first byte string behind everything that begins with the prefix; UTF-8 has no byte 0xff to overflow. */
-function successor(prefix: Uint8Array): Uint8Array | null {
-  if (prefix.length === 0) return null;
-  const end = Uint8Array.from(prefix);
-  end[end.length - 1]!++;
-  return end;
-}
-
-/** Keys are UTF-8, which has no such byte. */
-const behindEverything = Uint8Array.of(0xff);
 
 function prepare(database: Database) {
   const sql = (text: string) => {
@@ -226,17 +250,15 @@ function prepare(database: Database) {
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
-    scan: sql("SELECT record, blob, stored FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"),
+    scan: sql(
+      "SELECT record, blob, stored, key FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?",
+    ),
+    tie: sql("SELECT version, size FROM objects WHERE key = ?"),
+    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
     firstKeys: sql("SELECT key FROM objects ORDER BY key LIMIT 256"),
     keys: sql("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
-    upload: sql("SELECT record, revision FROM uploads WHERE key = ? AND id = ?"),
-    uploads: sql(
-      "SELECT record, revision FROM uploads WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?",
-    ),
-    dueUploads: sql("SELECT record, revision FROM uploads WHERE due <= ? ORDER BY due LIMIT ?"),
-    parts: sql("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
     buried: sql(
-      "SELECT entry, blob, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest " +
+      "SELECT entry, blob, checksum, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest " +
         "WHERE entry > ? ORDER BY entry LIMIT ?",
     ),
     blob: sql("SELECT 1 FROM blobs WHERE id = ?"),

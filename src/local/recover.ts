@@ -30,8 +30,11 @@ export function recoverBucket({ bucketId, paths, isGone, knowsBlob }: Abandoned)
     }
     clearPins(paths.pins, isGone);
   } catch (error) {
-    const isDeleted = error instanceof StoreError && error.reason === "NoSuchBucket";
-    if (!isDeleted && !isMissing(error)) throw error;
+    const isStoreError = error instanceof StoreError;
+    if (!isStoreError && !isMissing(error)) throw error;
+    // Without its records nobody can tell what is an orphan. The marker stays, and so do the files.
+    if (isStoreError && error.reason !== "NoSuchBucket")
+      process.emitWarning(`Recovery of bucket ${bucketId} is put off: ${error.message}`, "StoreWarning");
   }
   return removed;
 }

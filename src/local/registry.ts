@@ -3,15 +3,23 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { BackupError } from "../model/backup.ts";
 import type { BucketRecord } from "../model/bucket.ts";
+import { StoreError } from "../model/errors.ts";
 import type { StorageClass } from "../model/object.ts";
-import { type Database, inTransaction, openDatabase } from "./database.ts";
+import { holdsObjects, isAbandoned } from "./abandoned.ts";
+import { damaged } from "./checked.ts";
+import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt } from "./database.ts";
 import { syncAbove, syncDirectorySync } from "./directory-sync.ts";
 import { bucketPaths, type Layout, newName } from "./layout.ts";
-import { bucketSchema, checkSchemaVersion, registrySchema } from "./schema.ts";
+import { type BucketRow, bucketChecksum } from "./rows.ts";
+import { bucketSchema, checkSchemaVersion, ended, isEnded, registrySchema } from "./schema.ts";
 import { discardFolder } from "./trash.ts";
+import { openBucketDatabase, upgradeRegistry } from "./upgrade.ts";
+import { lost, witnessPlace } from "./witness.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
+  /** Its end was begun: cut off, it is taken up again. */
+  readonly isEnding: boolean;
 }
 
 /** Makes the data directory and its registry when there are none yet. */
@@ -27,7 +35,8 @@ export function prepareDirectory(layout: Layout): void {
     inTransaction(registry, () => {
       isNew = registry.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'buckets'").get() === undefined;
       if (isNew) registry.exec(registrySchema);
-      else checkSchemaVersion(registry, layout.registry);
+      upgradeRegistry(registry);
+      checkSchemaVersion(registry, layout.registry);
     });
   } finally {
     registry.close();
@@ -43,34 +52,53 @@ function unfinishedRestore(): BackupError {
   ]);
 }
 
-interface BucketRow {
-  readonly name: string;
-  readonly id: string;
-  readonly created: number;
-  readonly storage_class: StorageClass;
-  readonly account: string;
+interface RegistryRow extends BucketRow {
+  readonly deleting: number;
+  readonly checksum: string;
 }
 
 export interface RegistryReader {
   find(name: string): RegisteredBucket | undefined;
-  all(): RegisteredBucket[];
+  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  all(which?: "sound"): RegisteredBucket[];
+  /** Which folders are those of buckets, by either witness; a damaged row counts for what it says. */
+  ids(): Set<string>;
 }
 
+const columns = "SELECT name, id, created, storage_class, account, deleting, checksum FROM buckets";
+
 export function createRegistryReader(registry: Database): RegistryReader {
-  const columns = "SELECT name, id, created, storage_class, account FROM buckets";
-  const find = registry.prepare(`${columns} WHERE name = ?`);
+  // One statement, so that both sides are read at one instant.
+  const find = registry.prepare(
+    `${columns} WHERE name = ? UNION ALL SELECT NULL, id, 0, '', '', 0, '' FROM witness WHERE place = ?`,
+  );
   const all = registry.prepare(`${columns} ORDER BY name`);
   return {
     find(name) {
-      const row = find.get(name) as BucketRow | undefined;
+      const [row] = find.all(name, witnessPlace.bucket(name)) as unknown as RegistryRow[];
+      if (row !== undefined && row.name === null) throw lost(`bucket "${name}"`);
       return row === undefined ? undefined : registered(row);
     },
-    all: () => (all.all() as unknown as BucketRow[]).map(registered),
+    all: (which) =>
+      (all.all() as unknown as RegistryRow[])
+        .filter((row) => which === undefined || isSound(row))
+        .map(registered),
+    ids() {
+      const rows = registry.prepare("SELECT id FROM buckets UNION ALL SELECT id FROM witness").all();
+      return new Set(rows.map((row) => String((row as { id: unknown }).id)));
+    },
   };
 }
 
-function registered({ name, id, created, storage_class, account }: BucketRow): RegisteredBucket {
-  return { name, id, created, storageClass: storage_class, account };
+function isSound(row: RegistryRow): boolean {
+  return row.checksum === bucketChecksum(row) && isEnded(row.deleting) !== undefined;
+}
+
+function registered(row: RegistryRow): RegisteredBucket {
+  if (!isSound(row)) throw damaged(`the registry's entry of bucket "${row.name}"`);
+  const { name, id, created, storage_class, account, deleting } = row;
+  const isEnding = isEnded(deleting) === true;
+  return { name, id, created, storageClass: storage_class as StorageClass, account, isEnding };
 }
 
 /** Makes a bucket whole before its name is known. The registry's lock keeps recovery away meanwhile. */
@@ -86,11 +114,20 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     database.close();
     syncDirectorySync(paths.directory);
     syncDirectorySync(layout.buckets);
-    registry
-      .prepare("INSERT INTO buckets (name, id, created, storage_class, account) VALUES (?, ?, ?, ?, ?)")
-      .run(bucket.name, id, bucket.created, bucket.storageClass, bucket.account);
+    register(registry, id, bucket);
     return true;
   });
+}
+
+function register(registry: Database, id: string, bucket: BucketRecord): void {
+  const { name, created, storageClass: storage_class, account } = bucket;
+  const checksum = bucketChecksum({ name, id, created, storage_class, account });
+  registry
+    .prepare(
+      "INSERT INTO buckets (name, id, created, storage_class, account, checksum) VALUES (?, ?, ?, ?, ?, ?)",
+    )
+    .run(name, id, created, storage_class, account, checksum);
+  registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)").run(witnessPlace.bucket(name), id);
 }
 
 /**
@@ -107,33 +144,40 @@ export function deleteBucket(
   const find = () => createRegistryReader(registry).find(name);
   const bucket = inTransaction(registry, () => {
     const found = find();
-    if (found !== undefined) intend.run(1, found.id);
+    if (found !== undefined) intend.run(ended, found.id);
     return found;
   });
   if (bucket === undefined) return "missing";
   const isEmpty = inTransaction(registry, () => {
     // Another process may have ended it, and a third made the name anew, between the two transactions.
     if (find()?.id !== bucket.id) return true;
-    if (!markDeleted(layout, bucket.id)) {
+    const outcome = markDeleted(layout, bucket.id);
+    if (outcome !== true) {
       intend.run(0, bucket.id);
-      return false;
+      return outcome;
     }
     registry.prepare("DELETE FROM buckets WHERE id = ?").run(bucket.id);
+    registry.prepare("DELETE FROM witness WHERE place = ?").run(witnessPlace.bucket(name));
     return true;
   });
-  if (!isEmpty) return "not empty";
+  if (isEmpty === false) return "not empty";
+  if (isEmpty !== true) throw isEmpty;
   discardFolder(layout, bucket.id);
   return "deleted";
 }
 
-function markDeleted(layout: Layout, id: string): boolean {
-  const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
+/** False when it holds objects; the error when that cannot be told. */
+function markDeleted(layout: Layout, id: string): boolean | Error {
+  const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {
     return inTransaction(database, () => {
-      if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return false;
-      database.exec("UPDATE bucket SET deleted = 1");
+      if (holdsObjects(database)) return false;
+      database.prepare("UPDATE bucket SET deleted = ?").run(ended);
       return true;
     });
+  } catch (error) {
+    if (sqliteCode(error) !== sqliteCorrupt) throw error;
+    return error as Error;
   } finally {
     database.close();
   }
@@ -141,21 +185,31 @@ function markDeleted(layout: Layout, id: string): boolean {
 
 /** Ends the deletions that a crash has cut off. */
 export function finishDeletions(layout: Layout, registry: Database): void {
-  const names = registry.prepare("SELECT name FROM buckets WHERE deleting = 1").all() as unknown as {
+  const names = registry.prepare("SELECT name FROM buckets WHERE deleting = ?").all(ended) as unknown as {
     name: string;
   }[];
-  for (const { name } of names) deleteBucket(layout, registry, name);
+  for (const { name } of names) {
+    try {
+      deleteBucket(layout, registry, name);
+    } catch (error) {
+      // What is damaged stays, and keeps nobody from all the rest.
+      const isDamage = error instanceof StoreError || sqliteCode(error) === sqliteCorrupt;
+      if (!isDamage) throw error;
+      process.emitWarning(`Bucket "${name}" could not be ended: ${String(error)}`, "StoreWarning");
+    }
+  }
 }
 
-/** Removes what unfinished creations and deletions of buckets have left. */
+/**
+ * Removes what unfinished creations and deletions of buckets have left: folders that neither witness names and
+ * that hold nothing. What is in doubt stays, and verify tells of it.
+ */
 export function clearUnregistered(layout: Layout, registry: Database): void {
   finishDeletions(layout, registry);
   inTransaction(registry, () => {
-    const known = new Set(
-      createRegistryReader(registry)
-        .all()
-        .map(({ id }) => id),
-    );
-    for (const id of readdirSync(layout.buckets)) if (!known.has(id)) discardFolder(layout, id);
+    const known = createRegistryReader(registry).ids();
+    for (const id of readdirSync(layout.buckets)) {
+      if (!known.has(id) && isAbandoned(layout, id)) discardFolder(layout, id);
+    }
   });
 }

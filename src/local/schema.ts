@@ -1,8 +1,24 @@
-// The tables, with the version that tells them apart. A directory written by a newer Store is refused.
+// The tables, with the version that tells them apart. What an earlier Store has written is brought up to date
+// (upgrade.ts), what a newer one has written is refused.
+import { withTextChecksum } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { pragma } from "./database.ts";
 
-export const schemaVersion = 1;
+export const schemaVersion = 2;
+
+/** Says that a bucket has ended. So far from zero that no flipped bit says it. */
+export const ended = 0x6f9a_3c5d_71;
+
+/** Whether a mark of ending is set; undefined when it says neither. */
+export function isEnded(mark: unknown): boolean | undefined {
+  if (mark === 0) return false;
+  return mark === ended ? true : undefined;
+}
+
+/** Everything there is, once more: witness.ts. */
+export const witnessTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
+export const registryWitnessTable =
+  "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
 
 export const registrySchema = `
   CREATE TABLE buckets (
@@ -11,7 +27,8 @@ export const registrySchema = `
     created REAL NOT NULL,
     storage_class TEXT NOT NULL,
     account TEXT NOT NULL,
-    deleting INTEGER NOT NULL DEFAULT 0
+    deleting INTEGER NOT NULL DEFAULT 0,
+    checksum TEXT NOT NULL
   ) WITHOUT ROWID;
   CREATE TABLE documents (
     kind TEXT NOT NULL,
@@ -22,11 +39,17 @@ export const registrySchema = `
   ) WITHOUT ROWID;
   CREATE TABLE revisions (last INTEGER NOT NULL);
   INSERT INTO revisions VALUES (0);
+  ${registryWitnessTable};
   PRAGMA user_version = ${schemaVersion};
 `;
 
 /** Stands for the inline body that has no bytes and so no row. */
 export const emptyBody = 0;
+
+/** What stands for a setting that was not made: nothing at all would also be what damage leaves. */
+export function noSetting(name: string): string {
+  return withTextChecksum("", name);
+}
 
 // objects: one of inline, blob and manifest says where the body is.
 // blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan.
@@ -40,7 +63,7 @@ export const bucketSchema = `
     cors TEXT,
     lifecycle TEXT
   );
-  INSERT INTO bucket (only_row) VALUES (1);
+  INSERT INTO bucket (only_row, cors, lifecycle) VALUES (1, '${noSetting("cors")}', '${noSetting("lifecycle")}');
   CREATE TABLE objects (
     key BLOB PRIMARY KEY,
     version TEXT NOT NULL,
@@ -71,7 +94,8 @@ export const bucketSchema = `
     PRIMARY KEY (upload, number)
   ) WITHOUT ROWID;
   CREATE TABLE blobs (id TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER);
+  CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
+  ${witnessTable};
   PRAGMA user_version = ${schemaVersion};
 `;
 

@@ -21,6 +21,7 @@ import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
+import { openBucketDatabase } from "./upgrade.ts";
 import { createVacuum, giveBackNow } from "./vacuum.ts";
 import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
@@ -33,7 +34,7 @@ const buckets = createLeastRecent(64, openBucket, ({ database }) => database.clo
 const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
 
 function openBucket(id: string) {
-  const database = openDatabase(bucketPaths(layout, id).database, { role: "writer" });
+  const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
 }
 

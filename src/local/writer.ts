@@ -103,7 +103,7 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
     });
   }
   if (isDamage(code)) {
-    return new StoreError("InternalError", { detail: "The stored data is damaged: a database.", cause });
+    return new StoreError("InternalError", { detail: `The stored data is damaged: ${message}.`, cause });
   }
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return fence.fall(cause);

@@ -80,9 +80,11 @@ export function createMemoryRecords(): Records {
       return collectPage((prefix, after) => objectRows(objects, prefix, after), scan);
     },
 
-    async *inspect(name) {
-      for (const [key, found] of open(name).objects.from("")) yield { key, found };
+    async *inspect(name, after) {
+      const passed = (key: string) => key === after;
+      for (const [key, found] of open(name).objects.from(after ?? "", passed)) yield { key, found };
     },
+    async *audit() {},
     async knowsBlob(name, blob) {
       const bucket = open(name);
       const named = [...bucket.parts.values()].flatMap((parts) =>

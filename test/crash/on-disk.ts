@@ -5,11 +5,17 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { type BucketPaths, blobId, bucketPaths, type Layout, layoutOf } from "../../src/local/layout.ts";
+import { witnessPlace } from "../../src/local/witness.ts";
 
 /** A blob's id wherever it stands in a text: bucket, folder and number. */
 const blobIds = /[0-9a-f]{16}\.[0-9a-f]{16}\.\d+/g;
 
-type Row = Record<string, string | number | null>;
+type Row = Record<string, string | number | Uint8Array | null>;
+
+function bytesIn(value: Row[string] | undefined): Uint8Array {
+  assert.ok(value instanceof Uint8Array);
+  return value;
+}
 
 /** Every blob's file, by bucket id, folder and number. */
 export function blobFiles(directory: string): { id: string; path: string }[] {
@@ -98,6 +104,22 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     query(paths.database, "SELECT objects, bytes FROM bucket"),
     query(paths.database, "SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects"),
     "the totals are those of the objects",
+  );
+  const witnessed = [
+    ...query(paths.database, "SELECT key FROM objects").map(({ key }) => witnessPlace.object(bytesIn(key))),
+    ...query(paths.database, "SELECT key, id FROM uploads").map(({ key, id }) =>
+      witnessPlace.upload(bytesIn(key), String(id)),
+    ),
+    ...query(paths.database, "SELECT upload, number FROM parts").map(({ upload, number }) =>
+      witnessPlace.part(String(upload), Number(number)),
+    ),
+    ...named.map((id) => witnessPlace.blob(String(id))),
+  ];
+  const places = query(paths.database, "SELECT place FROM witness").map(({ place }) => bytesIn(place));
+  assert.deepEqual(
+    places.map((place) => Buffer.from(place).toString("hex")),
+    witnessed.map((place) => place.toString("hex")).sort(),
+    "the second witness names exactly what is there",
   );
 }
 

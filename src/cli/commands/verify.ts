@@ -19,12 +19,16 @@ export const verifyCommand: Command = {
     );
     const { damages } = report;
     if (output.isJson) {
-      const listed = damages.map(({ bucket, key, what }) => ({ bucket, key: key ?? null, what }));
+      const listed = damages.map(({ bucket, key, what }) => ({
+        bucket: bucket ?? null,
+        key: key ?? null,
+        what,
+      }));
       await output.json({ ...report, damages: listed });
     } else {
       await output.table(
         [{ name: "DAMAGED" }, { name: "WHAT" }],
-        damages.map(({ bucket, key, what }) => [key === undefined ? bucket : `${bucket}/${key}`, what]),
+        damages.map(({ bucket, key, what }) => [damagedName(bucket, key), what]),
       );
       const verdict =
         damages.length === 0
@@ -37,9 +41,19 @@ export const verifyCommand: Command = {
   },
 };
 
+function damagedName(bucket: string | undefined, key: string | undefined): string {
+  if (bucket === undefined) return "(registry)";
+  return key === undefined ? bucket : `${bucket}/${key}`;
+}
+
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
-  for (const { name } of await engine.listBuckets()) {
+  const buckets = await engine.listBuckets().catch((error: unknown) => {
+    // Told of by the verification itself.
+    if (error instanceof StoreError) return [];
+    throw error;
+  });
+  for (const { name } of buckets) {
     try {
       total += (await engine.totals(name)).bytes;
     } catch (error) {
