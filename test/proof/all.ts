@@ -3,10 +3,21 @@ import { backup } from "./backup.ts";
 import { disk } from "./disk.ts";
 import { fuzz } from "./fuzz.ts";
 import { kill } from "./kill.ts";
+import { leaks } from "./leaks.ts";
 import { linearizable } from "./linearizable.ts";
 import { model } from "./model.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
 
-export const proofs: readonly Proof[] = [model, kill, recovery, linearizable, power, disk, backup, fuzz];
+export const proofs: readonly Proof[] = [
+  model,
+  kill,
+  recovery,
+  linearizable,
+  power,
+  disk,
+  leaks,
+  backup,
+  fuzz,
+];

@@ -27,7 +27,7 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
     async ask(command, hear) {
       child.stdin!.write(`${JSON.stringify(command)}\n`);
       for (;;) {
-        const { value, done } = await lines.next();
+        const { value, done } = await withPatience(lines.next(), command.do);
         if (done === true) throw new Error(`The process ended during "${command.do}" with ${await exited}`);
         const told = JSON.parse(value) as Report | Tale;
         if ("told" in told && told.told === "over") return told.trouble;
@@ -39,4 +39,20 @@ export function startDiskProcess(env: Readonly<Record<string, string>>): DiskPro
       await exited;
     },
   };
+}
+
+/** A process that hangs is a broken one too. */
+const patience = 60_000;
+
+async function withPatience<T>(next: Promise<T>, what: string): Promise<T> {
+  let late: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error(`Nothing was told for ${patience} ms during "${what}"`));
+    late = setTimeout(fail, patience);
+  });
+  try {
+    return await Promise.race([next, silence]);
+  } finally {
+    clearTimeout(late);
+  }
 }

@@ -18,7 +18,7 @@ export interface Scene {
   secret(name: string, value: string, config?: string): Promise<void>;
 }
 
-export async function openScene(t: TestContext): Promise<Scene> {
+export async function openScene(t: Pick<TestContext, "after">): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), "store-test-"));
   const shell = shellIn(directory);
   const servers: Server[] = [];
@@ -47,7 +47,11 @@ export async function openScene(t: TestContext): Promise<Scene> {
 }
 
 /** One script with a bucket as env.BUCKET, its handlers as an expression. */
-export async function scriptScene(t: TestContext, source: string, config = ""): Promise<Scene> {
+export async function scriptScene(
+  t: Pick<TestContext, "after">,
+  source: string,
+  config = "",
+): Promise<Scene> {
   const scene = await openScene(t);
   await writeScript(scene, { source, config });
   return scene;
