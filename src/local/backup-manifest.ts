@@ -57,7 +57,7 @@ export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   try {
     text = readFileSync(backup.manifest, "utf8");
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
     throw error;
   }
   return parsed(text, backup.manifest);

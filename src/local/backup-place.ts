@@ -1,5 +1,5 @@
 // Where a backup may be written: not into the data, not among other files, not over the backup of another store.
-import { existsSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../model/backup.ts";
 import { type BackupLayout, backupNames } from "./backup-layout.ts";
@@ -16,6 +16,8 @@ export function prepareBackupPlace(source: Layout, { root }: BackupLayout): void
       "Name a folder elsewhere, best on another disk.",
     ]);
   }
+  const found = statSync(root, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is no folder.`);
   const firstMade = mkdirSync(root, { recursive: true, mode: 0o700 });
   syncAbove(root, firstMade);
   const foreign = readdirSync(root).find((name) => !backupNames.test(name));

@@ -64,6 +64,8 @@ async function namesIn(directory: string): Promise<string[]> {
     return (await readdir(directory)).filter((name) => name !== "lost+found");
   } catch (error) {
     if (isMissing(error)) return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR")
+      throw new BackupError(`"${directory}" is no folder.`);
     throw error;
   }
 }

@@ -44,7 +44,7 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
   const finished = new Map<string, Reached>();
   const writers = await Promise.all(Array.from({ length: processes }, startNext));
 
-  function startNext(): Promise<ChildProcess> {
+  function startNext(): Promise<Writer> {
     const number = started++;
     const lanes = [0, 1, 2, 3].map((i) => [buckets[i % buckets.length]!, `lane ${number}.${i}`] as const);
     const passing = number % processes === 0 ? { passing: `passing-${number}` } : {};
@@ -72,18 +72,26 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
 /** More writes than a lane can do between an answer and the kill that follows it. */
 const lastMoment = 2000;
 
-async function startWriter(task: ChurnTask): Promise<ChildProcess> {
-  const program = fileURLToPath(new URL("./churn-writer.js", import.meta.url));
-  const child = fork(program, [JSON.stringify(task)]);
-  await Promise.race([once(child, "message"), ended(child)]);
-  return child;
+interface Writer {
+  readonly child: ChildProcess;
+  /** Rejects when the process ends by itself. */
+  readonly ended: Promise<never>;
 }
 
-async function ask(writer: ChildProcess): Promise<[string, Reached][]> {
-  const answer = once(writer, "message");
-  writer.send("how far?");
-  const [reached] = (await Promise.race([answer, ended(writer)])) as [[string, Reached][]];
-  return reached;
+async function startWriter(task: ChurnTask): Promise<Writer> {
+  const program = fileURLToPath(new URL("./churn-writer.js", import.meta.url));
+  const child = fork(program, [JSON.stringify(task)]);
+  const over = ended(child);
+  // Told to whoever asks it next.
+  over.catch(() => {});
+  await Promise.race([once(child, "message"), over]);
+  return { child, ended: over };
+}
+
+async function ask(writer: Writer): Promise<[string, Reached][]> {
+  const answer = new Promise((resolve) => writer.child.once("message", resolve));
+  if (writer.child.connected) writer.child.send("how far?");
+  return (await Promise.race([answer, writer.ended])) as [string, Reached][];
 }
 
 async function ended(child: ChildProcess): Promise<never> {
@@ -91,7 +99,7 @@ async function ended(child: ChildProcess): Promise<never> {
   throw new Error(`A writing process ended by itself with ${String(code ?? signal)}.`);
 }
 
-async function kill(child: ChildProcess): Promise<void> {
+async function kill({ child }: Writer): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGKILL");

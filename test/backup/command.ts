@@ -13,11 +13,15 @@ export interface Ended {
 }
 
 /** With `killAfter`, killed once so many milliseconds have passed, unless it has ended by then. */
-export async function runStore(args: readonly string[], killAfter?: number): Promise<Ended> {
+export async function runStore(
+  args: readonly string[],
+  killAfter?: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   const begun = Date.now();
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...environment },
   });
   if (killAfter !== undefined) killLater(child, killAfter);
   const [stdout, stderr, [code, signal]] = await Promise.all([
