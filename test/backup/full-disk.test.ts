@@ -54,7 +54,7 @@ test("a backup that finds no room fails in words, and the one before it stays", 
     const store = await openStore(data);
     for (let i = 0; i < 50; i++) await store.bucket("bucket").put(`file/${i}`, sampleBytes(100_000));
     await store.close();
-    disk.fill(MiB);
+    disk.fill(3 * MiB);
     await assert.rejects(backUpStore(data, place), isFull);
     assert.deepEqual((await verifyBackup(place)).damages, []);
     await restoreStore(place, restored);
