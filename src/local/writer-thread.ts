@@ -1,6 +1,7 @@
 // The writer thread: commits for its process. All changes that have arrived for a bucket go into one
 // transaction, so one sync pays for all of them.
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
@@ -15,6 +16,7 @@ import {
   sqliteFull,
   sqliteIoError,
 } from "./database.ts";
+import { syncDirectorySync } from "./directory-sync.ts";
 import { isNoSpace } from "./disk-errors.ts";
 import { deleteDocument, putDocument } from "./documents.ts";
 import { bucketPaths } from "./layout.ts";
@@ -27,14 +29,29 @@ import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writ
 
 const { layout, processName } = workerData as WriterData;
 const port = parentPort!;
-const registry = openDatabase(layout.registry, { role: "writer" });
+const registry = withDurableLog(layout.registry, openDatabase(layout.registry, { role: "writer" }));
 const checkpointRegistry = createCheckpoint(registry);
 const reserve = createReserve(layout.reserve, processName);
 const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
 const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
 
+/**
+ * Opening has made the log, if there was none. SQLite syncs its entry in the folder with the first commit, but
+ * acknowledges that commit even when this very sync fails: so it is synced here before.
+ */
+function withDurableLog(path: string, database: Database): Database {
+  try {
+    syncDirectorySync(dirname(path));
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
 function openBucket(id: string) {
-  const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
+  const path = bucketPaths(layout, id).database;
+  const database = withDurableLog(path, openBucketDatabase(path, "writer"));
   return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
 }
 

@@ -153,6 +153,16 @@ test("a failed sync of the records' log fences the process", async (t) => {
   });
 });
 
+test("a failed sync of the folder in which the records' log was made fences the process", async (t) => {
+  await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
+    await agent.ask({ do: "create bucket", bucket: "new" });
+    const root = join(database, "../../..");
+    await failNextSyncOf(bucketPaths(layoutOf(root), bucketIds(root).get("new")!).directory);
+    await assertUnavailable(agent.ask({ do: "put", bucket: "new", key: "small victim", value: small }));
+    await assertFenced(agent);
+  });
+});
+
 test("a failed sync of the registry's log fences the process", async (t) => {
   await onBadDisk(
     t,
