@@ -1,6 +1,7 @@
 // What a model test knows while it runs: the model, the clock, and what commands may refer to. All that was done
 // to the model is kept, so that it can be made again without, or with, what a crash left in doubt.
 import type { ObjectRecord } from "../../src/model/object.ts";
+import { createContents } from "./model-contents.ts";
 import { type Answer, bucketName, type Operation, type Task } from "./model-operation.ts";
 import { createModel, type Side } from "./model-side.ts";
 
@@ -51,8 +52,10 @@ export async function createWorld(name: string): Promise<World> {
   let cursor: string | undefined;
   const log: Task[] = [];
   const uploads: KnownUpload[] = [];
+  const contents = createContents();
 
   function note({ operation }: Task, answer: Answer): void {
+    contents.watch(operation, answer);
     if (operation.do === "list") cursor = (JSON.parse(answer) as { cursor?: string }).cursor ?? cursor;
     const made = madeUpload(operation, answer);
     if (made !== undefined) uploads.push(made);
