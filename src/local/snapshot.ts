@@ -1,17 +1,20 @@
 // Snapshots of databases that others go on writing to: copied page by page under one read transaction, which
 // holds up nobody, takes a few pages of memory, and gives the state of one instant however long it takes.
+import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "@photostructure/sqlite";
 import type { StoredBlob } from "../engine/blobs.ts";
+import { BackupError } from "../model/backup.ts";
 import { StoreError } from "../model/errors.ts";
 import { type Database, openDatabase, pragma, readingError } from "./database.ts";
 import type { Watch } from "./file-copy.ts";
 import { createQueries, type Queries } from "./queries.ts";
-import { checkSchemaVersion } from "./schema.ts";
+import { schemaVersion } from "./schema.ts";
 
 const pagesAtOnce = 256;
 
 export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
+  rmSync(to, { force: true });
   const source = openDatabase(from, { role: "reader" });
   try {
     // The transaction begins with its first read. Without it each write of another process would begin the
@@ -34,12 +37,21 @@ export function openSnapshot(path: string): Database {
   url.searchParams.set("immutable", "1");
   const database = new DatabaseSync(url);
   try {
-    checkSchemaVersion(database, path);
+    checkVersion(database, path);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/** An older one is read as it is, and brought up to date once the restored directory is opened. */
+function checkVersion(database: Database, path: string): void {
+  const found = Number(pragma(database, "user_version"));
+  if (found >= 1 && found <= schemaVersion) return;
+  throw new BackupError(`"${path}" has schema version ${found}, this Store knows ${schemaVersion}.`, [
+    "Use the Store that wrote it, or a newer one.",
+  ]);
 }
 
 /** Whether its pages hang together; records are held against their checksums as they are read. */
