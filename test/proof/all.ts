@@ -9,6 +9,7 @@ import { model } from "./model.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
+import { wire } from "./wire.ts";
 
 export const proofs: readonly Proof[] = [
   model,
@@ -20,4 +21,5 @@ export const proofs: readonly Proof[] = [
   leaks,
   backup,
   fuzz,
+  wire,
 ];

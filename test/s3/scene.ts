@@ -38,11 +38,12 @@ export default {
 
 /** The bucket of its script is named `bucket`. */
 export async function s3Scene(
-  t: TestContext,
+  t: Pick<TestContext, "after">,
   mode: "dev" | "serve" = "dev",
   args: readonly string[] = [],
+  script: string = source,
 ): Promise<S3Scene> {
-  const scene = await scriptScene(t, source);
+  const scene = await scriptScene(t, script);
   const server = await scene.start(mode, { args });
   const data = join(scene.directory, ".store");
   const { url } = server.announced.s3;
