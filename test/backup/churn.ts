@@ -8,7 +8,7 @@ import { openEngine } from "../../src/open.ts";
 import { assertNothingLeftOver } from "../crash/on-disk.ts";
 import { assertBytes } from "../support/bytes.ts";
 import type { ChurnTask } from "./churn-writer.ts";
-import { assertOneInstant, expectedBytes, type Reached } from "./lanes.ts";
+import { assertOneInstant, expectedBytes, keysPerLane, type Reached } from "./lanes.ts";
 
 export type Progress = ReadonlyMap<string, Reached>;
 
@@ -33,10 +33,17 @@ export async function whileWriting(
   await store.close();
   const churn = await startChurn(directory, processes);
   try {
+    // Until every lane has written to all its keys.
+    for (let all: Reached[] = []; all.length === 0 || all.some(isFresh); )
+      all = [...(await churn.progress()).values()];
     await work(churn);
   } finally {
     await churn.end();
   }
+}
+
+function isFresh({ acknowledged }: Reached): boolean {
+  return acknowledged < keysPerLane;
 }
 
 async function startChurn(directory: string, processes: number): Promise<Churn> {
