@@ -2,6 +2,8 @@
 // their digest, errors by name, code and words.
 import { createHash } from "node:crypto";
 import type { StoreBucket, StoreObject, StoreObjectBody, StoreValue } from "../../src/index.ts";
+import { hex } from "../../src/model/checksum.ts";
+import type { PartRecord } from "../../src/model/upload.ts";
 import { bytesOf, digestOf, streamOf } from "../crash/bodies.ts";
 import { collect } from "../support/bytes.ts";
 import {
@@ -129,9 +131,14 @@ async function snapshot({ engine, bucket }: Side): Promise<unknown> {
   const uploads: unknown[] = [];
   for (const { key, id, created, due } of (await engine.listUploads(bucketName)).uploads) {
     const { parts } = await engine.listParts(bucketName, { key, id });
-    uploads.push({ key, id, created, due, parts: parts.map(({ blob: _, ...part }) => part) });
+    uploads.push({ key, id, created, due, parts: parts.map(partShown) });
   }
   return { totals: await engine.totals(bucketName), objects, uploads };
+}
+
+function partShown({ blob: _, checksums = {}, ...part }: PartRecord): unknown {
+  const texts = Object.entries(checksums).map(([name, value]) => [name, hex(value)]);
+  return { ...part, checksums: Object.fromEntries(texts) };
 }
 
 const md5OfKey = new Map(
