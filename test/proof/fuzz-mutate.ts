@@ -67,6 +67,15 @@ function span(text: string, random: Random): [from: number, to: number] {
   return [from, from + random.below(most + 1)];
 }
 
+/** Where something may be put: anywhere, and oftener than by chance at the end of a line or of all. */
+function spot(text: string, random: Random): number {
+  const at = random.below(text.length + 1);
+  const kind = random.below(6);
+  if (kind === 0) return text.length;
+  const end = kind === 1 ? text.indexOf("\n", at) : at;
+  return end === -1 ? text.length : end;
+}
+
 function replaced(text: string, from: number, to: number, by: string): string {
   return text.slice(0, from) + by + text.slice(to);
 }
@@ -87,7 +96,7 @@ const mutations: readonly Mutation[] = [
     return replaced(text, at, at + 1, aLetter(mutating));
   },
   function insertToken(text, { random, tokens }) {
-    const at = random.below(text.length + 1);
+    const at = spot(text, random);
     return replaced(text, at, at, random.pick(tokens));
   },
   function replaceByToken(text, { random, tokens }) {
@@ -119,6 +128,11 @@ const mutations: readonly Mutation[] = [
     if (match === null) return text;
     return replaced(text, match.index, match.index + match[0].length, random.pick(numbers));
   },
+  function setEveryNumber(text, { random }) {
+    const from = random.below(text.length + 1);
+    const number = random.pick(numbers);
+    return text.slice(0, from) + text.slice(from).replace(/\d+/g, number);
+  },
   function turnCase(text, { random }) {
     const [from, to] = span(text, random);
     const part = text.slice(from, to);
@@ -133,7 +147,8 @@ function lengthened(text: string, { random, tokens, own, longest }: Mutating): s
   const piece = kind === 0 && to > from ? text.slice(from, to) : random.pick(kind === 1 ? own : tokens);
   if (piece === "") return text;
   const times = Math.floor(random.below(longest) / piece.length);
-  return replaced(text, to, to, piece.repeat(Math.min(times, 1 + random.below(longest))));
+  const at = spot(text, random);
+  return replaced(text, at, at, piece.repeat(times));
 }
 
 /** One in so many is made very long. */
@@ -149,10 +164,13 @@ export function createMutator(target: Target, random: Random): Mutator {
   return (corpus) => {
     const mutating = { random, tokens, own, corpus, top, longest };
     let text = random.pick(corpus);
+    const isLong = random.below(rarely) === 0;
+    // What is otherwise right comes furthest.
+    if (isLong && random.below(2) === 0) return lengthened(text, mutating).slice(0, longest);
     for (let left = 1 + random.below(random.below(4) === 0 ? 8 : 2); left > 0; left--) {
       text = random.pick(mutations)(text, mutating);
     }
-    if (random.below(rarely) === 0) text = lengthened(text, mutating);
+    if (isLong) text = lengthened(text, mutating);
     // A letter that grew in another case is no byte any more.
     if (form === "bytes" && /[^\x00-\xff]/.test(text)) text = text.replace(/[^\x00-\xff]/g, utf8);
     return text.length > longest ? text.slice(0, longest) : text;
