@@ -78,7 +78,17 @@ async function recordAndCheck(budget: Budget, directory: string, data: string) {
     await workers?.end();
     await s3.end();
   }
-  return { ...counts, violations: 0 };
+  const { operations, clients, processes: all, kills, unknown, pages, keys } = counts;
+  return {
+    operations,
+    clients,
+    processes: all,
+    kills,
+    "unknown outcomes": unknown,
+    pages,
+    keys,
+    violations: 0,
+  };
 }
 
 interface Round {
