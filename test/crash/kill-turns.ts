@@ -28,7 +28,7 @@ export function createTurns(
     let n = 0;
     return async () => {
       const value = { name: `${task.round}.${index}.${n++}`, size: random.pick(sizes) };
-      if (random.below(30) === 0) value.size = MiB;
+      if (random.below(80) === 0) value.size = MiB;
       const key = random.pick(own);
       if (random.below(500) === 0) await store.sweep();
       else if (random.below(6) === 0) await writeShared({ client, random, key: random.pick(shared), value });
@@ -51,7 +51,7 @@ async function writeShared({ client, random, key, value }: Turn): Promise<void> 
 
 async function writeOwn(turn: Turn, own: readonly string[]): Promise<void> {
   const { client, random, key, value } = turn;
-  switch (random.below(14)) {
+  switch (random.below(28)) {
     case 0:
       return client.remove([key]);
     case 1:

@@ -16,7 +16,7 @@ export function chooseInstant(directory: string, random: Random, round: number):
   // The reserve is set aside once in a directory's life, at the first write.
   if (round === 0 && dice < 8) return whenMade(directory, (name) => name.startsWith("reserve"), 0);
   // A process announces itself, then recovers what the dead have left, then begins to serve.
-  if (dice < 4)
+  if (dice < 2)
     return whenMade(join(directory, "processes"), (name) => name.endsWith(".lock"), random.below(50));
   return { close() {} };
 }
