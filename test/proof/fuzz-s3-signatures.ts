@@ -51,8 +51,10 @@ function textOf({ method, path, query = [], headers = {} }: Raw): string {
 
 /** What a signature stands for, worked out without the product's canonical form. */
 function essenceOf({ method, path, query, http, header }: S3Request): string {
-  const named = header("authorization") ?? `SignedHeaders=${query.get("X-Amz-SignedHeaders")}`;
-  const names = /.*SignedHeaders=([^,\s]*)/s.exec(named)?.[1]?.split(";") ?? [];
+  const claims = (header("authorization") ?? "").replace(/^\S+\s/, "").split(",");
+  // Of a claim that is made twice, the last counts.
+  const claim = claims.map((one) => /^\s*SignedHeaders\s*=(.*)$/s.exec(one)?.[1]?.trim()).filter(Boolean);
+  const names = (claim.at(-1) ?? query.get("X-Amz-SignedHeaders") ?? "").split(";");
   const values = new Map<string, string[]>(names.map((name) => [name, []]));
   for (let i = 0; i + 1 < http.rawHeaders.length; i += 2) {
     const name = http.rawHeaders[i]!.toLowerCase();
