@@ -1,10 +1,9 @@
 // Looks at the registry from both sides, and at the folders of buckets beside it.
 import { readdirSync } from "node:fs";
 import type { Finding } from "../engine/records.ts";
-import { StoreError } from "../model/errors.ts";
 import { isAbandoned } from "./abandoned.ts";
 import { auditPages } from "./audit.ts";
-import { type Database, readingError } from "./database.ts";
+import { type Database, damageOf } from "./database.ts";
 import { documentOf } from "./documents.ts";
 import type { Layout } from "./layout.ts";
 import { createRegistryReader } from "./registry.ts";
@@ -21,9 +20,7 @@ function attempt(find: () => Finding[]): Finding[] {
   try {
     return find();
   } catch (error) {
-    const told = readingError(error, "the registry");
-    if (!(told instanceof StoreError)) throw told;
-    return [{ what: told.detail }];
+    return [{ what: damageOf(error, "the registry").detail }];
   }
 }
 

@@ -28,7 +28,8 @@ function attempt(find: () => Finding[]): Finding[] {
   try {
     return find();
   } catch (error) {
-    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    if (!(error instanceof StoreError)) return [{ what: `The stored data is damaged: ${String(error)}.` }];
+    if (error.reason === "NoSuchBucket") throw error;
     return [{ what: error.detail }];
   }
 }

@@ -3,7 +3,14 @@
 import { existsSync } from "node:fs";
 import { StoreError } from "../model/errors.ts";
 import { damaged } from "./checked.ts";
-import { type Database, openDatabase, readingError, sqliteCannotOpen, sqliteCode } from "./database.ts";
+import {
+  type Database,
+  damageOf,
+  openDatabase,
+  readingError,
+  sqliteCannotOpen,
+  sqliteCode,
+} from "./database.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
@@ -40,7 +47,7 @@ export function createBuckets(layout: Layout): Buckets {
     try {
       return ask(createRegistryReader(registry));
     } catch (error) {
-      throw readingError(error, "the registry");
+      throw damageOf(error, "the registry");
     }
   }
   const handles = createLeastRecent(128, openByName, ({ database }) => database.close());
@@ -83,7 +90,7 @@ export function createBuckets(layout: Layout): Buckets {
           const result = read(handle.queries, handle);
           if (isProof(result) || !handle.queries.isDeleted()) return result;
         } catch (error) {
-          throw readingError(error, `the records of bucket "${name}"`);
+          throw damageOf(error, `the records of bucket "${name}"`);
         }
         handles.drop(name);
       }

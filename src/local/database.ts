@@ -104,8 +104,11 @@ export function createCheckpoint(database: Database): () => void {
 
 /** The primary SQLite result code of an error, if it is one. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
-  return Number(error.errcode) & 0xff;
+  if (!(error instanceof Error)) return undefined;
+  if ("errcode" in error) return Number(error.errcode) & 0xff;
+  // Reads of several rows tell only in words what went wrong.
+  if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
+  return codesByWords.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
 }
 
 /** What a failed read is told as: damage, or a disk that cannot be read. Other errors pass as they are. */
@@ -116,6 +119,13 @@ export function readingError(error: unknown, what: string): unknown {
     return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
   }
   return new StoreError("ServiceUnavailable", { detail: `${what} could not be read.`, cause: error });
+}
+
+/** The same for reads of rows alone, where whatever else goes wrong is a row that cannot be one. */
+export function damageOf(error: unknown, what: string): StoreError {
+  const told = readingError(error, what);
+  if (told instanceof StoreError) return told;
+  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: told });
 }
 
 /** What SQLite also calls a database that the disk refuses to read. */
@@ -135,3 +145,12 @@ export const sqliteBusy = 5;
 export const sqliteIoError = 10;
 export const sqliteFull = 13;
 export const sqliteCannotOpen = 14;
+
+const codesByWords: readonly (readonly [words: string, code: number])[] = [
+  ["disk image is malformed", sqliteCorrupt],
+  ["file is not a database", sqliteNotADatabase],
+  ["disk I/O error", sqliteIoError],
+  ["database is locked", sqliteBusy],
+  ["database or disk is full", sqliteFull],
+  ["unable to open database file", sqliteCannotOpen],
+];

@@ -1,7 +1,7 @@
 // Documents in the registry's database: read on the serving thread, written through the writer thread.
 import type { Document, Documents } from "../engine/records.ts";
 import { verifiedText } from "./checked.ts";
-import { type Database, inTransaction, readingError } from "./database.ts";
+import { type Database, damageOf, inTransaction } from "./database.ts";
 import { type DocumentRow, documentPlace, documentText } from "./rows.ts";
 import { lost, witnessPlace } from "./witness.ts";
 import type { Writer } from "./writer.ts";
@@ -11,20 +11,20 @@ export function createLocalDocuments(registry: Database, writer: Writer): Docume
   let one: ReturnType<Database["prepare"]> | undefined;
   return {
     async get(kind, name) {
-      // Both witnesses in one statement, and so at one instant.
-      one ??= registry.prepare(
-        "SELECT kind, name, text, revision FROM documents WHERE kind = ? AND name = ? " +
-          "UNION ALL SELECT NULL, id, '', 0 FROM witness WHERE place = ?",
-      );
-      const [row] = reading(() => one!.all(kind, name, witnessPlace.document(kind, name)));
+      const [row] = reading(() => {
+        // Both witnesses in one statement, and so at one instant.
+        one ??= registry.prepare(
+          "SELECT kind, name, text, revision FROM documents WHERE kind = ? AND name = ? " +
+            "UNION ALL SELECT NULL, id, '', 0 FROM witness WHERE place = ?",
+        );
+        return one.all(kind, name, witnessPlace.document(kind, name));
+      });
       if (row !== undefined && row.kind === null) throw lost(`the document "${name}" (${kind})`);
       return row === undefined ? undefined : documentOf(row);
     },
     async list(kind) {
-      const all = registry.prepare(
-        "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name",
-      );
-      return reading(() => all.all(kind)).map(documentOf);
+      const sql = "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name";
+      return reading(() => registry.prepare(sql).all(kind)).map(documentOf);
     },
     put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),
     delete: (kind, name) => writer.deleteDocument(kind, name),
@@ -35,7 +35,7 @@ function reading(read: () => unknown[]): DocumentRow[] {
   try {
     return read() as DocumentRow[];
   } catch (error) {
-    throw readingError(error, "the registry");
+    throw damageOf(error, "the registry");
   }
 }
 

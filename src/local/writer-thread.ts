@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { StoreError } from "../model/errors.ts";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./changes.ts";
 import {
@@ -13,6 +14,7 @@ import {
   sqliteBusy,
   sqliteCannotOpen,
   sqliteCode,
+  sqliteCorrupt,
   sqliteFull,
   sqliteIoError,
 } from "./database.ts";
@@ -108,6 +110,8 @@ function full(): Error {
 }
 
 function failure(kind: Failure["failure"], error: unknown): Failure {
+  // Damage that a look at the rows has found, and no failure of the disk.
+  if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
   const message = error instanceof Error ? error.message : String(error);
   const told: Failure = { failure: kind, message, code: sqliteCode(error) };
   // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.

@@ -103,10 +103,16 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
     });
   }
   if (isDamage(code)) {
-    return new StoreError("InternalError", { detail: `The stored data is damaged: ${message}.`, cause });
+    return new StoreError("InternalError", { detail: damageText(message), cause });
   }
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return fence.fall(cause);
+}
+
+function damageText(message: string): string {
+  return message.startsWith("The stored data is damaged")
+    ? message
+    : `The stored data is damaged: ${message}.`;
 }
 
 interface WriterThread {

@@ -36,11 +36,15 @@ export interface Flip {
 
 /** Turns one bit over; a second time, it is as before. */
 export function flipBit({ path, offset, bit }: Flip): void {
+  flipByte({ path, offset, mask: 1 << bit });
+}
+
+export function flipByte({ path, offset, mask }: Omit<Flip, "bit"> & { readonly mask: number }): void {
   const file = openSync(path, "r+");
   try {
     const byte = Buffer.alloc(1);
     assert.equal(readSync(file, byte, 0, 1, offset), 1, "there is a byte to flip");
-    byte[0]! ^= 1 << bit;
+    byte[0]! ^= mask;
     writeSync(file, byte, 0, 1, offset);
   } finally {
     closeSync(file);

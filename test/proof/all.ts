@@ -9,6 +9,7 @@ import { model } from "./model.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
+import { rot } from "./rot.ts";
 import { wire } from "./wire.ts";
 
 export const proofs: readonly Proof[] = [
@@ -18,6 +19,7 @@ export const proofs: readonly Proof[] = [
   linearizable,
   power,
   disk,
+  rot,
   leaks,
   backup,
   fuzz,
