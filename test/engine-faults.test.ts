@@ -1,6 +1,7 @@
 // Commits of which nobody knows whether they count: what the caller is told is the failure, never a guess.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Blobs } from "../src/engine/blobs.ts";
 import { createEngine } from "../src/engine/create.ts";
 import type { Records } from "../src/engine/records.ts";
 import { createMemoryBlobs } from "../src/memory/blobs.ts";
@@ -26,6 +27,20 @@ function forgettingOnce(records: Records): { records: Records; forget(): void } 
     },
   };
 }
+
+test("puts that a disk refuses before their bytes are asked for are refused each time, however many", async (t) => {
+  const blobs: Blobs = {
+    ...createMemoryBlobs(),
+    stage: () => Promise.reject(new StoreError("InsufficientStorage")),
+  };
+  const engine = createEngine({ records: createMemoryRecords(), blobs });
+  t.after(() => engine.close());
+  await engine.createBucket("bucket");
+  const body = sampleBytes(100_000);
+  for (let put = 0; put < 100; put++) {
+    await assert.rejects(engine.put("bucket", "key", body), { reason: "InsufficientStorage" });
+  }
+});
 
 test("a completion that the disk cut off is told as that, not as an upload that does not exist", async (t) => {
   const { records, forget } = forgettingOnce(createMemoryRecords());

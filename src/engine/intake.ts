@@ -44,7 +44,13 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
   const pieces = inPieces(context, source, isLarge);
   const start = await firstBytes(pieces, options.inlineBytes);
   if (start.ended) return takeInline(context, start.bytes!, options);
-  return stage(context, resume(start, pieces), isLarge, options);
+  try {
+    return await stage(context, resume(start, pieces), isLarge, options);
+  } catch (error) {
+    // Refused before the rest was asked for, it has begun and would never end: it counts, and holds a buffer.
+    await pieces.return(undefined);
+    throw error;
+  }
 }
 
 async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
