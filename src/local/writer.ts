@@ -1,7 +1,6 @@
 // The serving thread's side of the writer: sends on what one turn of the event loop has brought, at once.
 // The writer thread takes all that has arrived during its last sync into the next commit, so groups form by
 // themselves and no timer delays anybody.
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -140,6 +139,8 @@ function startThread(data: WriterData, fence: Fence): WriterThread {
   const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
   let nextId = 1;
   let closing = false;
+  let over: StoreError | undefined;
+  const exited = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
 
   thread.unref();
   thread.on("message", ({ id, result }: Reply) => {
@@ -150,8 +151,8 @@ function startThread(data: WriterData, fence: Fence): WriterThread {
   });
   function ended(cause: unknown): void {
     if (closing) return;
-    const error = fence.fall(cause);
-    for (const question of asked.values()) question.reject(error);
+    over = fence.fall(cause);
+    for (const question of asked.values()) question.reject(over);
     asked.clear();
   }
   thread.on("error", ended);
@@ -160,6 +161,8 @@ function startThread(data: WriterData, fence: Fence): WriterThread {
   return {
     ask(job) {
       return new Promise((resolve, reject) => {
+        // What had been gathered when the thread ended is sent behind its end: nobody would answer.
+        if (over !== undefined) throw over;
         const id = nextId++;
         // A commit under way keeps the process alive, an idle writer does not.
         thread.ref();
@@ -171,7 +174,6 @@ function startThread(data: WriterData, fence: Fence): WriterThread {
       // SQLite must be closed in its own thread before the process may exit.
       closing = true;
       thread.ref();
-      const exited = once(thread, "exit");
       thread.postMessage({ kind: "close", id: 0 });
       await exited;
     },
