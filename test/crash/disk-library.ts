@@ -29,7 +29,16 @@ export function buildDiskLibrary(directory: string): DiskLibrary | undefined {
 export const calls = { syncFile: 1, syncDirectory: 2, write: 4, read: 8, create: 16, truncate: 32 } as const;
 
 /** Where things are in the control file, which the library maps. */
-export const control = { calls: 0, error: 4, countdown: 8, lasting: 12, hits: 16, root: 64, part: 1088 };
+export const control = {
+  calls: 0,
+  error: 4,
+  countdown: 8,
+  lasting: 12,
+  hits: 16,
+  root: 64,
+  part: 1088,
+  hit: 2112,
+};
 export const controlBytes = 4096;
 
 const source = `
@@ -51,7 +60,7 @@ struct control {
   uint32_t calls, error;
   int32_t countdown;
   uint32_t lasting, hits;
-  char unused[${control.root} - 20], root[1024], part[1024];
+  char unused[${control.root} - 20], root[1024], part[1024], hit[1024];
 };
 static struct control *faults;
 static int notes = -1;
@@ -83,6 +92,7 @@ static int isFailing(uint32_t call, const char *path) {
   int32_t left = __atomic_sub_fetch(&faults->countdown, 1, __ATOMIC_SEQ_CST);
   if (left > 0 || (left < 0 && !faults->lasting)) return 0;
   __atomic_add_fetch(&faults->hits, 1, __ATOMIC_SEQ_CST);
+  strncpy(faults->hit, path, sizeof faults->hit - 1);
   errno = faults->error;
   return 1;
 }

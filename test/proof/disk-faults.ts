@@ -110,8 +110,8 @@ export interface Control {
   readonly path: string;
   /** From now on, below this folder. */
   arm(root: string, fault: Fault, random: Random): void;
-  /** How often it has failed since. */
-  disarm(): number;
+  /** How often it has failed since, and at which file last. */
+  disarm(): { readonly hits: number; readonly file: string };
   close(): void;
 }
 
@@ -138,9 +138,10 @@ export function createControl(path: string): Control {
     },
     disarm() {
       put(control.calls, 0);
-      const bytes = Buffer.alloc(4);
-      readSync(file, bytes, 0, 4, control.hits);
-      return bytes.readInt32LE();
+      const bytes = Buffer.alloc(controlBytes);
+      readSync(file, bytes, 0, controlBytes, 0);
+      const text = bytes.subarray(control.hit);
+      return { hits: bytes.readInt32LE(control.hits), file: text.toString("utf8", 0, text.indexOf(0)) };
     },
     close: () => closeSync(file),
   };

@@ -128,21 +128,21 @@ async function live(scene: Scene, kind: Fault | "full", number: number): Promise
   if (opensOnBadDisk) control.arm(directory, kind, random);
   const refused = await scene.process.ask({ do: "open", life });
   if (refused !== undefined) {
-    assert.ok(control.disarm() > 0, `the directory was not opened: ${refused.message}`);
+    assert.ok(control.disarm().hits > 0, `the directory was not opened: ${refused.message}`);
     observer.open(refused);
     assert.equal(await scene.process.ask({ do: "open", life }), undefined, "it opens once the disk works");
   }
   if (kind !== "full" && !opensOnBadDisk) control.arm(directory, kind, random);
   if (kind === "full") observer.after(random.between(1, 60), () => disk.fill(random.below(200 * 1024)));
   await scene.process.ask({ do: "take turns" }, observer.hear);
-  const hits = control.disarm();
+  const { hits, file } = control.disarm();
   if (kind === "full") {
     await scene.process.ask({ do: "delete" }, observer.hear);
     disk.empty();
   }
   await scene.process.ask({ do: "probe" }, observer.hear);
   const observed = observer.observed();
-  assertMeaning(kind === "full" ? "full" : kind.means, hits, observed);
+  assertMeaning(kind === "full" ? "full" : kind.means, { hits, file }, observed);
   await end(scene, number);
   await ledger.assertRecovered(directory);
   return { hit: hits > 0 || observed.fullTroubles > 0, ...observed };
