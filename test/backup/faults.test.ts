@@ -41,7 +41,7 @@ async function failAtEach(
       const fault: Fault = { what: "", calls: failing, part: "", error, means: "refused", within: round };
       control.arm(root, fault, everAfter);
       const ended = await runStore(args, undefined, library.faultsBy(control.path));
-      hits = control.disarm();
+      hits = control.disarm().hits;
       assert.equal(ended.code, hits === 0 ? 0 : 1, `${args.join(" ")}: ${ended.stderr}`);
       assert.doesNotMatch(ended.stderr, /^\s+at /m);
       await check(ended, round);
