@@ -50,8 +50,9 @@ export function checkPolicy(
 
 /** Several content types may come at once, and each must fit. */
 function startsWith(field: string, given: string, value: string): boolean {
-  const each = field === "content-type" ? given.split(",") : [given];
-  return each.every((one) => one.trim().startsWith(value) || one.startsWith(value));
+  // A key is never trimmed: one that begins with a space is in no folder that does not.
+  if (field !== "content-type") return given.startsWith(value);
+  return given.split(",").every((one) => one.trim().startsWith(value) || one.startsWith(value));
 }
 
 function readPolicy(encoded: string): Policy {

@@ -48,6 +48,7 @@ function windowed(line: string, start: number, length: number) {
 
 /** As wide as the text: tabs stay tabs, so that the mark is under its token whatever a tab is worth. */
 function blank(text: string): string {
+  if (isPlain(text)) return " ".repeat(text.length);
   return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(widthOf(letter)))).join("");
 }
 
@@ -55,8 +56,13 @@ const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 const narrow = /\p{Mark}|\u200b|\u200d|\ufeff/u;
 
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
 /** In the columns of a terminal. */
 function widthOf(text: string): number {
+  if (isPlain(text)) return text.length;
   let width = 0;
   for (const letter of text) width += narrow.test(letter) ? 0 : wide.test(letter) ? 2 : 1;
   return width;

@@ -85,3 +85,22 @@ test("a rule that ends an object behind the last date there is says nothing of i
   assert.deepEqual(expires(999_999_999), []);
   assert.match(expires(1)[0]![1], /^expiry-date="\w{3}, .* GMT", rule-id="far"$/);
 });
+
+test("a policy that allows a folder allows no key with a space before it", () => {
+  const policy = '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$key","form/"]]}';
+  const check = (key: string) =>
+    checkPolicy(Buffer.from(policy).toString("base64"), new Map([["key", key]]), 0);
+  assert.deepEqual(check("form/a"), { least: 0, most: Number.POSITIVE_INFINITY });
+  for (const key of [" form/a", "\nform/a", "\tform/a", "\u00a0form/a", "FORM/a"]) {
+    assert.throws(() => check(key), { code: "AccessDenied" }, JSON.stringify(key));
+  }
+});
+
+test("each of several content types must fit a policy", () => {
+  const policy =
+    '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$Content-Type","image/"]]}';
+  const encoded = Buffer.from(policy).toString("base64");
+  const check = (type: string) => checkPolicy(encoded, new Map([["content-type", type]]), 0);
+  assert.equal(check("image/png, image/gif").least, 0);
+  assert.throws(() => check("image/png, text/html"), { code: "AccessDenied" });
+});
