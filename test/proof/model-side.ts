@@ -32,16 +32,13 @@ export const diskSizes = { blockBytes: sizes.blockBytes, folderFiles: 8 } as con
 
 export function createSide({ records, blobs }: Ports): Side {
   let current: Task | undefined;
-  let drawn = 0;
   const engine = createEngine({
     records,
     blobs,
     ...sizes,
     now: () => current?.now ?? 0,
-    randomBytes(size) {
-      const hash = createHash("sha512").update(`${current?.draw} ${drawn++}`);
-      return hash.digest().subarray(0, size);
-    },
+    // The same however often it is asked: what is tried again after a conflict then makes the same ids.
+    randomBytes: (size) => createHash("sha512").update(`${current?.draw} ${size}`).digest().subarray(0, size),
   });
   const s3 = createS3Handler({
     engine,
@@ -56,7 +53,6 @@ export function createSide({ records, blobs }: Ports): Side {
     s3,
     perform(task) {
       current = task;
-      drawn = 0;
       return perform(side, task.operation);
     },
   };

@@ -216,6 +216,16 @@ export const wantedRead: fc.Arbitrary<Wanted> = fc.oneof(
   { weight: 2, arbitrary: page.map((wanted) => ({ do: "list" as const, ...wanted })) },
 );
 
+export const wantedDelete: fc.Arbitrary<Wanted> = fc.record({
+  do: fc.constant("delete" as const),
+  face,
+  keys: fc.oneof(
+    key.map((one) => [one]),
+    fc.uniqueArray(key, { minLength: 2, maxLength: 4 }),
+  ),
+  condition,
+});
+
 /** Writes that happen in one commit, or not at all. */
 export const wantedWrite: fc.Arbitrary<Wanted> = fc.oneof(
   { weight: 8, arbitrary: write.map((wanted) => ({ do: "put" as const, ...wanted })) },
@@ -225,18 +235,7 @@ export const wantedWrite: fc.Arbitrary<Wanted> = fc.oneof(
       .tuple(write, key, fc.boolean())
       .map(([wanted, from, replace]) => ({ do: "copy" as const, ...wanted, from, replace })),
   },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("delete" as const),
-      face,
-      keys: fc.oneof(
-        key.map((one) => [one]),
-        fc.uniqueArray(key, { minLength: 2, maxLength: 4 }),
-      ),
-      condition,
-    }),
-  },
+  { weight: 2, arbitrary: wantedDelete },
   { weight: 2, arbitrary: write.map((wanted) => ({ do: "create upload" as const, ...wanted })) },
   {
     weight: 8,

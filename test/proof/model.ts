@@ -9,7 +9,7 @@ import { advance, ask, audit, both, type Command, type Counts, count, reopen } f
 import { buildFaultLibrary } from "./model-fault-library.ts";
 import { failSync, failWrite, fillDisk, flipBit, kill } from "./model-faults.ts";
 import { createSubject, type Subject } from "./model-subject.ts";
-import { anyKey, wantedRead, wantedRest, wantedWrite } from "./model-wanted.ts";
+import { anyKey, wantedDelete, wantedRead, wantedRest, wantedWrite } from "./model-wanted.ts";
 import { createWorld } from "./model-world.ts";
 import type { Budget, Figures, Proof } from "./proof.ts";
 
@@ -23,7 +23,7 @@ export const model: Proof = {
 /** Stores under test at once: while one waits for its process, another has its turn. */
 const lanes = 3;
 /** Of so many runs one is a rough one: there the process dies and is started again, which takes its time. */
-const roughEvery = 25;
+const roughEvery = 30;
 const mostCommands = 200;
 
 async function runModel(budget: Budget): Promise<Figures> {
@@ -135,8 +135,8 @@ const day = 24 * 3600 * 1000;
 
 function plainCommands() {
   return [
-    { weight: 480, arbitrary: wantedWrite.map(ask) },
-    { weight: 400, arbitrary: wantedRead.map(ask) },
+    { weight: 380, arbitrary: wantedWrite.map(ask) },
+    { weight: 500, arbitrary: wantedRead.map(ask) },
     { weight: 40, arbitrary: wantedRest.map(ask) },
     { weight: 20, arbitrary: fc.nat(day).map(advance) },
     { weight: 8, arbitrary: fc.nat(8 * day).map(advance) },
@@ -154,7 +154,7 @@ function steadyCommand(counts: Counts): fc.Arbitrary<Command> {
     }),
     reads: fc.array(wantedRead, { minLength: 1, maxLength: 4 }),
   });
-  const whenFull = fc.array(fc.oneof(wantedWrite, wantedRead), { minLength: 3, maxLength: 10 });
+  const whenFull = fc.array(fc.oneof(wantedDelete, wantedWrite, wantedRead), { minLength: 4, maxLength: 10 });
   return fc.oneof(
     ...plainCommands(),
     { weight: 10, arbitrary: flip.map((wanted) => flipBit(wanted, counts)) },
