@@ -8,7 +8,6 @@ import { StoreError } from "../model/errors.ts";
 import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./backup-layout.ts";
 import type { BucketEntry } from "./backup-manifest.ts";
 import { openDescriptor } from "./blobs.ts";
-import { sqliteCannotOpen, sqliteCode } from "./database.ts";
 import { copyBlob, hasBlob, inspectFile, type Watch } from "./file-copy.ts";
 import { createFolderMaker } from "./folder-maker.ts";
 import { inParallel } from "./in-parallel.ts";
@@ -63,8 +62,9 @@ async function copyRecords({ source, watch }: BucketBackup, id: string, to: stri
     openBucketDatabase(from, "reader").close();
     await copyDatabase(from, to, watch);
   } catch (error) {
-    // Held, a deleted bucket waits in the trash.
-    if (sqliteCode(error) !== sqliteCannotOpen || existsSync(from)) throw error;
+    // Held, a deleted bucket waits in the trash. It may have gone there between one look at its files and the
+    // next, and then SQLite has many names for what it met.
+    if (existsSync(from)) throw error;
     await copyDatabase(join(source.trash, id, "records.db"), to, watch);
   }
 }

@@ -54,7 +54,8 @@ async function prepareTarget(target: Layout, { checksum }: SealedManifest): Prom
     ]);
   }
   const firstMade = await mkdir(target.root, { recursive: true });
-  await writeWhole(target.unfinished, Buffer.from(checksum));
+  // Never taken away in order to be written again: without it the directory would look whole.
+  if (begun !== checksum) await writeWhole(target.unfinished, Buffer.from(checksum));
   await syncDirectory(target.root);
   syncAbove(target.root, firstMade);
 }
