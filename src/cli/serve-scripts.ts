@@ -1,6 +1,7 @@
 // What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
 // scripts, says where they are, and ends them in order when a signal comes.
 import { availableParallelism } from "node:os";
+import type { Damage } from "../engine/engine.ts";
 import { BundleError } from "../script/bundle.ts";
 import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
 import type { Mode } from "../script/host-messages.ts";
@@ -70,6 +71,7 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
         throw startError(error, plan.s3.host, plan.port);
       },
     );
+    data.engine.startScrub((damage) => output.note(scrubLine(damage)));
     await announce(invocation, { server, s3, location: data.location, mode });
     await endingSignal();
     output.note("Ending: requests under way are finished first.");
@@ -77,6 +79,13 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
   } finally {
     await data.close();
   }
+}
+
+/** What the server's log says of damage, with what to do. */
+function scrubLine({ bucket, key, what }: Damage): string {
+  const place = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
+  const remedy = key === undefined ? "See what is damaged" : "Put it again or take it from a backup; see all";
+  return `The scrub found damage in ${place}: ${what} ${remedy}: store verify`;
 }
 
 /** The configuration in a file, once everything it names is there. */

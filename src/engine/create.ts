@@ -69,6 +69,8 @@ export function createEngine(options: EngineOptions): Engine {
 
     totals: (bucket) => context.records.totals(bucket),
     verify: (verifyOptions) => verify(context, verifyOptions),
+    startScrub: housekeeping.startScrub,
+    scrub: housekeeping.scrub,
     sweep: housekeeping.sweep,
     async close() {
       await housekeeping.stop();

@@ -58,6 +58,10 @@ export interface Engine {
   totals(bucket: string): Promise<Totals>;
   /** Reads everything that is stored and tells what does not match its checksums, is missing or unnamed. */
   verify(options?: VerifyOptions): Promise<VerifyReport>;
+  /** Does the same in the background, slowly, once a week, until the engine closes; one process at a time. */
+  startScrub(onDamage: (damage: Damage) => void): void;
+  /** One round of it, or the rest of one, when it is due and nobody is at it. */
+  scrub(options: ScrubOptions): Promise<ScrubOutcome>;
   /** Aborts and forgets uploads whose time is up, and frees the bytes nothing names any more. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
@@ -241,7 +245,29 @@ export interface VerifyReport {
   /** As stored. */
   readonly bytes: number;
   readonly damages: readonly Damage[];
+  /** What the last scrub that came to its end has found; undefined when none has. */
+  readonly lastScrub: ScrubReport | undefined;
 }
+
+export interface ScrubReport {
+  /** Milliseconds since the epoch. */
+  readonly ended: number;
+  readonly objects: number;
+  readonly bytes: number;
+  readonly damages: number;
+}
+
+export interface ScrubOptions {
+  /** Told of each damage once, not again in later rounds. */
+  readonly onDamage: (damage: Damage) => void;
+  /** How long after the last began a round is due. */
+  readonly everyMilliseconds?: number | undefined;
+  readonly bytesPerSecond?: number | undefined;
+  /** How often it is noted how far it is. */
+  readonly savedMilliseconds?: number | undefined;
+}
+
+export type ScrubOutcome = "ended" | "stopped" | "taken over" | "not due";
 
 export interface Damage {
   /** Undefined for what is not in a bucket. */

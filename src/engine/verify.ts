@@ -1,6 +1,7 @@
 // Verification: walks everything that is stored at once and reports what is damaged.
 import type { Context } from "./context.ts";
 import type { Damage, VerifyOptions, VerifyReport } from "./engine.ts";
+import { lastScrub } from "./scrub.ts";
 import { walkStore } from "./walk.ts";
 
 export async function verify(context: Context, { onProgress }: VerifyOptions = {}): Promise<VerifyReport> {
@@ -15,5 +16,7 @@ export async function verify(context: Context, { onProgress }: VerifyOptions = {
     onProgress?.({ objects, bytes });
   }
   const buckets = (await context.records.buckets("sound")).length;
-  return { buckets, objects, bytes, damages };
+  // Damaged itself, it was told of above.
+  const last = await lastScrub(context).catch(() => undefined);
+  return { buckets, objects, bytes, damages, lastScrub: last };
 }

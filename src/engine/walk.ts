@@ -29,9 +29,13 @@ export interface WalkOptions {
   readonly from?: WalkPosition | undefined;
   /** Whether to check also what holds the records together, which reads each database in one go. */
   readonly depth: "records" | "pages";
+  /** Awaited as bytes are read, for a walk that is not to disturb. */
+  readonly pace?: ((bytes: number) => Promise<void>) | undefined;
 }
 
-export async function* walkStore(context: Context, { from, depth }: WalkOptions): AsyncGenerator<Step> {
+type Pacing = WalkOptions["pace"];
+
+export async function* walkStore(context: Context, { from, depth, pace }: WalkOptions): AsyncGenerator<Step> {
   if (from === undefined) {
     for await (const { bucket, key, what } of context.records.audit(undefined, depth)) {
       yield { isObject: false, stored: 0, damage: { bucket, key, what }, at: { bucket: "" } };
@@ -41,7 +45,7 @@ export async function* walkStore(context: Context, { from, depth }: WalkOptions)
     if (from !== undefined && bucket < from.bucket) continue;
     const after = bucket === from?.bucket ? from.key : undefined;
     try {
-      yield* walkBucket(context, bucket, { after, depth });
+      yield* walkBucket(context, bucket, { after, depth, pace });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       // Deleted under the walk, it is no damage; one that cannot be read does not keep it from the others.
@@ -54,18 +58,18 @@ export async function* walkStore(context: Context, { from, depth }: WalkOptions)
 async function* walkBucket(
   context: Context,
   bucket: string,
-  { after, depth }: { after: Key | undefined; depth: WalkOptions["depth"] },
+  { after, depth, pace }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
 ): AsyncGenerator<Step> {
   let at: WalkPosition = after === undefined ? { bucket } : { bucket, key: after };
   for await (const inspected of context.records.inspect(bucket, after)) {
     const { key } = inspected;
-    const { stored, what } = await verifyObject(context, bucket, inspected);
+    const { stored, what } = await verifyObject(context, bucket, inspected, pace);
     at = { bucket, key };
     const damage = what === undefined ? {} : { damage: { bucket, key, what } };
     yield { isObject: true, stored, at, ...damage };
   }
   for await (const { key, what } of context.records.audit(bucket, depth)) yield found(at, what, key);
-  for await (const { key, stored, what } of verifyParts(context, bucket)) {
+  for await (const { key, stored, what } of verifyParts(context, bucket, pace)) {
     const damage = what === undefined ? {} : { damage: { bucket, key, what } };
     yield { isObject: false, stored, at, ...damage };
   }
@@ -81,10 +85,15 @@ interface Verified {
   readonly what?: string;
 }
 
-async function verifyObject(context: Context, bucket: string, { key, found }: Inspected): Promise<Verified> {
+async function verifyObject(
+  context: Context,
+  bucket: string,
+  { key, found }: Inspected,
+  pace: Pacing,
+): Promise<Verified> {
   if (found instanceof StoreError) return { stored: 0, what: found.detail };
   try {
-    return { stored: await readAll(context, bucket, found) };
+    return { stored: await readAll(context, bucket, found, pace) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     // Replaced or deleted while it was being read: what is there now is another matter.
@@ -94,7 +103,12 @@ async function verifyObject(context: Context, bucket: string, { key, found }: In
 }
 
 /** Every stored byte through its checksums; the etag too, where it is the hash of what is stored. */
-async function readAll(context: Context, bucket: string, { record, body }: ObjectWithBody): Promise<number> {
+async function readAll(
+  context: Context,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  pace: Pacing,
+): Promise<number> {
   const hash = record.encryption === undefined && body.home !== "parts" ? createHash("md5") : undefined;
   let stored = 0;
   if (body.home === "inline") {
@@ -107,6 +121,7 @@ async function readAll(context: Context, bucket: string, { record, body }: Objec
     for await (const chunk of readBlobs(context, bucket, blobs, stillNamed)) {
       hash?.update(chunk);
       stored += chunk.length;
+      await pace?.(chunk.length);
     }
   }
   if (hash !== undefined && hash.digest("hex") !== record.etag) {
@@ -136,10 +151,11 @@ async function* readBlobs(
 async function* verifyParts(
   context: Context,
   bucket: string,
+  pace: Pacing,
 ): AsyncIterable<Verified & { key: string | undefined }> {
   try {
     for await (const { key, id } of everyUpload(context, bucket)) {
-      yield* verifyPartsOf(context, bucket, key, id);
+      yield* verifyPartsOf(context, bucket, { key, id }, pace);
     }
   } catch (error) {
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
@@ -150,8 +166,8 @@ async function* verifyParts(
 async function* verifyPartsOf(
   context: Context,
   bucket: string,
-  key: Key,
-  id: string,
+  { key, id }: { readonly key: Key; readonly id: string },
+  pace: Pacing,
 ): AsyncIterable<Verified & { key: string }> {
   const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
     if (error instanceof StoreError && error.reason === "InternalError") return error;
@@ -162,8 +178,10 @@ async function* verifyPartsOf(
     const isThere = async () => (await context.records.parts(bucket, id)).some((part) => part.blob === blob);
     let stored = 0;
     try {
-      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isThere))
+      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isThere)) {
         stored += chunk.length;
+        await pace?.(chunk.length);
+      }
       yield { key, stored };
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

@@ -17,12 +17,17 @@ test("verify is content with a sound store, and names every damaged object of an
   await engine.put("photos", "a/flipped", sampleBytes(200_000));
   await engine.close();
   const [flipped] = blobFiles(location);
-  assert.equal(await shell.store("verify"), "Read 1 bucket, 2 objects, 200010 bytes. All is well.\n");
+  const noScrub = "No background scrub has ended yet: store serve runs one every seven days.\n";
+  assert.equal(
+    await shell.store("verify"),
+    `Read 1 bucket, 2 objects, 200010 bytes. All is well.\n${noScrub}`,
+  );
   assert.deepEqual(JSON.parse(await shell.store("verify", "--json")), {
     buckets: 1,
     objects: 2,
     bytes: 200_010,
     damages: [],
+    lastScrub: null,
   });
 
   const bytes = await readFile(flipped!.path);
@@ -30,6 +35,7 @@ test("verify is content with a sound store, and names every damaged object of an
   await writeFile(flipped!.path, bytes);
   const again = await openEngine(location);
   await again.engine.put("photos", "b/missing", sampleBytes(100_000));
+  assert.equal(await again.engine.scrub({ onDamage: () => {}, bytesPerSecond: 1e9 }), "ended");
   await again.engine.close();
   await rm(blobFiles(location).find(({ id }) => id !== flipped!.id)!.path);
 
@@ -37,11 +43,17 @@ test("verify is content with a sound store, and names every damaged object of an
   assert.equal(told.code, 1);
   assert.match(told.stdout, /^photos\/a\/flipped\t.*damaged/m);
   assert.match(told.stdout, /^photos\/b\/missing\t\S/m);
-  assert.match(told.stdout, /Found 2 damages\.\n$/);
+  assert.match(told.stdout, /Found 2 damages\.\n/);
   assert.doesNotMatch(told.stdout, /photos\/small/);
+  assert.match(told.stdout, /^The last background scrub ended 20\S+Z and found 1 damage\.$/m);
   const json = await shell.run(["verify", "--json"]);
   assert.equal(json.code, 1);
-  const { damages } = JSON.parse(json.stdout) as { damages: { bucket: string; key: string; what: string }[] };
+  const { damages, lastScrub } = JSON.parse(json.stdout) as {
+    damages: { bucket: string; key: string; what: string }[];
+    lastScrub: { ended: string; objects: number; bytes: number; damages: number };
+  };
+  assert.deepEqual(Object.keys(lastScrub), ["ended", "objects", "bytes", "damages"]);
+  assert.equal(lastScrub.damages, 1);
   assert.deepEqual(
     damages.map(({ bucket, key }) => `${bucket}/${key}`),
     ["photos/a/flipped", "photos/b/missing"],

@@ -1,4 +1,5 @@
 // `store verify`: reads everything that is stored and tells what is damaged.
+import type { VerifyReport } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Command } from "../command.ts";
 import { type Data, withData } from "../context.ts";
@@ -24,7 +25,10 @@ export const verifyCommand: Command = {
         key: key ?? null,
         what,
       }));
-      await output.json({ ...report, damages: listed });
+      const { lastScrub } = report;
+      const scrub =
+        lastScrub === undefined ? null : { ...lastScrub, ended: new Date(lastScrub.ended).toISOString() };
+      await output.json({ ...report, damages: listed, lastScrub: scrub });
     } else {
       await output.table(
         [{ name: "DAMAGED" }, { name: "WHAT" }],
@@ -36,10 +40,17 @@ export const verifyCommand: Command = {
           : output.style.red(`Found ${counted(damages.length, "damage")}.`);
       const seen = `${counted(report.buckets, "bucket")}, ${counted(report.objects, "object")}, ${output.size(report.bytes)}`;
       await output.line(`Read ${seen}. ${verdict}`);
+      await output.line(scrubSentence(report.lastScrub));
     }
     return damages.length === 0 ? 0 : 1;
   },
 };
+
+function scrubSentence(scrub: VerifyReport["lastScrub"]): string {
+  if (scrub === undefined) return "No background scrub has ended yet: store serve runs one every seven days.";
+  const found = scrub.damages === 0 ? "nothing" : counted(scrub.damages, "damage");
+  return `The last background scrub ended ${new Date(scrub.ended).toISOString()} and found ${found}.`;
+}
 
 function damagedName(bucket: string | undefined, key: string | undefined): string {
   if (bucket === undefined) return "(registry)";
