@@ -23,8 +23,9 @@ export const model: Proof = {
 /** Stores under test at once: while one waits for its process, another has its turn. */
 const lanes = 3;
 /** Of so many runs one is a rough one: there the process dies and is started again, which takes its time. */
-const roughEvery = 30;
-const mostCommands = 200;
+const roughEvery = 12;
+/** Emptying a store takes as long as some twenty commands; making a model anew grows with all before. */
+const mostCommands = { steady: 500, rough: 150 } as const;
 
 async function runModel(budget: Budget): Promise<Figures> {
   const tools = mkdtempSync(join(tmpdir(), "store-model-"));
@@ -103,7 +104,7 @@ async function runCommands({ seed, isRough, subjects, counts }: Run): Promise<vo
   let isShrinking = false;
   const property = fc.asyncProperty(
     fc.commands([isRough ? roughCommand(counts) : steadyCommand(counts)], {
-      maxCommands: mostCommands,
+      maxCommands: mostCommands[isRough ? "rough" : "steady"],
       size: "max",
     }),
     async (commands) => {
