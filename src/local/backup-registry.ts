@@ -4,10 +4,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { invariant } from "../model/errors.ts";
 import { type BucketBackup, backUpBucket } from "./backup-bucket.ts";
 import type { SnapshotLayout } from "./backup-layout.ts";
 import type { BucketEntry, Manifest } from "./backup-manifest.ts";
-import { openDatabase } from "./database.ts";
+import { type Database, openDatabase } from "./database.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { copyWhole, inspectFile } from "./file-copy.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
@@ -75,9 +76,11 @@ async function settleDeleted(
     const registry = openDatabase(snapshot.registry, { role: "writer" });
     try {
       for (const { name } of deleted) deleteBucket(snapshot, registry, name);
+      foldLog(registry);
     } finally {
       registry.close();
     }
+    for (const log of ["-wal", "-shm"]) await rm(snapshot.registry + log, { force: true });
   }
   // And of those that the registry had forgotten by then, nothing is kept.
   for (const id of readdirSync(snapshot.buckets)) {
@@ -90,6 +93,12 @@ async function settleDeleted(
   } finally {
     registry.close();
   }
+}
+
+/** By closing it is not certain: the driver keeps a closed database as long as any of its statements is held. */
+function foldLog(database: Database): void {
+  const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+  invariant(busy === 0, "nobody else uses the copy of the registry");
 }
 
 /** After the registry: a key is made before anything is sealed with it. */

@@ -9,7 +9,7 @@ export interface ChurnTask {
   /** Bucket and name of each lane. */
   readonly lanes: readonly (readonly [bucket: string, lane: string])[];
   /** Begins the names of the buckets that come and go. */
-  readonly passing?: string;
+  readonly passing: string;
 }
 
 const { directory, lanes, passing } = JSON.parse(process.argv[2]!) as ChurnTask;
@@ -57,6 +57,5 @@ async function comeAndGo(prefix: string): Promise<never> {
 process.on("message", () => process.send!([...reached]));
 process.on("disconnect", () => process.exit());
 const all = lanes.map(([bucket, lane]) => write(store.bucket(bucket), lane));
-if (passing !== undefined) all.push(comeAndGo(passing));
 process.send!("writing");
-await Promise.all(all);
+await Promise.all([...all, comeAndGo(passing)]);

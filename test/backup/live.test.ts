@@ -1,10 +1,12 @@
 // A backup of a store that several processes write to without pause shows each bucket as it was at one instant.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../src/index.ts";
-import { backUpStore, restoreStore } from "../../src/open.ts";
+import { backUpStore, restoreStore, verifyBackup } from "../../src/open.ts";
+import { program } from "../cli/store.ts";
 import { assertNothingLeftOver, blobFiles } from "../crash/on-disk.ts";
 import { sampleBytes } from "../support/bytes.ts";
 import { assertCopy, whileWriting } from "./churn.ts";
@@ -52,6 +54,44 @@ test("bodies of a bucket that is being copied are not removed, and go once it is
   const copy = await openStore(restored);
   assert.equal((await copy.bucket("bucket").list()).objects.length, 41);
   await copy.close();
+});
+
+test("a bucket that comes and goes behind the back of a backup is not in it", async (t) => {
+  const { data, backup, restored } = await openPlaces(t);
+  const store = await openStore(data);
+  await store.createBucket("first");
+  await store.bucket("first").put("body", sampleBytes(10_000));
+  await store.close();
+  const body = `${data}-body`;
+  writeFileSync(body, sampleBytes(20_000));
+  const run = (...args: string[]) => {
+    const { status, stderr } = spawnSync(process.execPath, [program, ...args, "--data", data]);
+    assert.equal(status, 0, String(stderr));
+  };
+  // Two are made while the first is copied, and while one of the two is copied the other one goes.
+  const moments = new Map<number, () => void>([
+    [
+      10_000,
+      () => {
+        for (const name of ["late-a", "late-b"]) run("bucket", "create", name);
+        run("object", "put", "late-a/body", body);
+      },
+    ],
+    [20_000, () => run("bucket", "delete", "late-b")],
+  ]);
+  const advance = (bytes: number) => {
+    moments.get(bytes)?.();
+    moments.delete(bytes);
+  };
+  const { buckets } = await backUpStore(data, backup, { progress: { expect() {}, advance } });
+  assert.deepEqual([moments.size, buckets], [0, 2]);
+  assert.deepEqual((await verifyBackup(backup)).damages, []);
+  await restoreStore(backup, restored);
+  const copy = await openStore(restored);
+  const names = (await copy.listBuckets()).map(({ name }) => name);
+  assert.deepEqual(names, ["first", "late-a"]);
+  await copy.close();
+  assertNothingLeftOver(restored);
 });
 
 test("a bucket that is deleted while it is copied is not in the backup, and leaves nothing behind", async (t) => {
