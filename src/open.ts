@@ -49,14 +49,17 @@ export interface Store {
 export interface OpenEngine {
   readonly engine: Engine;
   readonly documents: Documents;
+  /** From now on commits for other processes that open the same directory, too: so one sync does for all of them. */
+  commitForOthers(): Promise<void>;
 }
 
 export async function openEngine(location: string, options: OpenOptions = {}): Promise<OpenEngine> {
   if (typeof location !== "string" || location === "") {
     throw new TypeError('openStore needs a directory, or "memory:".');
   }
-  const { records, blobs } = await openPorts(location);
-  return { engine: createEngine({ records, blobs, now: options.now }), documents: records.documents };
+  const { records, blobs, commitForOthers } = await openPorts(location);
+  const engine = createEngine({ records, blobs, now: options.now });
+  return { engine, documents: records.documents, commitForOthers };
 }
 
 /** Opens a data directory, or `"memory:"` for a store that is gone when it closes. */
@@ -76,11 +79,17 @@ export async function openStore(location: string, options: OpenOptions = {}): Pr
   };
 }
 
-async function openPorts(location: string): Promise<{ records: Records; blobs: Blobs }> {
+interface Ports extends Pick<OpenEngine, "commitForOthers"> {
+  readonly records: Records;
+  readonly blobs: Blobs;
+}
+
+async function openPorts(location: string): Promise<Ports> {
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
-    return { records: createMemoryRecords(), blobs: createMemoryBlobs() };
+    // Nobody else can open it.
+    return { records: createMemoryRecords(), blobs: createMemoryBlobs(), commitForOthers: async () => {} };
   }
   const { openLocal } = await import("./local/open.ts");
   return openLocal(location);

@@ -1,9 +1,7 @@
 // Where a command works: which data directory, and the engine on it, always closed.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import type { Engine } from "../engine/engine.ts";
-import type { Documents } from "../engine/records.ts";
-import { openEngine } from "../open.ts";
+import { type OpenEngine, openEngine } from "../open.ts";
 import { loadSecretKey } from "../script/secrets.ts";
 import type { Invocation } from "./command.ts";
 import { CommandError } from "./command-error.ts";
@@ -29,9 +27,7 @@ export function dataLocation(invocation: Invocation): string {
   return given === undefined ? join(homeOf(invocation), ".store") : resolve(invocation.directory, given);
 }
 
-export interface Data {
-  readonly engine: Engine;
-  readonly documents: Documents;
+export interface Data extends OpenEngine {
   readonly location: string;
   /** What secrets and credentials are sealed with. */
   secretKey(): Uint8Array;
@@ -73,13 +69,14 @@ export async function withData<T>(
 export async function openData(invocation: Invocation, { absent }: DataOptions): Promise<Data> {
   const location = dataLocation(invocation);
   if (location !== "memory:") checkDirectory(invocation, location, absent);
-  const { engine, documents } = await openEngine(location).catch((error: unknown) => {
+  const { engine, documents, commitForOthers } = await openEngine(location).catch((error: unknown) => {
     throw cannotOpen(error, shown(invocation, location));
   });
   return {
     engine,
     documents,
     location,
+    commitForOthers,
     secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
     async tidy() {
       try {
@@ -99,7 +96,7 @@ export function hasData(location: string): boolean {
 }
 
 /** What a data directory may hold when its making was cut off. */
-const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|secret\.key.*)$/;
+const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*)$/;
 const unfinishedRestore = "restore.unfinished";
 
 /** Refuses when there is no data directory. */

@@ -64,6 +64,8 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
     }
     const read = reading(invocation, data);
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
+    // Its own processes, and commands beside it, commit through this one.
+    await data.commitForOthers();
     const s3 = await serveS3(plan.s3, { data, mode, log: (line) => output.note(line) });
     const server = await startPlanned(invocation, data, { ...plan, presign: s3.presign }).catch(
       async (error: unknown) => {

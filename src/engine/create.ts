@@ -33,7 +33,7 @@ export function createEngine(options: EngineOptions): Engine {
     records: options.records,
     blobs: options.blobs,
     now: options.now ?? Date.now,
-    randomBytes: options.randomBytes ?? randomBytes,
+    randomBytes: options.randomBytes ?? createRandomBytes(),
     inlineBytes: options.inlineBytes ?? limits.inlineBytes,
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
@@ -78,6 +78,18 @@ export function createEngine(options: EngineOptions): Engine {
       await context.blobs.close();
       await context.hashThreads.close();
     },
+  };
+}
+
+/** Asks the system for many at a time: for a few it costs as much. */
+function createRandomBytes(): (size: number) => Buffer {
+  const poolBytes = 4096;
+  let pool: Buffer = Buffer.alloc(0);
+  return (size) => {
+    if (size > pool.length) pool = randomBytes(Math.max(poolBytes, size));
+    const taken = pool.subarray(0, size);
+    pool = pool.subarray(size);
+    return taken;
   };
 }
 

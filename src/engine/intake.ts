@@ -40,6 +40,13 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
     // Copied before anything is awaited: the script may write into its buffer again.
     return takeInline(context, Buffer.from(source), options);
   }
+  if (
+    !(source instanceof Uint8Array) &&
+    source.length !== undefined &&
+    source.length <= options.inlineBytes
+  ) {
+    return takeInline(context, await wholeOf(source, source.length), options);
+  }
   const isLarge = (source.length ?? Number.POSITIVE_INFINITY) >= largeBytes;
   const pieces = inPieces(context, source, isLarge);
   const start = await firstBytes(pieces, options.inlineBytes);
@@ -98,6 +105,17 @@ async function* declared(stream: ByteStream): AsyncGenerator<Uint8Array> {
     yield chunk;
   }
   if (stream.length !== undefined && seen < stream.length) throw new StoreError("IncompleteBody");
+}
+
+/** Of a few bytes; copied, since the sender may write into its chunks again. */
+async function wholeOf(stream: ByteStream, length: number): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafe(length);
+  let filled = 0;
+  for await (const chunk of declared(stream)) {
+    whole.set(chunk, filled);
+    filled += chunk.length;
+  }
+  return whole;
 }
 
 /**

@@ -1,15 +1,10 @@
 // Listens for HTTP and hands each request to one handler as plain data and a byte stream; writes what comes
 // back with backpressure. Bodies may take as long as they move: only a sender that has fallen silent is cut.
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
 import { bytesOf } from "./incoming.ts";
+import { type MalformedWords, tellMalformed } from "./malformed.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -47,7 +42,11 @@ export interface ByteSource {
 
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-export type Address = { readonly host: string; readonly port: number } | { readonly path: string };
+/** Or nowhere: it serves what other processes hand over. */
+export type Address =
+  | { readonly host: string; readonly port: number }
+  | { readonly path: string }
+  | "handed over";
 
 export interface Listening {
   readonly port: number | undefined;
@@ -64,8 +63,7 @@ export interface ListenOptions {
   readonly idleMilliseconds?: number;
   /** Of all headers of a request together. */
   readonly headerBytes?: number;
-  /** What is said to a client whose request cannot be read at all. */
-  readonly onMalformed?: (status: number) => { readonly type: string; readonly body: string };
+  readonly onMalformed?: MalformedWords;
 }
 
 const nothing = new Uint8Array();
@@ -77,7 +75,7 @@ export async function listen(
 ): Promise<Listening> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   let draining = false;
-  const isBehindFront = "path" in address;
+  const isBehindFront = address !== "handed over" && "path" in address;
   const serve = (message: IncomingMessage, response: ServerResponse, expects: "nothing" | "to be told") => {
     if (draining) response.setHeader("connection", "close");
     // The front learns that the request is with us: from now on it must not go to another process too.
@@ -114,14 +112,19 @@ export async function listen(
     drain() {
       draining = true;
       // On a path nobody connects any more; closing would cut idle connections without grace.
-      if (!isBehindFront) server.close();
+      if (!isBehindFront && server.listening) server.close();
       return connections.end();
     },
   };
 }
 
-function start(server: Server, address: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function start(server: Server, address: Address): Promise<void> {
+  if (address === "handed over") {
+    // With this Node begins to look after the times by which heads are due.
+    server.emit("listening");
+    return;
+  }
+  await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen("path" in address ? { path: address.path, exclusive: true } : address, () => {
       server.off("error", reject);
@@ -136,24 +139,6 @@ function cutSilent(socket: Socket): void {
   const request = response?.req;
   const owes = request === undefined || (!request.complete && request.readableLength === 0);
   if (owes) socket.destroy();
-}
-
-/** Only where nothing of an answer is out yet. */
-function tellMalformed(server: Server, words: NonNullable<ListenOptions["onMalformed"]>): void {
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
-    if (!socket.writable || error.code === "ECONNRESET" || response?.headersSent === true) {
-      socket.destroy();
-      return;
-    }
-    const status =
-      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
-    const { type, body } = words(status);
-    socket.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-  });
 }
 
 async function answer(

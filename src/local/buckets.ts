@@ -11,6 +11,7 @@ import {
   sqliteCannotOpen,
   sqliteCode,
 } from "./database.ts";
+import { createGlance, type Glance } from "./glance.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
@@ -25,6 +26,8 @@ export interface OpenBucket {
 
 export interface Buckets {
   readonly registry: Database;
+  /** Whether the registry may have changed. */
+  readonly glance: Glance;
   /** Rejects with NoSuchBucket. The handle may be of a bucket that was just deleted. */
   open(name: string): OpenBucket;
   /**
@@ -41,6 +44,7 @@ export interface Buckets {
 
 export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
+  const glance = createGlance(layout.registry);
   // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
   // statements is held.
   function known<T>(ask: (reader: RegistryReader) => T): T {
@@ -82,6 +86,7 @@ export function createBuckets(layout: Layout): Buckets {
 
   return {
     registry,
+    glance,
     open: (name) => handles.get(name),
     read(name, read, isProof) {
       for (;;) {
@@ -99,6 +104,7 @@ export function createBuckets(layout: Layout): Buckets {
     all: (which) => known((reader) => reader.all(which)),
     close() {
       handles.clear();
+      glance.close();
       registry.close();
     },
   };

@@ -2,15 +2,23 @@
 import type { Document, Documents } from "../engine/records.ts";
 import { verifiedText } from "./checked.ts";
 import { type Database, damageOf, inTransaction } from "./database.ts";
+import type { Glance } from "./glance.ts";
 import { type DocumentRow, documentPlace, documentText } from "./rows.ts";
 import { lost, witnessPlace } from "./witness.ts";
 import type { Writer } from "./writer.ts";
 
-export function createLocalDocuments(registry: Database, writer: Writer): Documents {
+const mostKnown = 1000;
+
+export function createLocalDocuments(registry: Database, glance: Glance, writer: Writer): Documents {
+  // What was read since the last commit to the registry, which is rarely written.
+  const known = new Map<string, Document | undefined>();
   // Asked for with every request to the S3 API, for its credential; not at all by most who open a store.
   let one: ReturnType<Database["prepare"]> | undefined;
   return {
     async get(kind, name) {
+      if (glance.hasChanged() || known.size >= mostKnown) known.clear();
+      const place = `${kind} ${name}`;
+      if (known.has(place)) return known.get(place);
       const [row] = reading(() => {
         // Both witnesses in one statement, and so at one instant.
         one ??= registry.prepare(
@@ -20,7 +28,9 @@ export function createLocalDocuments(registry: Database, writer: Writer): Docume
         return one.all(kind, name, witnessPlace.document(kind, name));
       });
       if (row !== undefined && row.kind === null) throw lost(`the document "${name}" (${kind})`);
-      return row === undefined ? undefined : documentOf(row);
+      const document = row === undefined ? undefined : documentOf(row);
+      known.set(place, document);
+      return document;
     },
     async list(kind) {
       const sql = "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name";

@@ -7,6 +7,7 @@
 //   buckets/<bucket>/open/               which process may still be writing into which folder
 //   buckets/<bucket>/pins/               bodies of several files that a process is reading
 //   trash/                               deleted buckets on their way out
+//   writer                               where the process listens that commits for others, if one does
 //   reserve                              space kept free so that deletes work on a full disk
 //   restore.unfinished                   a backup is being brought back into it, or was until that was cut off
 import { randomBytes } from "node:crypto";
@@ -21,6 +22,7 @@ export interface Layout {
   readonly trash: string;
   readonly reserve: string;
   readonly unfinished: string;
+  readonly writerDoor: string;
 }
 
 export function layoutOf(root: string): Layout {
@@ -32,6 +34,7 @@ export function layoutOf(root: string): Layout {
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
     unfinished: join(root, "restore.unfinished"),
+    writerDoor: join(root, "writer"),
   };
 }
 

@@ -17,7 +17,7 @@ import { createWriter } from "./writer.ts";
 export async function openLocal(
   directory: string,
   sizes: Sizes = usualSizes,
-): Promise<{ records: Records; blobs: Blobs }> {
+): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
   const layout = layoutOf(resolve(directory));
   prepareOnFullDisk(layout);
   const registry = openDatabase(layout.registry, { role: "writer" });
@@ -27,14 +27,11 @@ export async function openLocal(
   const fence = createFence();
   const presence = announcePresence(layout.processes);
   const buckets = createBuckets(layout);
-  const records = createLocalRecords(
-    layout,
-    buckets,
-    createWriter({ layout, processName: presence.name }, fence),
-  );
+  const writer = createWriter({ layout, processName: presence.name }, fence);
+  const records = createLocalRecords(layout, buckets, writer);
   const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes });
   await blobs.recover();
-  return { records, blobs };
+  return { records, blobs, commitForOthers: () => writer.openDoor() };
 }
 
 /** Opening needs a little room, for the logs of the databases: on a full disk the reserve gives it. */

@@ -133,7 +133,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
-    documents: createLocalDocuments(buckets.registry, writer),
+    documents: createLocalDocuments(buckets.registry, buckets.glance, writer),
     async close() {
       // Readers first: the last to close a database folds its log into it.
       buckets.close();

@@ -1,4 +1,4 @@
-// What the serving thread and the writer thread say to each other.
+// What the serving thread, and other processes, say to the writer thread that commits for them.
 import type { BucketRecord } from "../model/bucket.ts";
 import type { WireChange } from "./changes.ts";
 import type { DocumentWrite } from "./documents.ts";
@@ -30,9 +30,19 @@ export type Job =
   | { readonly kind: "delete bucket"; readonly name: string }
   | { readonly kind: "put document"; readonly write: DocumentWrite }
   | { readonly kind: "delete document"; readonly of: string; readonly name: string }
+  /** Commits for other processes, too. */
+  | { readonly kind: "open door" }
   | { readonly kind: "close" };
 
 export type Request = Job & { readonly id: number };
+
+/** Whoever commits: the writer thread of this process, or that of another. */
+export interface Committer {
+  ask(job: Job): Promise<unknown>;
+  /** False once it cannot be asked any more. */
+  isOpen(): boolean;
+  close(): Promise<void>;
+}
 
 export interface Reply {
   readonly id: number;

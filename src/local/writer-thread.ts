@@ -27,6 +27,7 @@ import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts"
 import { createReserve } from "./reserve.ts";
 import { openBucketDatabase } from "./upgrade.ts";
 import { createVacuum, giveBackNow } from "./vacuum.ts";
+import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
 import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
 const { layout, processName } = workerData as WriterData;
@@ -146,12 +147,23 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
       return attempt(() => putDocument(registry, request.write));
     case "delete document":
       return attempt(() => deleteDocument(registry, request.of, request.name));
+    case "open door":
+      return attempt(() => {
+        openDoor();
+        return undefined;
+      });
     case "close":
+      door?.close();
       vacuum.stop();
       buckets.clear();
       registry.close();
       return undefined;
   }
+}
+
+interface Asked<R extends Request = Request> {
+  readonly request: R;
+  reply(reply: Reply): void;
 }
 
 type CommitRequest = Extract<Request, { kind: "commit" }>;
@@ -160,18 +172,19 @@ type CommitRequest = Extract<Request, { kind: "commit" }>;
 const mostChanges = 1024;
 
 /** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
-function commitAll(requests: readonly CommitRequest[]): void {
+function commitAll(commits: readonly Asked<CommitRequest>[]): void {
   const changes = new Map<string, WireChange[]>();
-  for (const { groups } of requests) {
-    for (const group of groups) {
+  for (const { request } of commits) {
+    for (const group of request.groups) {
       changes.set(group.bucketId, [...(changes.get(group.bucketId) ?? []), ...group.changes]);
     }
   }
   const outcomes = new Map<string, Outcome[]>();
   for (const [bucketId, all] of changes) outcomes.set(bucketId, commitGroup({ bucketId, changes: all }));
-  for (const { id, groups } of requests) {
+  for (const { request, reply } of commits) {
+    const { id, groups } = request;
     const result = groups.map(({ bucketId, changes }) => outcomes.get(bucketId)!.splice(0, changes.length));
-    port.postMessage({ id, result } satisfies Reply);
+    reply({ id, result });
   }
   for (const bucketId of changes.keys()) foldLog(() => buckets.get(bucketId).checkpoint());
 }
@@ -187,26 +200,66 @@ function foldLog(checkpoint: () => void): void {
   }
 }
 
-function next(): Request | undefined {
-  return receiveMessageOnPort(port)?.message as Request | undefined;
+/** Everything that has arrived and is not answered yet, in order. */
+const asked: Asked[] = [];
+
+function takeArrived(): void {
+  for (;;) {
+    const message = receiveMessageOnPort(port)?.message as Request | undefined;
+    if (message === undefined) return;
+    asked.push({ request: message, reply: answerOwner });
+  }
 }
 
-port.on("message", (first: Request) => {
-  let request: Request | undefined = first;
-  while (request !== undefined) {
-    const commits: CommitRequest[] = [];
-    let count = 0;
-    while (request?.kind === "commit" && count < mostChanges) {
-      commits.push(request);
-      for (const { changes } of request.groups) count += changes.length;
-      request = next();
-    }
-    if (commits.length > 0) commitAll(commits);
-    if (request === undefined || request.kind === "commit") continue;
-    port.postMessage({ id: request.id, result: answer(request) } satisfies Reply);
-    if (request.kind === "close") return port.close();
-    foldLog(checkpointRegistry);
-    request = next();
+function answerOwner(reply: Reply): void {
+  port.postMessage(reply);
+}
+
+/** The commits at the head of the queue that go into one transaction. */
+function takeCommits(): Asked<CommitRequest>[] {
+  let count = 0;
+  let changes = 0;
+  for (const { request } of asked) {
+    if (request.kind !== "commit" || changes >= mostChanges) break;
+    for (const group of request.groups) changes += group.changes.length;
+    count++;
   }
+  return asked.splice(0, count) as Asked<CommitRequest>[];
+}
+
+function work(): void {
+  takeArrived();
+  while (asked.length > 0) {
+    const commits = takeCommits();
+    if (commits.length > 0) {
+      commitAll(commits);
+    } else {
+      const { request, reply } = asked.shift()!;
+      reply({ id: request.id, result: answer(request as Exclude<Request, CommitRequest>) });
+      if (request.kind === "close") {
+        port.close();
+        return;
+      }
+      foldLog(checkpointRegistry);
+    }
+    takeArrived();
+  }
+  // What could not be made durable here must not be tried here again: the others find other writers.
+  if (fallen !== undefined) door?.close();
   vacuum.whenIdle();
+}
+
+let door: WriterDoor | undefined;
+
+function openDoor(): void {
+  door ??= openWriterDoor(layout, (request, reply) => {
+    asked.push({ request, reply });
+    // Not at once: what other guests have sent by now goes into the same transaction.
+    if (asked.length === 1) setImmediate(work);
+  });
+}
+
+port.on("message", (request: Request) => {
+  asked.push({ request, reply: answerOwner });
+  work();
 });

@@ -1,14 +1,14 @@
 // The serving thread's side of the writer: sends on what one turn of the event loop has brought, at once.
 // The writer thread takes all that has arrived during its last sync into the next commit, so groups form by
 // themselves and no timer delays anybody.
-import { Worker } from "node:worker_threads";
 import type { BucketRecord } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import type { WireChange } from "./changes.ts";
+import { chooseCommitter } from "./committer.ts";
 import { isDamage, sqliteBusy, sqliteIoError } from "./database.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
-import type { Failure, Group, Job, Outcome, Reply, WriterData } from "./writer-messages.ts";
+import type { Failure, Group, Job, Outcome, WriterData } from "./writer-messages.ts";
 
 export interface Writer {
   commit(bucketId: string, change: WireChange): Promise<"committed" | "conflict">;
@@ -16,6 +16,8 @@ export interface Writer {
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
   putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
   deleteDocument(kind: string, name: string): Promise<boolean>;
+  /** From now on commits for other processes that open the directory, too. */
+  openDoor(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -26,7 +28,7 @@ interface Waiting {
 }
 
 export function createWriter(data: WriterData, fence: Fence): Writer {
-  const thread = lazyThread(data, fence);
+  const committer = chooseCommitter(data, fence);
   let queue = new Map<string, Waiting[]>();
   const underWay = new Set<Promise<void>>();
 
@@ -35,7 +37,7 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
     for (const [bucketId, waiting] of batch)
       groups.push({ bucketId, changes: waiting.map(({ change }) => change) });
     try {
-      const outcomes = (await thread.ask({ kind: "commit", groups })) as Outcome[][];
+      const outcomes = (await committer.ask({ kind: "commit", groups })) as Outcome[][];
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, outcomes[i]!, fence);
     } catch (error) {
       for (const waiting of batch.values()) for (const { reject } of waiting) reject(error);
@@ -45,7 +47,7 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
   /** Everything but commits: rare, and one at a time. */
   async function ask<T>(job: Job): Promise<T> {
     fence.check();
-    const result = await thread.ask(job);
+    const result = await committer.ask(job);
     fence.check();
     if (typeof result === "object" && result !== null && "failure" in result)
       throw failed(result as Failure, fence);
@@ -73,10 +75,11 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
     deleteBucket: (name) => ask({ kind: "delete bucket", name }),
     putDocument: (write) => ask({ kind: "put document", write }),
     deleteDocument: (of, name) => ask({ kind: "delete document", of, name }),
+    openDoor: () => committer.openDoor(),
     async close() {
       if (queue.size > 0) flush();
       await Promise.all(underWay);
-      await thread.close();
+      await committer.close();
     },
   };
 }
@@ -112,70 +115,4 @@ function damageText(message: string): string {
   return message.startsWith("The stored data is damaged")
     ? message
     : `The stored data is damaged: ${message}.`;
-}
-
-interface WriterThread {
-  ask(job: Job): Promise<unknown>;
-  close(): Promise<void>;
-}
-
-/** The thread, started with the first thing it is asked: who only reads never waits for one. */
-function lazyThread(data: WriterData, fence: Fence): WriterThread {
-  let started: WriterThread | undefined;
-  return {
-    ask(job) {
-      started ??= startThread(data, fence);
-      return started.ask(job);
-    },
-    async close() {
-      await started?.close();
-    },
-  };
-}
-
-/** Starts the thread; whatever ends it before it was told to brings the fence down. */
-function startThread(data: WriterData, fence: Fence): WriterThread {
-  const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: data });
-  const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
-  let nextId = 1;
-  let closing = false;
-  let over: StoreError | undefined;
-  const exited = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
-
-  thread.unref();
-  thread.on("message", ({ id, result }: Reply) => {
-    const question = asked.get(id);
-    asked.delete(id);
-    if (asked.size === 0 && !closing) thread.unref();
-    question?.resolve(result);
-  });
-  function ended(cause: unknown): void {
-    if (closing) return;
-    over = fence.fall(cause);
-    for (const question of asked.values()) question.reject(over);
-    asked.clear();
-  }
-  thread.on("error", ended);
-  thread.on("exit", (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
-
-  return {
-    ask(job) {
-      return new Promise((resolve, reject) => {
-        // What had been gathered when the thread ended is sent behind its end: nobody would answer.
-        if (over !== undefined) throw over;
-        const id = nextId++;
-        // A commit under way keeps the process alive, an idle writer does not.
-        thread.ref();
-        asked.set(id, { resolve, reject });
-        thread.postMessage({ ...job, id });
-      });
-    },
-    async close() {
-      // SQLite must be closed in its own thread before the process may exit.
-      closing = true;
-      thread.ref();
-      thread.postMessage({ kind: "close", id: 0 });
-      await exited;
-    },
-  };
 }

@@ -176,8 +176,15 @@ export function ownerOf(account: string): { readonly id: string; readonly displa
   };
 }
 
-function storedOf({ text }: Document): Stored {
-  return JSON.parse(text) as Stored;
+/** A document that has not changed is the same one, and is taken apart once. */
+const taken = new WeakMap<Document, Stored>();
+
+function storedOf(document: Document): Stored {
+  const known = taken.get(document);
+  if (known !== undefined) return known;
+  const stored = JSON.parse(document.text) as Stored;
+  taken.set(document, stored);
+  return stored;
 }
 
 function infoOf(accessKeyId: string, stored: Stored, now: number): CredentialInfo {

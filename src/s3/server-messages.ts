@@ -3,18 +3,21 @@
 export interface OpenS3 {
   readonly kind: "open";
   readonly location: string;
-  readonly host: string;
-  readonly port: number;
   readonly domains: readonly string[];
   /** In base64. */
   readonly secretKey: string;
 }
 
-export type ToS3Process = OpenS3 | { readonly kind: "close" };
+export type ToS3Process =
+  | OpenS3
+  /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
+  | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
+  | { readonly kind: "close" };
 
 export type FromS3Process =
   /** It is up and waits to be told what to open. */
   | { readonly kind: "warm" }
-  | { readonly kind: "listening"; readonly port: number }
-  | { readonly kind: "failed"; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: "ready" }
+  | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
+  | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "log"; readonly line: string };

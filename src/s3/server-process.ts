@@ -1,4 +1,6 @@
-// A process of the S3 API: its own engine, and its share of the connections to the port.
+// A process of the S3 API: its own engine, and its share of the connections, which its supervisor hands over.
+import type { Socket } from "node:net";
+import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
@@ -10,13 +12,14 @@ import { errorDocument } from "./xml.ts";
 /** Sixteen of metadata, and as much again of everything else. */
 const headerBytes = 64 * 1024;
 
+let isClosing = false;
 let running: { readonly listening: Listening; close(): Promise<void> } | undefined;
 
 function say(message: FromS3Process): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function open({ location, host, port, domains, secretKey }: OpenS3): Promise<void> {
+async function open({ location, domains, secretKey }: OpenS3): Promise<void> {
   const { engine, documents } = await openEngine(location);
   const handler = createS3Handler({
     engine,
@@ -25,14 +28,18 @@ async function open({ location, host, port, domains, secretKey }: OpenS3): Promi
     now: Date.now,
     log: (line) => say({ kind: "log", line }),
   });
-  try {
-    const listening = await listen(handler, { host, port }, { headerBytes, onMalformed });
-    running = { listening, close: () => engine.close() };
-    say({ kind: "listening", port: listening.port! });
-  } catch (error) {
-    await engine.close();
-    throw error;
-  }
+  const listening = await listen(handler, "handed over", { headerBytes, onMalformed });
+  running = { listening, close: () => engine.close() };
+  say({ kind: "ready" });
+}
+
+function take(id: number, deadline: number, socket: Socket | undefined): void {
+  const isTaken =
+    running !== undefined && !isClosing && socket !== undefined && machineMilliseconds() <= deadline;
+  say({ kind: "connection", id, isTaken });
+  if (isTaken) running!.listening.accept(socket);
+  // The supervisor has it, too: this closes our end of it only.
+  else socket?.destroy();
 }
 
 /** What is no request never reaches the handler; its answer is of the same table. */
@@ -52,16 +59,17 @@ function onMalformed(status: number): { type: string; body: string } {
 }
 
 async function close(): Promise<void> {
+  isClosing = true;
   await running?.listening.drain();
   await running?.close();
   process.exit();
 }
 
-process.on("message", (message: ToS3Process) => {
+process.on("message", (message: ToS3Process, socket?: Socket) => {
   if (message.kind === "open") {
-    open(message).catch((error: NodeJS.ErrnoException) => {
-      say({ kind: "failed", message: error.message, code: error.code });
-    });
+    open(message).catch((error: Error) => say({ kind: "failed", message: error.message }));
+  } else if (message.kind === "connection") {
+    take(message.id, message.deadline, socket);
   } else {
     close().catch((error: unknown) => {
       console.error(error);

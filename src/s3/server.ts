@@ -1,18 +1,13 @@
-// Serves the S3 API in processes of its own, one a core, on one port. A process that ends is replaced.
-import cluster, { type Worker } from "node:cluster";
-import { fileURLToPath } from "node:url";
-import type { FromS3Process, OpenS3 } from "./server-messages.ts";
+// Serves the S3 API in processes of its own, one a core. The connections to the port are accepted here and handed to
+// the processes in turn; a process that ends is replaced.
+import type { Socket } from "node:net";
+import { openDoor } from "../http/door.ts";
+import { type S3Process, type S3ProcessOptions, startProcess } from "./process.ts";
 
-export interface S3ServerOptions {
-  /** The store's data directory. */
-  readonly location: string;
+export interface S3ServerOptions extends S3ProcessOptions {
   readonly host: string;
   readonly port: number;
   readonly processes: number;
-  readonly domains: readonly string[];
-  /** What credentials are sealed with. */
-  readonly secretKey: Uint8Array;
-  readonly log: (line: string) => void;
 }
 
 export interface S3Server {
@@ -21,63 +16,26 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL("./server-process.js", import.meta.url));
 /** A process that dies at once, again and again, is started again ever more slowly. */
 const restartMilliseconds = [0, 100, 500, 2000, 5000];
-const endMilliseconds = 60_000;
-/**
- * Small nurseries, and heaps that are collected when they have grown by a third: among a thousand uploads the
- * defaults leave 60 MiB more of dead objects, since all that is large lies outside of the heap.
- */
-const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30"];
 
 export async function startS3(options: S3ServerOptions): Promise<S3Server> {
-  const { log } = options;
-  // The processes take connections from the system themselves. One handed to a process that was just killed would
-  // be lost, and its client would wait for ever: nobody tells the module that it was never taken.
-  cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({
-    exec: program,
-    args: [],
-    execArgv: [...process.execArgv, ...memoryFlags],
-    silent: false,
-  });
-  const workers = new Set<Worker>();
+  const { log, host, port } = options;
+  let processes: S3Process[] = [];
+  let waiting: (() => void)[] = [];
   let recentDeaths = 0;
   let isClosing = false;
 
-  function start(): Promise<number> {
-    // One at a time, so that a burst of connections is shared out.
-    const worker = cluster.fork({ UV_TCP_SINGLE_ACCEPT: "1" });
-    workers.add(worker);
-    const { location, host, port, domains, secretKey } = options;
-    const open: OpenS3 = {
-      ...{ kind: "open", location, host, port, domains },
-      secretKey: Buffer.from(secretKey).toString("base64"),
-    };
-    return new Promise((resolve, reject) => {
-      let isUp = false;
-      worker.on("message", (message: FromS3Process) => {
-        if (message.kind === "warm") worker.send(open);
-        if (message.kind === "log") log(message.line);
-        if (message.kind === "failed") {
-          reject(Object.assign(new Error(message.message), { code: message.code }));
-          // It serves nothing, and another is tried in its place.
-          worker.process.kill("SIGKILL");
-        }
-        if (message.kind === "listening") {
-          isUp = true;
-          resolve(message.port);
-        }
-      });
-      worker.once("exit", (code, signal) => {
-        workers.delete(worker);
-        const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-        reject(new Error(`A process of the S3 API did not start: ${how}.`));
-        if (isClosing || !isUp) return;
-        log(`A process of the S3 API ended (${how}): starting it again.`);
-        replace();
-      });
+  async function start(): Promise<void> {
+    const process = await startProcess(options);
+    processes.push(process);
+    for (const wake of waiting) wake();
+    waiting = [];
+    void process.ended.then((how) => {
+      processes = processes.filter((one) => one !== process);
+      if (isClosing) return;
+      log(`A process of the S3 API ended (${how}): starting it again.`);
+      replace();
     });
   }
 
@@ -93,29 +51,44 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
     }, pause);
   }
 
+  /** To one process after the other, until one takes it: who has blocked or died does not. */
+  async function hand(socket: Socket): Promise<void> {
+    while (!socket.destroyed && !isClosing) {
+      const next = processes.shift();
+      if (next === undefined) {
+        await new Promise<void>((resolve) => waiting.push(resolve));
+        continue;
+      }
+      processes.push(next);
+      if (await next.offer(socket)) break;
+    }
+    // What was taken is open in the other process: this closes our end of it only.
+    socket.destroy();
+  }
+
   async function close(): Promise<void> {
     isClosing = true;
-    await Promise.all([...workers].map(end));
+    for (const wake of waiting) wake();
+    await Promise.all(processes.map((process) => process.end()));
   }
 
   try {
-    // All ask for the same port, also when any will do: the cluster module finds it once.
-    const [port] = await Promise.all(Array.from({ length: options.processes }, start));
-    return { port: port!, close };
+    const door = await openDoor((socket) => void hand(socket), { host, port });
+    try {
+      await Promise.all(Array.from({ length: options.processes }, start));
+    } catch (error) {
+      door.close();
+      throw error;
+    }
+    return {
+      port: door.port,
+      async close() {
+        door.close();
+        await close();
+      },
+    };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-function end(worker: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => worker.process.kill("SIGKILL"), endMilliseconds);
-    worker.once("exit", () => {
-      clearTimeout(late);
-      resolve();
-    });
-    if (worker.isConnected()) worker.send({ kind: "close" });
-    else worker.process.kill("SIGKILL");
-  });
 }

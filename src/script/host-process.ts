@@ -3,10 +3,10 @@
 import type { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { bindBucket } from "../binding/bind.ts";
+import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import { openEngine } from "../open.ts";
 import { installGlobals } from "./globals.ts";
-import { machineMilliseconds } from "./handover.ts";
 import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
 import {
   beatMilliseconds,

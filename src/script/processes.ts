@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createHandover } from "./handover.ts";
+import { createHandover } from "../http/handover.ts";
 import type { FromHost, Load, ToHost } from "./host-messages.ts";
 
 export interface HostProcess {

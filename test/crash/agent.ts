@@ -1,5 +1,6 @@
 // A process that has a data directory open and does what the test tells it, one answer to each command.
 import { openStore, type StoreBucket, StoreError } from "../../src/index.ts";
+import { openEngine } from "../../src/open.ts";
 import { bytesOf, digestOf, streamOf, type Value } from "./bodies.ts";
 
 interface In {
@@ -11,7 +12,7 @@ interface At extends In {
 
 export type Command =
   | ({ readonly do: "create bucket" | "delete bucket" | "list" } & In)
-  | { readonly do: "list buckets" | "sweep" | "close" }
+  | { readonly do: "list buckets" | "sweep" | "close" | "commit for others" }
   | ({ readonly do: "get" | "head" | "begin get" } & At)
   | ({ readonly do: "delete"; readonly keys: readonly string[] } & In)
   | ({ readonly do: "put"; readonly value: Value } & At)
@@ -71,6 +72,8 @@ async function perform(command: Command): Promise<unknown> {
       return (await store.bucket(command.bucket).list()).objects.map(({ key }) => key);
     case "sweep":
       return store.sweep();
+    case "commit for others":
+      return (await openEngine(process.argv[2]!)).commitForOthers();
     case "close":
       return store.close();
     case "head":

@@ -21,7 +21,7 @@ export interface EngineOptions {
 }
 
 export interface PortPair {
-  readonly name: "memory" | "local";
+  readonly name: "memory" | "local" | "local, committed by another";
   open(t: TestContext): Promise<Ports>;
   /** The engine closes its ports. */
   openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
@@ -35,6 +35,17 @@ export const portPairs: readonly PortPair[] = [
   pair("local", async () => {
     const directory = await mkdtemp(join(tmpdir(), "store-test-"));
     const remove = () => rm(directory, { recursive: true, force: true });
+    return { ports: await openLocal(directory), remove };
+  }),
+  pair("local, committed by another", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "store-test-"));
+    const other = await openLocal(directory);
+    await other.commitForOthers();
+    const remove = async () => {
+      await other.records.close();
+      await other.blobs.close();
+      await rm(directory, { recursive: true, force: true });
+    };
     return { ports: await openLocal(directory), remove };
   }),
 ];
