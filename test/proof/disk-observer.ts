@@ -23,7 +23,7 @@ export interface Observer {
   hear(told: Report | Tale): void;
   /** Does something once so many reports were heard. */
   after(reports: number, act: () => void): void;
-  /** A directory that did not open. */
+  /** A directory that did not open, and then did: what was wrong went with the first process. */
   open(trouble: Trouble): void;
   observed(): Observed;
 }
@@ -36,9 +36,13 @@ export function createObserver(ledger: Ledger): Observer {
   let probes: readonly (Trouble | null)[] = [];
   let waiting: { left: number; act(): void } | undefined;
 
-  function hearTrouble(trouble: Trouble): void {
+  function assertClear(trouble: Trouble): void {
     const isClear = trouble.code === unavailable || trouble.code === full || isDamage(trouble);
     assert.ok(isClear, `not a clear error: ${wordsOf(trouble)}`);
+  }
+
+  function hearTrouble(trouble: Trouble): void {
+    assertClear(trouble);
     troubles.push(trouble);
     if (isFence(trouble)) fenced = true;
   }
@@ -66,7 +70,7 @@ export function createObserver(ledger: Ledger): Observer {
     after(reports, act) {
       waiting = { left: reports, act };
     },
-    open: hearTrouble,
+    open: assertClear,
     observed() {
       const fullTroubles = troubles.filter(({ code }) => code === full).length;
       return { acknowledged, fenced, fullTroubles, troubles, probes };

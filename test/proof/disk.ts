@@ -142,7 +142,11 @@ async function live(scene: Scene, kind: Fault | "full", number: number): Promise
   }
   await scene.process.ask({ do: "probe" }, observer.hear);
   const observed = observer.observed();
-  assertMeaning(kind === "full" ? "full" : kind.means, { hits, file }, observed);
+  assertMeaning(
+    kind === "full" ? "full" : kind.means,
+    { hits: refused === undefined ? hits : 0, file },
+    observed,
+  );
   await end(scene, number);
   await ledger.assertRecovered(directory);
   return { hit: hits > 0 || observed.fullTroubles > 0, ...observed };
