@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
+import { sayContinue } from "./continue.ts";
 import { bytesOf } from "./incoming.ts";
 import { type MalformedWords, tellMalformed } from "./malformed.ts";
 
@@ -152,7 +153,7 @@ async function answer(
     if (expects === "nothing") return await write(await handler(request), message, response);
     let isTold = false;
     const body = () => {
-      if (!isTold && !response.headersSent) response.writeContinue();
+      if (!isTold) sayContinue(response);
       isTold = true;
       return request.body();
     };

@@ -69,3 +69,37 @@ test("a reader may take its time", async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 4 * silenceMilliseconds));
   assert.ok((await restOf(socket)).length > size);
 });
+
+test("a client that asks first, behind another request, is told to go on before its answer and not inside it", async (t) => {
+  let release = () => {};
+  const isRead = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const port = await listenTo(t, async (request) => {
+    if (request.method === "GET") {
+      await isRead;
+      return { status: 200, headers: [], body: "first" };
+    }
+    const { body } = await answering(request);
+    release();
+    const chunks = async function* () {
+      yield Buffer.from(body as string);
+    };
+    return { status: 200, headers: [], body: { length: 7, chunks, cancel: async () => {} } };
+  });
+  const second = [
+    "PUT / HTTP/1.1",
+    "Host: a",
+    "Expect: 100-continue",
+    "Content-Length: 3",
+    "Connection: close",
+    "",
+    "abc",
+  ];
+  const socket = await converse(port, "GET / HTTP/1.1", "Host: a", "", ...second);
+  const said = await restOf(socket);
+  const answers = said.split(/(?=HTTP\/1\.1 )/).map((one) => one.replace(/\r\n[\s\S]*\r\n\r\n/, "|"));
+  const last = answers.at(-1);
+  assert.equal(answers[0], "HTTP/1.1 200 OK|first");
+  assert.equal(last, "HTTP/1.1 200 OK|3 bytes", said);
+});
