@@ -6,6 +6,7 @@ import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Mode } from "./host-messages.ts";
+import { namesHost } from "./host-names.ts";
 
 export interface ScriptContext {
   waitUntil(promise: Promise<unknown>): void;
@@ -53,6 +54,7 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
 
   return {
     async handle(request) {
+      if (!namesHost(request)) return badHost;
       try {
         if (handlers.fetch === undefined)
           throw new TypeError("The script's default export has no fetch handler.");
@@ -80,6 +82,12 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
     },
   };
 }
+
+const badHost: HttpResponse = {
+  status: 400,
+  headers: [["content-type", "text/plain; charset=utf-8"]],
+  body: "Bad Request: the request names no valid host.\n",
+};
 
 function requestFor(request: HttpRequest): Request {
   const { method, target, rawHeaders } = request;
