@@ -73,7 +73,11 @@ async function talk(scene: WireScene, budget: Budget): Promise<Figures> {
   }
   const growth = warm === undefined ? 0 : scene.memory() - warm;
   if (growth > mostGrowth) throw new Error(`The servers gained ${Math.round(growth / 2 ** 20)} MiB.`);
-  return { ...counts, "growth in MiB": Math.max(0, Math.round(growth / 2 ** 20)) };
+  return {
+    ...counts,
+    "scripts taken for blocked": scene.blockedScripts(),
+    "growth in MiB": Math.max(0, Math.round(growth / 2 ** 20)),
+  };
 }
 
 /** The next text to send, and how many requests it is made of. */
