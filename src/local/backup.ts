@@ -16,7 +16,7 @@ import { fullDisk } from "./full-disk.ts";
 import { bucketPaths, type Layout, layoutOf, newName } from "./layout.ts";
 import { createPins, type Pins } from "./pins.ts";
 import { announcePresence } from "./presence.ts";
-import { createRegistryReader, type RegisteredBucket } from "./registry.ts";
+import { createRegistryReader, prepareDirectory, type RegisteredBucket } from "./registry.ts";
 
 export async function backUp(
   directory: string,
@@ -26,6 +26,8 @@ export async function backUp(
   const source = layoutOf(resolve(directory));
   const backup = backupLayoutOf(resolve(to));
   prepareBackupPlace(source, backup);
+  // Brings the registry up to date, as opening the directory does.
+  prepareDirectory(source);
   const unlock = lockForWriting(backup);
   try {
     // Others honour what a process holds for as long as it is there.

@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from "@photostructure/sqlite";
 import type { StoredBlob } from "../engine/blobs.ts";
 import { BackupError } from "../model/backup.ts";
 import { StoreError } from "../model/errors.ts";
+import { auditBucket } from "./audit.ts";
 import { type Database, openDatabase, pragma, readingError } from "./database.ts";
 import type { Watch } from "./file-copy.ts";
 import { createQueries, type Queries } from "./queries.ts";
@@ -45,12 +46,13 @@ export function openSnapshot(path: string): Database {
   }
 }
 
-/** An older one is read as it is, and brought up to date once the restored directory is opened. */
 function checkVersion(database: Database, path: string): void {
   const found = Number(pragma(database, "user_version"));
-  if (found >= 1 && found <= schemaVersion) return;
+  if (found === schemaVersion) return;
   throw new BackupError(`"${path}" has schema version ${found}, this Store knows ${schemaVersion}.`, [
-    "Use the Store that wrote it, or a newer one.",
+    found < schemaVersion
+      ? "Restore it with the Store that made it: this one brings the directory up to date when it opens it."
+      : "Use the Store that made it, or a newer one.",
   ]);
 }
 
@@ -84,6 +86,8 @@ export function* contentsOf(database: Database): Generator<Found> {
     if (objects !== expected)
       yield { kind: "damage", key: undefined, what: `${expected} objects are counted, ${objects} found.` };
     yield* partsOf(queries);
+    for (const { key, what } of auditBucket((read) => read(queries, database), "records"))
+      yield { kind: "damage", key, what };
   } catch (error) {
     yield { kind: "damage", key: undefined, what: detailOf(error) };
   }

@@ -5,10 +5,12 @@ import { existsSync, readdirSync } from "node:fs";
 import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore } from "../../src/index.ts";
+import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
 import { BackupError } from "../../src/model/backup.ts";
 import { backUpStore, restoreStore, verifyBackup } from "../../src/open.ts";
-import { blobFiles } from "../crash/on-disk.ts";
+import { blobFiles, bucketIds } from "../crash/on-disk.ts";
 import { sampleBytes } from "../support/bytes.ts";
 import { everythingIn, fillStore, openPlaces } from "./scene.ts";
 
@@ -60,6 +62,25 @@ test("the backup of a damaged store is not completed, names the objects, and lea
   await again.bucket("photos").delete(["flipped", "missing"]);
   await again.close();
   assert.equal((await backUpStore(data, backup)).objects, 1);
+});
+
+test("a record that is lost from the index is noticed, and the backup not completed", async (t) => {
+  const { data, backup } = await openPlaces(t);
+  const store = await openStore(data);
+  await store.createBucket("photos");
+  for (const key of ["kept", "lost"]) await store.bucket("photos").put(key, sampleBytes(20_000));
+  await store.close();
+  await backUpStore(data, backup);
+  const { database: path } = bucketPaths(layoutOf(data), bucketIds(data).get("photos")!);
+  const database = new DatabaseSync(path);
+  database.exec("DELETE FROM objects WHERE key = CAST('lost' AS BLOB); UPDATE bucket SET objects = 1");
+  database.close();
+  await assert.rejects(backUpStore(data, backup), (error) => {
+    assert.ok(error instanceof BackupError);
+    assert.match(error.hints.join("\n"), /^"photos\/lost": /m);
+    return true;
+  });
+  assert.equal((await verifyBackup(backup)).objects, 2);
 });
 
 test("every file of a backup counts: flipped, cut short or missing, it is named and the backup refused", async (t) => {
