@@ -5,7 +5,7 @@ import type { ByteRange } from "../model/range.ts";
 import type { BlobReader, StoredBlob } from "./blobs.ts";
 import { collect, once } from "./chunks.ts";
 import type { Context } from "./context.ts";
-import { decrypt } from "./encryption.ts";
+import { decrypt, sealedSize } from "./encryption.ts";
 import type { ObjectBytes } from "./engine.ts";
 import type { Body } from "./records.ts";
 
@@ -28,8 +28,12 @@ export async function openBody(
   body: Body,
   request: BodyRequest,
 ): Promise<ObjectBytes | undefined> {
-  if (body.home === "inline") return inlineBytes(await openInline(context, body.bytes, request));
+  if (body.home === "inline") {
+    checkLength(context, request, { size: request.size, stored: body.bytes.length });
+    return inlineBytes(await openInline(context, body.bytes, request));
+  }
   const segments = body.home === "blob" ? [{ number: 0, size: request.size, blob: body.blob }] : body.parts;
+  for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
   const blobs = segments.map(({ blob }) => blob);
   const open = () => context.blobs.open(request.bucket, blobs, request.stillNamed);
   const reader = await open();
@@ -37,6 +41,18 @@ export async function openBody(
   return lendBytes(reader, open, request.range.length, (opened, into) =>
     readSegments(context, opened, segments, request, into),
   );
+}
+
+/** Bytes left out at the end of a body, or added to it, are noticed by every range. */
+function checkLength(
+  { blockBytes }: Context,
+  { dataKey }: BodyRequest,
+  { size, stored }: { readonly size: number; readonly stored: number },
+): void {
+  if (stored === (dataKey === undefined ? size : sealedSize(size, blockBytes))) return;
+  throw new StoreError("InternalError", {
+    detail: "The stored data is damaged: a body is not as long as its record says.",
+  });
 }
 
 async function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {

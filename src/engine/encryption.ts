@@ -128,6 +128,11 @@ export async function* encrypt(
   yield seal(held ?? new Uint8Array(), index, true);
 }
 
+/** How long a sealed stream of so many bytes is. */
+export function sealedSize(size: number, blockBytes: number): number {
+  return saltBytes + size + Math.max(1, Math.ceil(size / blockBytes)) * tagBytes;
+}
+
 /** Which stored bytes hold a range of a sealed stream. */
 interface SealedSpan {
   readonly firstBlock: number;
