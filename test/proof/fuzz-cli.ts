@@ -44,6 +44,8 @@ export const cliTargets: readonly Target[] = [
         const line = readCommandLine(args);
         if (line.words.length === 0) return "no command";
         const { entry, path } = await findCommand(line.words);
+        // As the command does: who asks for help is given nothing else.
+        if (line.wantsHelp) return `help ${path}`;
         if (isGroup(entry)) return `group ${path}`;
         const { parameters } = readArguments(path, entry, line.without(path.split(" ").length));
         holds(
