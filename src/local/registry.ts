@@ -163,7 +163,8 @@ export function deleteBucket(
   if (isEmpty === false) return "not empty";
   if (isEmpty !== true) throw isEmpty;
   discardFolder(layout, bucket.id);
-  return "deleted";
+  // Of several who delete it at once the first has deleted it; the others have only helped.
+  return bucket.isEnding ? "missing" : "deleted";
 }
 
 /** False when it holds objects; the error when that cannot be told. */
