@@ -1,7 +1,8 @@
 // Which folders of buckets nobody needs any more. A folder whose name is lost from the registry may still be a
 // bucket's: it is only given up when nothing is in it, or when its bucket has ended.
 import { statSync } from "node:fs";
-import { corruption, type Database, openDatabase } from "./database.ts";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { corruption, type Database } from "./database.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { filesIn } from "./recover.ts";
 import { isEnded } from "./schema.ts";
@@ -34,10 +35,10 @@ function isEmpty(path: string): boolean {
   );
 }
 
-/** Cut off before it had tables. */
+/** Cut off before it had tables, and perhaps before it was in any state that we open. */
 function isUnmade(path: string): boolean {
   return attempt(() => {
-    const database = openDatabase(path, { role: "reader" });
+    const database = new DatabaseSync(path);
     try {
       return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
     } finally {
