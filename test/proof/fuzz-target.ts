@@ -42,5 +42,5 @@ export function kindOf(message: string): string {
 /** A message for a person: there is one, and it does not speak of our own insides. */
 export function isClear(message: string, input: string): boolean {
   const found = inner.exec(message)?.[0];
-  return message.trim() !== "" && (found === undefined || input.includes(found));
+  return message.trim() !== "" && (found === undefined || input.toLowerCase().includes(found.toLowerCase()));
 }
