@@ -1,7 +1,9 @@
 // The contracts of the two ports on every implementation of them.
 import { blobsContract } from "./contracts/blobs.ts";
 import { recordsContract } from "./contracts/records.ts";
-import { portPairs } from "./support/ports.ts";
+import { guestPair, portPairs } from "./support/ports.ts";
+
+recordsContract(guestPair.name, (t) => guestPair.open(t));
 
 for (const pair of portPairs) {
   recordsContract(pair.name, (t) => pair.open(t));

@@ -48,7 +48,7 @@ export async function runQuickShare(
   t: TestContext,
   proof: Proof,
   amount: number,
-  seconds = 20,
+  seconds = 12,
 ): Promise<void> {
   const seed = chooseSeed();
   const end = Date.now() + seconds * 1000;
