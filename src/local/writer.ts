@@ -38,7 +38,10 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
       groups.push({ bucketId, changes: waiting.map(({ change }) => change) });
     try {
       const outcomes = (await committer.ask({ kind: "commit", groups })) as Outcome[][];
-      for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, outcomes[i]!, fence);
+      // All are looked at before one is settled: a disk that failed one bucket lets none of them be acknowledged.
+      const results = outcomes.map((group) => group.map((outcome) => resultOf(outcome, fence)));
+      fence.check();
+      for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);
     } catch (error) {
       for (const waiting of batch.values()) for (const { reject } of waiting) reject(error);
     }
@@ -84,14 +87,18 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
   };
 }
 
-function settle(waiting: readonly Waiting[], outcomes: readonly Outcome[], fence: Fence): void {
-  // Down since these were sent: whatever became of them, nothing is acknowledged any more.
-  fence.check();
+type Result = "committed" | "conflict" | StoreError;
+
+function resultOf(outcome: Outcome, fence: Fence): Result {
+  if (outcome === "committed" || outcome === "conflict") return outcome;
+  return outcome === "no such bucket" ? new StoreError("NoSuchBucket") : failed(outcome, fence);
+}
+
+function settle(waiting: readonly Waiting[], results: readonly Result[]): void {
   for (const [i, { resolve, reject }] of waiting.entries()) {
-    const outcome = outcomes[i]!;
-    if (outcome === "committed" || outcome === "conflict") resolve(outcome);
-    else if (outcome === "no such bucket") reject(new StoreError("NoSuchBucket"));
-    else reject(failed(outcome, fence));
+    const result = results[i]!;
+    if (result instanceof StoreError) reject(result);
+    else resolve(result);
   }
 }
 
