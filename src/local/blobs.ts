@@ -62,6 +62,21 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     return found;
   }
 
+  /** Removes what processes that are gone have left; how many blobs. */
+  function recoverAll(): number {
+    const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
+    let removed = 0;
+    for (const { name, id } of buckets.all("sound")) {
+      // The database is only opened for a bucket in which somebody has left something.
+      const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
+      removed += recoverBucket({ bucketId: id, paths: bucketPaths(layout, id), isGone, knowsBlob });
+    }
+    clearPartial(layout.reserve, isGone);
+    clearTrash(layout, isGone);
+    clearAbsent(layout.processes);
+    return removed;
+  }
+
   return {
     async stage(bucket, chunks) {
       fence.check();
@@ -108,17 +123,12 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     isHeld: (bucket) => pins.isHeld(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
 
     async recover() {
-      const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
-      let removed = 0;
-      for (const { name, id } of buckets.all("sound")) {
-        // The database is only opened for a bucket in which somebody has left something.
-        const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
-        removed += recoverBucket({ bucketId: id, paths: bucketPaths(layout, id), isGone, knowsBlob });
+      try {
+        return recoverAll();
+      } catch (error) {
+        // What is missing here went with its bucket, or with another process that recovers.
+        throw isMissing(error) ? error : writeError(error, fence);
       }
-      clearPartial(layout.reserve, isGone);
-      clearTrash(layout, isGone);
-      clearAbsent(layout.processes);
-      return removed;
     },
 
     async *all(bucket, which = "all") {
