@@ -25,7 +25,11 @@ function placed(kind: Witnessed, group: Uint8Array, member: Uint8Array = nothing
 const nothing = new Uint8Array();
 
 export const witnessPlace = {
-  object: (key: Uint8Array) => placed("object", key),
+  object(key: Uint8Array) {
+    // By folder: keys that come in order then share a page, as their records do.
+    const end = key.lastIndexOf(slash) + 1;
+    return placed("object", key.subarray(0, end), key.subarray(end));
+  },
   upload: (key: Uint8Array, id: string) => placed("upload", Buffer.from(`${id}\n`), key),
   part: (uploadId: string, number: number) => placed("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
   /** The first place behind all parts of an upload. */
@@ -40,6 +44,7 @@ export const witnessPlace = {
   document: (kind: string, name: string) => placed("document", Buffer.from(`${kind}\n${name}`)),
 } as const;
 
+const slash = 0x2f;
 const nul = Buffer.alloc(1);
 
 function twoBytes(number: number): Buffer {

@@ -98,7 +98,7 @@ async function listAll(engine: Engine, prefix: string, delimiter: string): Promi
   const found: unknown[] = [];
   let cursor: string | undefined;
   do {
-    const page = await engine.list(bucket, { prefix, delimiter, cursor, limit: 9 });
+    const page = await engine.list(bucket, { prefix, delimiter, cursor, limit: 20 });
     found.push(...page.objects, ...page.prefixes);
     assert.ok(found.length <= 2 * kept.length, "a list that never ends");
     cursor = page.cursor;

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Engine, VerifyReport } from "../../src/engine/engine.ts";
+import type { Damage, Engine, VerifyReport } from "../../src/engine/engine.ts";
 import { StoreError } from "../../src/index.ts";
 import { flipByte } from "../crash/damage.ts";
 import { createRandom, type Random } from "../support/random.ts";
@@ -39,6 +39,7 @@ interface Counts {
   failedReads: number;
   shortLists: number;
   sweeps: number;
+  scrubs: number;
 }
 
 async function flipOften(budget: Budget, directory: string): Promise<Figures> {
@@ -48,7 +49,16 @@ async function flipOften(budget: Budget, directory: string): Promise<Figures> {
   pristine.restore();
   const places = findPlaces(pristine.files);
   const counts: Counts = {
-    ...{ flips: 0, found: 0, harmless: 0, refusedToOpen: 0, failedReads: 0, shortLists: 0, sweeps: 0 },
+    ...{
+      flips: 0,
+      found: 0,
+      harmless: 0,
+      refusedToOpen: 0,
+      failedReads: 0,
+      shortLists: 0,
+      sweeps: 0,
+      scrubs: 0,
+    },
   };
   let told = Date.now();
   while (budget.more(counts.flips)) {
@@ -100,7 +110,8 @@ async function proveOne(directory: string, flipped: Flipped): Promise<void> {
       counts.failedReads += readings.failures;
       counts.shortLists += readings.short.length;
       judge(readings, await verified(opened.engine), counts);
-      if (random.below(4) === 0) await sweep(opened.engine, counts);
+      if (random.below(20) === 0) await scrubbed(opened.engine, readings, counts);
+      if (random.below(8) === 0) await sweep(opened.engine, counts);
     } finally {
       await opened.engine.close();
     }
@@ -126,13 +137,31 @@ function judge(readings: Readings, report: VerifyReport | undefined, counts: Cou
     return;
   }
   counts.found++;
-  if (report === undefined) return;
+  if (report !== undefined) assertNamed("verify", readings, report.damages);
+}
+
+function assertNamed(who: string, { failed }: Readings, damages: readonly Damage[]): void {
   // Of a bucket's pages or of the registry it may be all of them.
-  const isWhole = report.damages.some(({ bucket: of, key }) => of !== emptyBucket && key === undefined);
-  for (const key of readings.failed) {
-    const isNamed = isWhole || report.damages.some((damage) => damage.key === key);
-    assert.ok(isNamed, `verify does not name "${key}": ${JSON.stringify(report.damages)}`);
+  const isWhole = damages.some(({ bucket: of, key }) => of !== emptyBucket && key === undefined);
+  for (const key of failed) {
+    const isNamed = isWhole || damages.some((damage) => damage.key === key);
+    assert.ok(isNamed, `${who} does not name "${key}": ${JSON.stringify(damages)}`);
   }
+}
+
+/** The scrub names every object that cannot be read, like verify. */
+async function scrubbed(engine: Engine, readings: Readings, counts: Counts): Promise<void> {
+  counts.scrubs++;
+  const damages: Damage[] = [];
+  const onDamage = (damage: Damage) => damages.push(damage);
+  try {
+    assert.equal(await engine.scrub({ onDamage, bytesPerSecond: 1e12 }), "ended");
+  } catch (error) {
+    // Of a damaged registry it cannot even note that it runs.
+    if (!(error instanceof StoreError)) throw error;
+    return;
+  }
+  assertNamed("the scrub", readings, damages);
 }
 
 function tellReadings({ failed, short, failures }: Readings): string {
