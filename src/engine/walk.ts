@@ -61,12 +61,18 @@ async function* walkBucket(
   { after, depth, pace }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
 ): AsyncGenerator<Step> {
   let at: WalkPosition = after === undefined ? { bucket } : { bucket, key: after };
-  for await (const inspected of context.records.inspect(bucket, after)) {
-    const { key } = inspected;
-    const { stored, what } = await verifyObject(context, bucket, inspected, pace);
-    at = { bucket, key };
-    const damage = what === undefined ? {} : { damage: { bucket, key, what } };
-    yield { isObject: true, stored, at, ...damage };
+  try {
+    for await (const inspected of context.records.inspect(bucket, after)) {
+      const { key } = inspected;
+      const { stored, what } = await verifyObject(context, bucket, inspected, pace);
+      at = { bucket, key };
+      const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+      yield { isObject: true, stored, at, ...damage };
+    }
+  } catch (error) {
+    // An index that cannot be walked to its end does not keep the audit from what it can tell.
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield found(at, error.detail);
   }
   for await (const { key, what } of context.records.audit(bucket, depth)) yield found(at, what, key);
   for await (const { key, stored, what } of verifyParts(context, bucket, pace)) {

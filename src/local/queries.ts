@@ -21,8 +21,8 @@ export interface Queries extends UploadQueries {
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
-  /** A batch of the keys behind the given one, as the index has them. */
-  keys(after: Uint8Array | undefined): Uint8Array[];
+  /** A batch of the keys behind the given one, as the index has them; damaged, one may be no key at all. */
+  keys(after: Uint8Array | undefined): unknown[];
   /** Throws when the version beside a record is not the record's. */
   tied(key: Uint8Array): void;
   /** One of them with everything that ties it to its place; undefined when it is gone, by both witnesses. */
@@ -128,7 +128,7 @@ export function createQueries(database: Database): Queries {
     },
     keys(after) {
       const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
-      return (rows as unknown as [Uint8Array][]).map(([key]) => key);
+      return (rows as unknown as [unknown][]).map(([key]) => key);
     },
     tied(key) {
       inSnapshot(database, () => {

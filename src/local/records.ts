@@ -6,6 +6,7 @@ import { auditBucket } from "./audit.ts";
 import { auditRegistry } from "./audit-registry.ts";
 import type { Buckets, OpenBucket } from "./buckets.ts";
 import { forgetting, namedBlobs, type WireChange, wireChange } from "./changes.ts";
+import { damaged } from "./checked.ts";
 import { createLocalDocuments } from "./documents.ts";
 import { type Layout, placeOf } from "./layout.ts";
 import type { Queries } from "./queries.ts";
@@ -81,12 +82,16 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       for (;;) {
         const keys = buckets.read(name, (queries) => queries.keys(after), never);
         for (const bytes of keys) {
+          if (!(bytes instanceof Uint8Array)) {
+            yield { key: "", found: damaged("a key of the index") };
+            continue;
+          }
           const found = inspected(() => buckets.read(name, (queries) => queries.inspected(bytes), isFound));
           // Gone since the keys were read.
           if (found !== undefined) yield { key: Buffer.from(bytes).toString(), found };
         }
         const last = keys.at(-1);
-        if (last === undefined) return;
+        if (!(last instanceof Uint8Array)) return;
         // Keys out of order would lead round in circles; the audit finds what is not reached.
         if (after !== undefined && Buffer.compare(last, after) <= 0) return;
         after = last;

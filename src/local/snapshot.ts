@@ -97,9 +97,14 @@ function* objectsOf(queries: Queries): Generator<Found> {
   let after: Uint8Array | undefined;
   for (;;) {
     const keys = queries.keys(after);
-    for (const bytes of keys) yield* objectOf(queries, Buffer.from(bytes).toString());
-    after = keys.at(-1);
-    if (after === undefined) return;
+    for (const bytes of keys) {
+      if (bytes instanceof Uint8Array) yield* objectOf(queries, Buffer.from(bytes).toString());
+      else yield { kind: "damage", key: undefined, what: "A key of the index is none." };
+    }
+    const last = keys.at(-1);
+    // Keys out of order, which the pages' check tells of, would lead round in circles.
+    if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
+    after = last;
   }
 }
 
