@@ -107,9 +107,12 @@ test("a scrub that gives no sign of life is taken over, and notices", async (t) 
   const [a, b] = [await made.open(), await made.open(-61_000)];
   const first = scrubbing(a.engine, slow);
   await underWay(b);
-  const second = scrubbing(b.engine, slow);
+  // Whoever notes something at the same moment comes first: then it is tried again, as servers do.
+  let outcome: string;
+  do outcome = await scrubbing(b.engine, slow).ended;
+  while (outcome === "not due" && (await Promise.race([first.ended, "under way"])) === "under way");
   assert.equal(await first.ended, "taken over");
-  assert.equal(await second.ended, "ended");
+  assert.equal(outcome, "ended");
   await a.engine.close();
   await b.engine.close();
 });
