@@ -1,5 +1,6 @@
 // The tables, with the version that tells them apart. What an earlier Store has written is brought up to date
 // (upgrade.ts), what a newer one has written is refused.
+import { StoreError } from "../model/errors.ts";
 import { withTextChecksum } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { pragma } from "./database.ts";
@@ -101,9 +102,9 @@ export const bucketSchema = `
 
 export function checkSchemaVersion(database: Database, path: string): void {
   const found = pragma(database, "user_version");
-  if (found !== schemaVersion) {
-    throw new Error(
-      `Cannot open "${path}": it has schema version ${String(found)}, this Store knows ${schemaVersion}. Use a newer Store.`,
-    );
-  }
+  if (found === schemaVersion) return;
+  const known = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
+  // No Store has ever written a lower one than the first, which is brought up to date before this.
+  const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
+  throw new StoreError("InternalError", { detail: `${known}. ${advice}.` });
 }

@@ -154,6 +154,19 @@ test("several processes that open one of the first schema at once find it whole"
   await assertWhole(directory);
 });
 
+test("a database of a schema that this Store does not know is refused in words", async (t) => {
+  const directory = await firstStore(t);
+  const path = bucketPaths(layoutOf(directory), bucketIds(directory).get("plain")!).database;
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA user_version = 77");
+  database.close();
+  const { engine } = await openEngine(directory);
+  const told = { message: /has schema version 77, this Store knows 2\. Use a newer Store\./ };
+  await assert.rejects(engine.head("plain", "any"), told);
+  assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "the others are not touched by it");
+  await engine.close();
+});
+
 test("a directory of the first schema can be backed up as it is", async (t) => {
   const directory = await firstStore(t);
   const { engine } = await openEngine(directory);
