@@ -4,4 +4,4 @@ import { fuzz } from "./fuzz.ts";
 import { runQuickShare } from "./proof.ts";
 
 test("hostile inputs end in a value or in a clear error, and in time", (t) =>
-  runQuickShare(t, fuzz, 3500, 15));
+  runQuickShare(t, fuzz, 3500, 10));

@@ -51,7 +51,7 @@ export async function runQuickShare(
   t: TestContext,
   proof: Proof,
   amount: number,
-  seconds = 12,
+  seconds = 6,
 ): Promise<void> {
   const seed = chooseSeed();
   const most = Number(process.env.STORE_PROOF_SECONDS ?? seconds);
