@@ -7,14 +7,13 @@ const crowd = 32;
 
 /** Leaving the stream of Node early would cut the connection, and with it the answer. */
 export async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  // All of a small body is often there by now, and takes no waiting.
-  if (message.complete && !message.destroyed) {
-    for (let chunk = message.read(); chunk !== null; chunk = message.read()) yield chunk as Uint8Array;
-    message.resume();
-    return;
-  }
   const asking = ++bodies > crowd ? askLate(message) : undefined;
   try {
+    // All of a small body is often there by now, and takes no waiting.
+    if (message.complete && !message.destroyed) {
+      for (let chunk = message.read(); chunk !== null; chunk = message.read()) yield chunk as Uint8Array;
+      return;
+    }
     for await (const chunk of message.iterator({ destroyOnReturn: false })) {
       yield chunk as Uint8Array;
       asking?.goOn();

@@ -26,8 +26,17 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   let recentDeaths = 0;
   let isClosing = false;
 
-  async function start(): Promise<void> {
+  const starting = new Set<Promise<void>>();
+
+  function start(): Promise<void> {
+    const started = launch().finally(() => starting.delete(started));
+    starting.add(started);
+    return started;
+  }
+
+  async function launch(): Promise<void> {
     const process = await startProcess(options);
+    if (isClosing) return process.end();
     processes.push(process);
     for (const wake of waiting) wake();
     waiting = [];
@@ -70,10 +79,12 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
     isClosing = true;
     for (const wake of waiting) wake();
     await Promise.all(processes.map((process) => process.end()));
+    // Those that were on their way up end by themselves; one that failed has been told of.
+    await Promise.allSettled(starting);
   }
 
   try {
-    const door = await openDoor((socket) => void hand(socket), { host, port });
+    const door = await openDoor((socket) => void hand(socket).catch(() => socket.destroy()), { host, port });
     try {
       await Promise.all(Array.from({ length: options.processes }, start));
     } catch (error) {
