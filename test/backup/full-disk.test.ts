@@ -8,8 +8,8 @@ import { openStore } from "../../src/index.ts";
 import { BackupError } from "../../src/model/backup.ts";
 import { backUpStore, restoreStore, verifyBackup } from "../../src/open.ts";
 import { KiB, MiB } from "../crash/bodies.ts";
-import { mountSmallDisk, type SmallDisk } from "../proof/disk-full.ts";
 import { sampleBytes } from "../support/bytes.ts";
+import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { everythingIn, openPlaces } from "./scene.ts";
 

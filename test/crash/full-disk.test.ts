@@ -1,10 +1,10 @@
 // A full disk: puts are refused with a clear error, reads and deletes go on, and deletes make room again.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, realpathSync, statfsSync } from "node:fs";
+import { readdirSync, realpathSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/index.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import type { Filled } from "./agent.ts";
 import { type Agent, Refusal, withAgents } from "./agents.ts";
@@ -17,22 +17,12 @@ const parts: Value = { name: "parts", size: 300 * KiB };
 
 /** Runs on a disk of its own, of so many bytes; says loudly when this machine lets nobody make one. */
 async function onSmallDisk(t: TestContext, size: number, work: (directory: string) => Promise<void>) {
-  const disk = join(realpathSync(await temporaryDirectory(t)), "disk");
-  mkdirSync(disk);
-  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", disk], {
-    encoding: "utf8",
-  });
-  if (mounted.status !== 0) {
-    const reason = mounted.error?.message ?? mounted.stderr.trim();
-    console.error(`NOT TESTED: a full disk. This machine does not let us mount one: ${reason}`);
-    t.skip(reason);
-    return;
-  }
+  const disk = mountSmallDisk(realpathSync(await temporaryDirectory(t)), size);
   try {
-    await work(join(disk, "store"));
+    if (disk.isSmall) await work(join(disk.directory, "store"));
+    else t.skip("no small disk can be mounted here");
   } finally {
-    // Detached at once, gone with its last descriptor.
-    assert.equal(spawnSync("umount", ["-l", disk]).status, 0, "the disk is unmounted");
+    disk.remove();
   }
 }
 

@@ -1,4 +1,5 @@
 // A small disk of its own, which something else fills and empties: a tmpfs, or any folder where nobody may mount one.
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +14,9 @@ export interface SmallDisk {
   remove(): void;
 }
 
-const size = 96 * 1024 * 1024;
+const usualBytes = 96 * 1024 * 1024;
 
-export function mountSmallDisk(folder: string): SmallDisk {
+export function mountSmallDisk(folder: string, size = usualBytes): SmallDisk {
   const directory = join(folder, "disk");
   mkdirSync(directory);
   const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory], {
@@ -49,7 +50,7 @@ export function mountSmallDisk(folder: string): SmallDisk {
     empty: () => rmSync(ballast, { force: true }),
     remove() {
       // Detached at once, gone with its last descriptor.
-      if (isSmall) spawnSync("umount", ["-l", directory]);
+      if (isSmall) assert.equal(spawnSync("umount", ["-l", directory]).status, 0, "the disk is unmounted");
     },
   };
 }
