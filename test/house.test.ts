@@ -16,6 +16,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
   local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
+  cluster: ["cluster", "http", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],
   s3: ["s3", "http", "model", "open.ts", ...faces(), "node:*"],
   script: [
@@ -24,7 +25,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: ["cli", "script", "s3", "binding", "engine", "http", "model", "types.ts", "open.ts", "node:*"],
   "types.ts": [],
-  "open.ts": ["binding", "model", "types.ts", "engine", "memory", "local"],
+  "open.ts": ["binding", "model", "types.ts", "engine", "memory", "local", "cluster"],
   "index.ts": ["binding", "model", "types.ts", "open.ts"],
 };
 
