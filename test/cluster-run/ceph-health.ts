@@ -1,0 +1,43 @@
+// Whether all that was written to Ceph lies on all OSDs. There is no mgr to ask, so each placement group's own
+// primary is asked, through its admin socket.
+import { connect } from "node:net";
+import { join } from "node:path";
+
+export interface Pool {
+  readonly pool: number;
+  readonly pg_num: number;
+}
+
+const osds = [0, 1, 2];
+
+export async function isClean(directory: string, pools: readonly Pool[]): Promise<boolean> {
+  const groups = pools.flatMap(({ pool, pg_num }) =>
+    Array.from({ length: pg_num }, (_, i) => `${pool}.${i.toString(16)}`),
+  );
+  for (const group of groups) {
+    const answers = await Promise.all(
+      osds.map((osd) => ask(directory, osd, { prefix: "query", pgid: group })),
+    );
+    if (!answers.some(isWhole)) return false;
+  }
+  return true;
+}
+
+/** Only the primary answers with more than an excuse. */
+function isWhole(answer: string): boolean {
+  if (!answer.startsWith("{")) return false;
+  const { state, acting } = JSON.parse(answer) as { state: string; acting: readonly number[] };
+  return state === "active+clean" && acting.length === osds.length;
+}
+
+function ask(directory: string, osd: number, command: unknown): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(join(directory, "run", `osd.${osd}.asok`));
+    const pieces: Buffer[] = [];
+    socket.on("data", (piece) => pieces.push(piece));
+    socket.once("error", reject);
+    // Behind four bytes that say how long it is.
+    socket.once("end", () => resolve(Buffer.concat(pieces).subarray(4).toString()));
+    socket.write(`${JSON.stringify(command)}\0`);
+  });
+}

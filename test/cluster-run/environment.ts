@@ -1,0 +1,29 @@
+// The whole of a cluster under Store: Ceph for the bytes and PostgreSQL under Patroni for the records, started
+// together and ended together.
+import { type Ceph, startCeph } from "./ceph.ts";
+import { createGrounds, type Grounds } from "./grounds.ts";
+import { type Patroni, startPatroni } from "./patroni.ts";
+
+export interface Environment {
+  readonly ceph: Ceph;
+  readonly patroni: Patroni;
+  readonly grounds: Grounds;
+  stop(): Promise<void>;
+}
+
+export async function startEnvironment(): Promise<Environment> {
+  const grounds = createGrounds();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => void grounds.end().finally(() => process.exit(1)));
+  }
+  try {
+    const [ceph, patroni] = await Promise.all([startCeph(grounds), startPatroni(grounds)]);
+    return { ceph, patroni, grounds, stop: () => grounds.end() };
+  } catch (error) {
+    for (const name of ["mon.a", "osd.0", "rgw.0", "etcd", "node0", "node1"]) {
+      console.error(`-- ${name}\n${grounds.words(name)}`);
+    }
+    await grounds.end();
+    throw error;
+  }
+}
