@@ -86,7 +86,10 @@ export function abort(context: Context, bucket: string, { record, revision }: St
 }
 
 /** Every upload of a bucket, in flight or remembered. */
-export async function* everyUpload(context: Context, bucket: string): AsyncIterable<UploadRecord> {
+export async function* everyUpload(
+  context: Pick<Context, "records">,
+  bucket: string,
+): AsyncIterable<UploadRecord> {
   let after: UploadName | undefined;
   for (;;) {
     const page = await context.records.uploads(bucket, { prefix: "", after, limit: 1000 });
