@@ -3,22 +3,31 @@
 import type { ByteRange } from "../model/range.ts";
 
 export interface Shelf {
+  /** What tells this shelf from any other: made when it was set up, so that a wrong or empty one can be told. */
+  readonly id: string;
   /**
    * Writes the chunks under a name that was never used before; once this resolves they last, and a read on
-   * any machine finds them. A chunk stays as it is until the one after the next is asked for. When it fails, something may have been written, and may even
-   * arrive later: the caller has the name removed.
+   * any machine finds them. A chunk stays as it is until the one after the next is asked for. When it fails,
+   * something may have been written, and may even arrive later: the caller has the name removed.
    */
   write(place: ShelfPlace, chunks: AsyncIterable<Uint8Array>): Promise<ShelvedBlob>;
-  /** The range's bytes, each block verified: a damaged or missing one throws, it is never returned. */
-  read(blob: ShelvedBlob, range: ByteRange, into?: Uint8Array): AsyncIterable<Uint8Array>;
+  /**
+   * The range's bytes, each block verified: a damaged or missing one throws, it is never returned. They are laid
+   * into `into`, if given, each at its place. Whoever stops early calls `return`, which frees what it holds.
+   */
+  read(blob: ShelvedBlob, range: ByteRange, into?: Uint8Array): AsyncGenerator<Uint8Array>;
+  /** A chunk that its receiver is done with: its memory may be used for a later one. */
+  release(chunk: Uint8Array): void;
   /** Whether all of it is there, as far as can be told without reading it. */
   has(blob: ShelvedBlob): Promise<boolean>;
   /** Removes a blob that was written to its end. One that is not there is as good as removed. */
   remove(blob: ShelvedBlob): Promise<void>;
   /** Removes whatever was written under a name, if anything, of a write that did not come to its end. */
   removeRemains(place: ShelfPlace): Promise<void>;
-  /** Every blob of a bucket there is, whole or not. */
+  /** Every blob of a bucket there is, whole or not, as far as its size can be told from what is there. */
   all(bucket: string): AsyncIterable<ShelvedBlob>;
+  /** Removes what the empty bucket itself takes. Only for one that is deleted and whose blobs are removed. */
+  removeBucket(bucket: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,96 @@
+// What an S3 service says when it does not do what was asked, and what of it passes by itself.
+import { StoreError } from "../model/errors.ts";
+
+/** The service's own words for why not. */
+export class S3Refusal extends Error {
+  override readonly name = "S3Refusal";
+  readonly status: number;
+  /** As the service spells it. */
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** The answer breaks off, or is not what was asked for: asked again, it may be. */
+export class S3Broken extends Error {
+  override readonly name = "S3Broken";
+}
+
+/** Nothing moved for too long. */
+export class S3Silence extends Error {
+  override readonly name = "S3Silence";
+}
+
+const passingCodes = new Set([
+  "SlowDown",
+  "RequestTimeout",
+  "ServiceUnavailable",
+  "InternalError",
+  // Bytes that were damaged or lost on the way; they go again.
+  "BadDigest",
+  "XAmzContentSHA256Mismatch",
+  "IncompleteBody",
+]);
+const fullCodes = new Set([
+  "QuotaExceeded",
+  "InsufficientStorage",
+  "InsufficientCapacity",
+  "XMinioStorageFull",
+]);
+
+export function isFull(error: unknown): boolean {
+  return error instanceof S3Refusal && (error.status === 507 || fullCodes.has(error.code));
+}
+
+/** Whether the same request may do when it is made again. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof S3Broken || error instanceof S3Silence) return true;
+  if (error instanceof S3Refusal) {
+    if (isFull(error) || error.status === 501) return false;
+    return error.status >= 500 || error.status === 429 || passingCodes.has(error.code);
+  }
+  // Of the system, of its resolver, and of Node's HTTP parser. What is wrong with a certificate stays wrong.
+  const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
+}
+
+/** A failure in the store's words. The host is named, and what it said; never a key. */
+export function toldError(error: unknown, host: string): unknown {
+  if (error instanceof StoreError || !(error instanceof Error)) return error;
+  const said = error instanceof S3Refusal ? `${error.code}: ${error.message}` : error.message;
+  if (isFull(error)) {
+    const detail = `The S3 service at ${host} that keeps the bytes is full: ${said}`;
+    return new StoreError("InsufficientStorage", { detail, cause: error });
+  }
+  const how = error instanceof S3Refusal && !isPassing(error) ? "refuses" : "cannot be reached or used";
+  return new StoreError("ServiceUnavailable", {
+    detail: `The S3 service at ${host} that keeps the bytes ${how}: ${said}`,
+    cause: error,
+  });
+}
+
+/** Of the document an S3 service answers a refusal with. */
+export function readRefusal(status: number, document: string): S3Refusal {
+  const code = elementText(document, "Code") ?? `HTTP status ${status}`;
+  return new S3Refusal(status, code, elementText(document, "Message") ?? "no reason was given");
+}
+
+/** The text of the first element of this name: enough for the flat documents of this service. */
+export function elementText(document: string, name: string): string | undefined {
+  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)?.[1];
+  return text === undefined ? undefined : unescapeXml(text);
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+function unescapeXml(text: string): string {
+  return text.replace(/&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(\w+));/g, (whole, hex, decimal, name) => {
+    if (name !== undefined) return entities[name as string] ?? whole;
+    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex as string, 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
+  });
+}

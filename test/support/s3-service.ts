@@ -1,0 +1,52 @@
+// A real S3 service to keep bytes on: our own S3 API in this process, on a store in memory.
+import { randomBytes } from "node:crypto";
+import type { TestContext } from "node:test";
+import type { Engine } from "../../src/engine/engine.ts";
+import { listen } from "../../src/http/listen.ts";
+import { openEngine } from "../../src/open.ts";
+import { createCredentials } from "../../src/s3/credentials.ts";
+import { createS3Handler } from "../../src/s3/handler.ts";
+
+export interface S3Service {
+  readonly port: number;
+  readonly engine: Engine;
+  /** Its bucket. */
+  readonly bucket: string;
+  /** Of a shelf on it, by this port or that of a proxy before it. */
+  shelfUrl(options?: { readonly port?: number; readonly prefix?: string; readonly bucket?: string }): string;
+  /** The keys of what it holds. */
+  keys(): Promise<string[]>;
+}
+
+export async function startS3Service(t: Pick<TestContext, "after">): Promise<S3Service> {
+  const { engine, documents } = await openEngine("memory:");
+  const credentials = createCredentials(documents, randomBytes(32), Date.now);
+  const key = await credentials.create();
+  const bucket = "shelf";
+  await engine.createBucket(bucket);
+  const handler = createS3Handler({ engine, credentials, domains: [], now: Date.now, log: () => {} });
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 });
+  t.after(async () => {
+    await listening.drain();
+    await engine.close();
+  });
+  const port = listening.port!;
+  const user = `${encodeURIComponent(key.accessKeyId)}:${encodeURIComponent(key.secretAccessKey)}`;
+  return {
+    port,
+    engine,
+    bucket,
+    shelfUrl: (given = {}) =>
+      `s3://${user}@127.0.0.1:${given.port ?? port}/${given.bucket ?? bucket}${given.prefix ?? ""}`,
+    async keys() {
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await engine.list(bucket, { cursor });
+        found.push(...page.objects.map(({ key }) => key));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return found;
+    },
+  };
+}
