@@ -21,7 +21,7 @@ export interface EngineOptions {
 }
 
 export interface PortPair {
-  readonly name: "memory" | "local" | "local, committed by another";
+  readonly name: "memory" | "local" | "local, committed by another" | "cluster";
   open(t: TestContext): Promise<Ports>;
   /** The engine closes its ports. */
   openEngine(t: TestContext, options?: EngineOptions): Promise<{ engine: Engine; blobs: Blobs }>;
@@ -52,7 +52,7 @@ export const guestPair: PortPair = pair("local, committed by another", async () 
   return { ports: await openLocal(directory), remove };
 });
 
-function pair(
+export function pair(
   name: PortPair["name"],
   make: () => Promise<{ ports: Ports; remove: () => Promise<void> }>,
 ): PortPair {

@@ -1,0 +1,46 @@
+// The barrier in front of strict reads: a commit that means nothing, but that only the primary with its standbys can make.
+// Once it is made, everything acknowledged before is on that server, even if it is deposed a moment later. One
+// serves all reads that were waiting when it began.
+import { type Connection, LostConnection, type Statement } from "./connection.ts";
+import type { Pool } from "./pool.ts";
+
+export interface Barrier {
+  /** Resolves to the generation of the server on which a barrier was passed that began after this was called. */
+  pass(until: number): Promise<number>;
+}
+
+const statement: Statement = {
+  name: "barrier",
+  text: "SELECT pg_logical_emit_message(true, 'store', '')",
+};
+
+export function createBarrier(pool: Pool): Barrier {
+  let underWay: Promise<unknown> | undefined;
+  let next: Promise<number> | undefined;
+
+  async function commit(until: number): Promise<number> {
+    const connection: Connection = await pool.take(until);
+    try {
+      await connection.ask(statement, [], until);
+      // A warning says that it waited in vain for a standby: nothing is proven then.
+      if (connection.isDoubtful) throw new LostConnection("The barrier was not replicated.");
+      return connection.generation;
+    } finally {
+      pool.giveBack(connection);
+    }
+  }
+
+  return {
+    pass(until) {
+      // The one under way may have begun before this read: it waits for the one behind.
+      next ??= (async () => {
+        await underWay?.catch(() => {});
+        const mine = commit(until);
+        underWay = mine;
+        next = undefined;
+        return mine;
+      })();
+      return next;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+// How a blob is named in records: where it lies on the shelf, and what reading it back takes to know.
+import { StoreError } from "../model/errors.ts";
+import type { ShelvedBlob } from "./shelf.ts";
+
+/** The database takes the first two fields apart, too: schema-commit.ts. */
+export function blobId({ bucket, name, size, pieceBlocks }: ShelvedBlob): string {
+  return `${bucket}.${name}.${size}.${pieceBlocks}`;
+}
+
+const shape = /^(\d+)\.([0-9a-f]{32})\.(\d+)\.(\d+)$/;
+
+export function parseBlobId(id: string): ShelvedBlob {
+  const [, bucket, name, size, pieceBlocks] = shape.exec(id) ?? [];
+  if (bucket === undefined || name === undefined) {
+    throw new StoreError("InternalError", { detail: `The stored data is damaged: "${id}" names no blob.` });
+  }
+  return { bucket, name, size: Number(size), pieceBlocks: Number(pieceBlocks) };
+}

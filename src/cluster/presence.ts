@@ -1,0 +1,116 @@
+// This process among those that share the cluster: its row in the table of processes, its sign of life every few seconds,
+// and how far back its reads go. One that is silent for too long is taken for dead and its sessions are fenced;
+// if it was only asleep, it comes back as a new one.
+import type { Connection, Row, Statement } from "./connection.ts";
+
+export interface Presence {
+  /** The row's id; another one after this process was taken for dead. */
+  readonly process: number;
+  /** A session for a connection: its row. */
+  beginSession(connection: Connection, until: number): Promise<number>;
+  /** A read begins; the answer ends it. What it may see stays until then, on whatever machine it is removed. */
+  beginRead(): () => void;
+  /** A sign of life now. The database's time before which no process of all that live can be reading. */
+  horizon(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface PresenceOptions {
+  run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
+  readonly beatMilliseconds: number;
+}
+
+const enter: Statement = {
+  name: "enter",
+  text: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
+};
+const beat: Statement = {
+  name: "beat",
+  text: "UPDATE store.processes SET beat = store.clock(), reading = $2 WHERE id = $1 RETURNING beat",
+};
+const horizon: Statement = {
+  name: "horizon",
+  text: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
+};
+const leave: Statement = { name: "leave", text: "SELECT store.leave($1)" };
+// The lock keeps the process from being ended between the look at it and the session's making.
+const session: Statement = {
+  name: "session",
+  text: `INSERT INTO store.sessions (process, last)
+    SELECT id, 0 FROM store.processes WHERE id = $1 FOR KEY SHARE RETURNING id`,
+};
+
+export async function announcePresence({ run, beatMilliseconds }: PresenceOptions): Promise<Presence> {
+  let process = 0;
+  let lastBeat = 0;
+  /** For each read under way, the last beat before it began: what it may see was there then, or came later. */
+  const reads = new Set<{ readonly since: number }>();
+  let entering: Promise<void> | undefined;
+  let beating: Promise<void> = Promise.resolve();
+  let isClosed = false;
+
+  async function enterAnew(): Promise<void> {
+    const [row] = await run(enter, []);
+    process = Number(row![0]);
+    lastBeat = Number(row![1]);
+  }
+
+  /** Several notice at once that this process was taken for dead. */
+  function enterOnce(): Promise<void> {
+    entering ??= enterAnew().finally(() => {
+      entering = undefined;
+    });
+    return entering;
+  }
+
+  async function beatNow(): Promise<void> {
+    const oldest = Math.min(...Array.from(reads, ({ since }) => since));
+    const [row] = await run(beat, [process, Number.isFinite(oldest) ? oldest : null]);
+    if (row === undefined) await enterOnce();
+    else lastBeat = Number(row[0]);
+  }
+
+  /** One after the other: an earlier one must not arrive behind a later one. */
+  function beatInTurn(): Promise<void> {
+    const turn = beating.then(beatNow);
+    beating = turn.catch(() => {});
+    return turn;
+  }
+
+  await enterAnew();
+  const timer = setInterval(() => {
+    // While the database is away there is nobody to tell.
+    beatInTurn().catch(() => {});
+  }, beatMilliseconds).unref();
+
+  return {
+    get process() {
+      return process;
+    },
+    async beginSession(connection, until) {
+      for (;;) {
+        const [row] = await connection.ask(session, [process], until);
+        if (row !== undefined) return Number(row[0]);
+        await enterOnce();
+      }
+    },
+    beginRead() {
+      const read = { since: lastBeat };
+      reads.add(read);
+      return () => reads.delete(read);
+    },
+    async horizon() {
+      await beatInTurn();
+      const [row] = await run(horizon, []);
+      return Number(row![0]);
+    },
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      clearInterval(timer);
+      await beating;
+      // Nobody waits for a process that says goodbye; one that cannot is taken for dead in time.
+      await run(leave, [process]).catch(() => {});
+    },
+  };
+}

