@@ -99,7 +99,10 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
     close: options.close,
   };
 
-  async function settled(found: readonly ShelvedBlob[], which: "all" | "settled"): Promise<readonly string[]> {
+  async function settled(
+    found: readonly ShelvedBlob[],
+    which: "all" | "settled",
+  ): Promise<readonly string[]> {
     if (which === "all" || found.length === 0) return found.map(blobId);
     const unsettled = await ledger.unsettled(found.map(({ name }) => name));
     return found.filter(({ name }) => !unsettled.has(name)).map(blobId);

@@ -19,7 +19,13 @@ export interface CollectorOptions {
 
 const batch = 256;
 
-export function createCollector({ shelf, ledger, silentSeconds, lateSeconds, remove }: CollectorOptions): Collector {
+export function createCollector({
+  shelf,
+  ledger,
+  silentSeconds,
+  lateSeconds,
+  remove,
+}: CollectorOptions): Collector {
   /** Bytes that may still arrive are not gone when they are removed: these are removed again when they are late. */
   async function clearRemains(): Promise<number> {
     let cleared = 0;

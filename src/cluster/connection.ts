@@ -65,7 +65,9 @@ export async function openConnection(
 function tlsOf({ tls }: DatabaseAddress, host: string): Pick<ClientConfig, "ssl"> {
   if (tls === undefined) return {};
   const { checksName, ...rest } = tls;
-  return { ssl: { ...rest, servername: host, ...(checksName ? {} : { checkServerIdentity: () => undefined }) } };
+  return {
+    ssl: { ...rest, servername: host, ...(checksName ? {} : { checkServerIdentity: () => undefined }) },
+  };
 }
 
 async function loadDriver(): Promise<typeof import("pg").default> {
@@ -104,9 +106,11 @@ function connectionOf(client: Client, socket: Socket, state: Watch, generation: 
       socket.destroy();
     };
     try {
-      const answer = (await within(client.query({ ...query, rowMode: "array" } as never), until, lose)) as unknown as
-        | { rows: Row[] }
-        | { rows: Row[] }[];
+      const answer = (await within(
+        client.query({ ...query, rowMode: "array" } as never),
+        until,
+        lose,
+      )) as unknown as { rows: Row[] } | { rows: Row[] }[];
       return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
     } catch (error) {
       if (error instanceof Error && "code" in error && "severity" in error) throw error;

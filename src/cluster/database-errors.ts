@@ -59,7 +59,10 @@ export function told(error: unknown): unknown {
   const words = (error as Error).message;
   if (code === "53100") return new StoreError("InsufficientStorage", { cause: error });
   if (/^(28|3D)/.test(code)) {
-    return new StoreError("ServiceUnavailable", { detail: `The database refuses us: ${words}.`, cause: error });
+    return new StoreError("ServiceUnavailable", {
+      detail: `The database refuses us: ${words}.`,
+      cause: error,
+    });
   }
   if (/^53/.test(code)) {
     return new StoreError("ServiceUnavailable", {

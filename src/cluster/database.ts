@@ -52,7 +52,11 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
   const settling = new Set<Promise<void>>();
   let isClosing = false;
 
-  async function run(statement: Statement, values: readonly unknown[], strict?: Barrier): Promise<readonly Row[]> {
+  async function run(
+    statement: Statement,
+    values: readonly unknown[],
+    strict?: Barrier,
+  ): Promise<readonly Row[]> {
     const until = Date.now() + timeout;
     for (;;) {
       try {

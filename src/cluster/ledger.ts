@@ -1,8 +1,8 @@
 // The book of bytes, in the database: what is being written (intents), what nobody names any more (the dead), and what
 // writes that came to nothing may have left (remains). It is written before bytes are, so none is ever unknown.
 import { randomBytes } from "node:crypto";
-import type { BuriedBody } from "../engine/records.ts";
 import { decodeManifest } from "../engine/encoding.ts";
+import type { BuriedBody } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { parseBlobId } from "./blob-id.ts";
 import type { Row, Statement } from "./connection.ts";

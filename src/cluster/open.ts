@@ -79,7 +79,10 @@ export async function openCluster(
 }
 
 /** Creates the schema, or brings it up to date; all of it or nothing. */
-export async function migrateCluster({ records, blobs }: ClusterLocation): Promise<{ from: number; to: number }> {
+export async function migrateCluster({
+  records,
+  blobs,
+}: ClusterLocation): Promise<{ from: number; to: number }> {
   const { pool } = openPool(parsePostgresUrl(records), 1);
   try {
     const shelf = await openShelf(blobs, { marker: "make" });
@@ -87,7 +90,8 @@ export async function migrateCluster({ records, blobs }: ClusterLocation): Promi
     // Altering a large table takes as long as it takes.
     const patience = 24 * 3600_000;
     return await withConnection(pool, usualTimes.timeout, async (connection) => {
-      const run = (text: string, values?: readonly unknown[]) => connection.run(text, values, Date.now() + patience);
+      const run = (text: string, values?: readonly unknown[]) =>
+        connection.run(text, values, Date.now() + patience);
       await run("BEGIN");
       const versions = await migrate(run, shelf.id);
       await run("COMMIT");

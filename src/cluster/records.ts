@@ -28,14 +28,22 @@ const inspectedAtOnce = 500;
 
 export function createClusterRecords({ database, ledger, known, close }: ClusterRecordsOptions): Records {
   /** The rows of a bucket, at least one; a bucket without any has one of nothing but nulls. */
-  async function rowsOf(bucket: string, statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+  async function rowsOf(
+    bucket: string,
+    statement: Statement,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
     const rows = isText(bucket) ? await database.read(statement, [bucket, ...values]) : [];
     if (rows.length === 0) throw noSuchBucket(bucket);
     return rows;
   }
 
   /** Without the one that stands for none. */
-  async function found(bucket: string, statement: Statement, values: readonly unknown[]): Promise<readonly Row[]> {
+  async function found(
+    bucket: string,
+    statement: Statement,
+    values: readonly unknown[],
+  ): Promise<readonly Row[]> {
     const rows = await rowsOf(bucket, statement, values);
     return rows.filter((row) => row.some((value) => value !== null));
   }
@@ -53,7 +61,8 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
     };
     const outcome = await database.commit(calls.commit, [bucket, ...commitValues(change)], settled);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
-    if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting")) known.drop(bucket);
+    if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting"))
+      known.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
 

@@ -6,7 +6,9 @@ import { tables } from "./schema-tables.ts";
 
 /** What each version adds to the one before it. Never changed once released: a new one is added behind. */
 export const migrations: readonly string[] = [
-  [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join("\n"),
+  [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
+    "\n",
+  ),
 ];
 
 export const schemaVersion = migrations.length;
@@ -27,7 +29,8 @@ export async function checkShelf(run: Run, shelf: string): Promise<void> {
   const [[known] = []] = await run("SELECT shelf FROM store.version");
   if (known === shelf) return;
   throw new StoreError("InternalError", {
-    detail: "The records and the bytes are not of the same store. Check both places: each may be used with the other only.",
+    detail:
+      "The records and the bytes are not of the same store. Check both places: each may be used with the other only.",
   });
 }
 

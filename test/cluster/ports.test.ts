@@ -8,8 +8,8 @@ import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
 import { blobsContract } from "../contracts/blobs.ts";
 import { engineContract } from "../contracts/engine.ts";
 import { recordsContract } from "../contracts/records.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { pair } from "../support/ports.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
 
 let postgres: Postgres;
 before(async () => {

@@ -66,7 +66,11 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   async function start(): Promise<void> {
     const given = ["fsync=off", "listen_addresses=127.0.0.1", `unix_socket_directories=${home}`, ...settings];
     const options = ["-D", data, "-p", String(port), ...given.flatMap((setting) => ["-c", setting])];
-    const child = spawn(join(bin, "postgres"), options, { ...user, cwd: home, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(join(bin, "postgres"), options, {
+      ...user,
+      cwd: home,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     server = child;
     await ready(child);
   }

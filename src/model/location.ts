@@ -1,0 +1,127 @@
+// Where a store is: a data directory, memory, or the two places of a cluster. Plain data, so that it can be sent to
+// other processes; what is told to people never has a password in it.
+
+export type Location = string | ClusterLocation;
+
+export interface ClusterLocation {
+  /** The records' database: `postgres://user:password@host1,host2/database` */
+  readonly records: string;
+  /** Where the bytes lie: `s3://key:secret@host:port/bucket`, or `file:///folder` on a shared file system. */
+  readonly blobs: string;
+  /** Whether reads make sure that they come from the current primary; "usual" unless given. */
+  readonly reads?: Reads;
+  /** Connections to the database, at most. */
+  readonly pool?: number;
+}
+
+export const readsChoices = ["usual", "strict"] as const;
+export type Reads = (typeof readsChoices)[number];
+
+const known: Readonly<Record<keyof ClusterLocation, true>> = {
+  ...{ records: true, blobs: true, reads: true, pool: true },
+};
+
+const forms =
+  'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
+
+/** Throws a TypeError in words when it is none; never with what was given, which may hold a password. */
+export function checkLocation(value: unknown): Location {
+  if (typeof value === "string") {
+    if (value === "") throw new TypeError(`openStore needs ${forms}.`);
+    if (/^(postgres(ql)?|s3):/i.test(value)) {
+      throw new TypeError(
+        'openStore needs two places of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
+      );
+    }
+    return value;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new TypeError(`openStore needs ${forms}.`);
+  }
+  return checkCluster(value as Readonly<Record<string, unknown>>);
+}
+
+function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    throw new TypeError(
+      `openStore knows no "${name}" of a place: there are ${Object.keys(known).join(", ")}.`,
+    );
+  }
+  const { records, blobs, reads, pool } = given;
+  for (const [name, place, faultOf] of [
+    ["records", records, recordsFault],
+    ["blobs", blobs, blobsFault],
+  ] as const) {
+    if (place === undefined) throw new TypeError(`openStore needs "${name}" too: ${placeForms[name]}.`);
+    const fault = typeof place === "string" ? faultOf(place) : "must be a string";
+    if (fault !== undefined) throw new TypeError(`"${name}" ${fault}: it is ${placeForms[name]}.`);
+  }
+  if (reads !== undefined && !readsChoices.some((choice) => choice === reads)) {
+    throw new TypeError('"reads" must be "usual" or "strict".');
+  }
+  if (pool !== undefined && !(Number.isSafeInteger(pool) && (pool as number) > 0)) {
+    throw new TypeError('"pool" must be a whole number of connections from 1.');
+  }
+  return given as unknown as ClusterLocation;
+}
+
+export const placeForms = {
+  records: "postgres://user:password@host/database",
+  blobs: "s3://key:secret@host:port/bucket or file:///folder",
+} as const;
+
+/** What is wrong with the place of the records, as the end of a sentence without the place itself. */
+export function recordsFault(place: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(place)) return "must begin with postgres://";
+  return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(place) ? undefined : "names no host";
+}
+
+/** The same for the place of the bytes. */
+export function blobsFault(place: string): string | undefined {
+  if (/^file:/i.test(place)) {
+    return /^file:\/\/\/+[^/]/i.test(place)
+      ? undefined
+      : "must have three slashes and a folder: file:///folder";
+  }
+  if (!/^s3:\/\//i.test(place)) return "must begin with s3:// or file:///";
+  if (!/^s3:\/\/[^/]*@/i.test(place)) return "has no key and secret in it";
+  return /@[^/@]+\/[^/]+/.test(place) ? undefined : "names no host with a bucket";
+}
+
+/** For people, and for telling one store from another. */
+export function shownLocation(location: Location): string {
+  if (typeof location === "string") return location;
+  return `${shownPlace(location.records)} and ${shownPlace(location.blobs)}`;
+}
+
+/** Scheme, hosts and path: what may be told of a place. */
+export function shownPlace(place: string): string {
+  const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(place) ?? [];
+  if (/^file:/i.test(scheme)) return place;
+  const bare = rest.slice(rest.lastIndexOf("@") + 1).replace(/[?#].*$/s, "");
+  return /^[\w.,[\]:-]*(\/[\w./~%-]*)?$/.test(bare) && isHosts(bare) ? `${scheme}${bare}` : `${scheme}…`;
+}
+
+/** A user and a password without a host look much like a host and a port. */
+function isHosts(bare: string): boolean {
+  const [hosts = ""] = bare.split("/");
+  return hosts.split(",").every((host) => /^(\[[0-9a-f:.]*\]|[\w.-]*)(:\d{1,5})?$/i.test(host));
+}
+
+/** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
+export function withoutPasswords(text: string): string {
+  return text
+    .replaceAll(
+      /((?:postgres(?:ql)?|s3):\/\/)(.*)(?=@)/gi,
+      (_, scheme: string, secret: string) => scheme + dots(secret),
+    )
+    .replaceAll(
+      /((?:password|secret)=)([^&\s"']+)/gi,
+      (_, name: string, secret: string) => name + dots(secret),
+    );
+}
+
+function dots(secret: string): string {
+  return "•".repeat(secret.length);
+}
