@@ -1,5 +1,10 @@
 // Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
-import { type Condition, refusingClause, refusingClauseWhenMissing } from "../model/condition.ts";
+import {
+  type Clause,
+  type Condition,
+  refusingClause,
+  refusingClauseWhenMissing,
+} from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { checkKey, type Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
@@ -115,7 +120,7 @@ async function put(
   checkKey(key);
   checkDeclaredLength(source);
   const metadata = writtenMetadata(options, await existingBucket(context, bucket));
-  // A first look spares the sender a body that will be refused; the commit looks again.
+  // A look ahead spares the sender a body that will be refused; the commit is on the version that was seen.
   const early = await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
@@ -144,7 +149,9 @@ async function put(
     checksums: intake.checksums,
     uploaded: context.now(),
   });
-  return committing(intake, () => commitPut(context, bucket, record, bodyOf(intake), options));
+  return committing(intake, () =>
+    commitPut(context, bucket, { record, body: bodyOf(intake) }, options, early),
+  );
 }
 
 function bodyOf({ home }: Intake): Body {
@@ -156,26 +163,36 @@ function bodyOf({ home }: Intake): Body {
 async function commitPut(
   context: Context,
   bucket: string,
-  newRecord: () => ObjectRecord,
-  body: Body,
+  put: { readonly record: () => ObjectRecord; readonly body: Body },
   options: PutOptions,
+  early: Evaluated | undefined,
 ): Promise<PutOutcome> {
-  for (;;) {
-    const record = newRecord();
-    const seen = await evaluate(context, bucket, record.key, options);
-    if (seen?.clause !== undefined) return { outcome: "refused", clause: seen.clause };
+  for (let seen = early; ; ) {
+    const record = put.record();
     const checks =
       seen === undefined ? [] : [{ kind: "object", key: record.key, version: seen.version } as const];
     const outcome = await context.records.commit(bucket, {
       checks,
-      mutations: [{ kind: "put object", record, body }],
+      mutations: [{ kind: "put object", record, body: put.body }],
     });
     if (outcome === "committed") return { outcome: "stored", record };
+    seen = await evaluate(context, bucket, record.key, options);
+    if (seen?.clause !== undefined) return { outcome: "refused", clause: seen.clause };
   }
 }
 
+interface Evaluated {
+  readonly version: string | undefined;
+  readonly clause: Clause | undefined;
+}
+
 /** The version a condition was evaluated against and what refused it; undefined without a condition. */
-async function evaluate(context: Context, bucket: string, key: Key, { condition }: PutOptions) {
+async function evaluate(
+  context: Context,
+  bucket: string,
+  key: Key,
+  { condition }: PutOptions,
+): Promise<Evaluated | undefined> {
   if (condition === undefined) return undefined;
   const current = await context.records.object(bucket, key);
   if (current === undefined) return { version: undefined, clause: refusingClauseWhenMissing(condition) };
