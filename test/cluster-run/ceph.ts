@@ -17,8 +17,8 @@ export interface Ceph {
   readonly endpoints: readonly string[];
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What Store is given: the bytes go into this bucket through this radosgw, or through all of them. */
-  url(bucket: string, through?: number): string;
+  /** For bytes in this bucket, through this radosgw. */
+  url(bucket: string, through: number): string;
   client(through?: number): S3Client;
   createBucket(name: string): Promise<void>;
   /** At once and without a word, as when its machine dies; or another signal. */
@@ -91,7 +91,7 @@ export async function startCeph(grounds: Grounds): Promise<Ceph> {
     endpoints,
     accessKeyId,
     secretAccessKey,
-    url(bucket, through = 0) {
+    url(bucket, through) {
       return `s3://${accessKeyId}:${secretAccessKey}@127.0.0.1:${ports[through]}/${bucket}`;
     },
     client,

@@ -3,12 +3,17 @@
 import { type Ceph, startCeph } from "./ceph.ts";
 import { createGrounds, type Grounds } from "./grounds.ts";
 import { type Patroni, startPatroni } from "./patroni.ts";
+import { type Addresses, shelfBucket } from "./place.ts";
 
 export interface Environment {
   readonly ceph: Ceph;
   readonly patroni: Patroni;
   readonly grounds: Grounds;
   stop(): Promise<void>;
+}
+
+export function addressesOf({ ceph, patroni }: Environment): Addresses {
+  return { records: patroni.url, blobs: ceph.endpoints.map((_, i) => ceph.url(shelfBucket, i)) };
 }
 
 export async function startEnvironment(): Promise<Environment> {
@@ -18,6 +23,7 @@ export async function startEnvironment(): Promise<Environment> {
   }
   try {
     const [ceph, patroni] = await Promise.all([startCeph(grounds), startPatroni(grounds)]);
+    await ceph.createBucket(shelfBucket);
     return { ceph, patroni, grounds, stop: () => grounds.end() };
   } catch (error) {
     for (const name of ["mon.a", "osd.0", "rgw.0", "etcd", "node0", "node1"]) {

@@ -145,6 +145,9 @@ export async function freePort(): Promise<number> {
 
 const given = new Set<number>();
 
+/** Thrown by what is asked: waiting does not help. */
+export class Hopeless extends Error {}
+
 /** Asks again until it holds; who waits in vain is told for what. */
 export async function eventually(
   what: string,
@@ -157,6 +160,7 @@ export async function eventually(
     try {
       if (await holds()) return;
     } catch (error) {
+      if (error instanceof Hopeless) throw error;
       last = error;
     }
     await delay(50);

@@ -3,31 +3,58 @@
 // only starts them and says where they are. What cannot be installed is told loudly; what fails, fails the run.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
-import { startEnvironment } from "./environment.ts";
+import { chooseSeed } from "../proof/proof.ts";
+import { runContracts } from "./contract-run.ts";
+import { addressesOf, type Environment, startEnvironment } from "./environment.ts";
+import { runFaults } from "./fault-run.ts";
 import { installCluster } from "./install.ts";
 
-const { values } = parseArgs({ options: { up: { type: "boolean", default: false } } });
+const { values } = parseArgs({
+  options: {
+    contracts: { type: "boolean", default: false },
+    faults: { type: "boolean", default: false },
+    up: { type: "boolean", default: false },
+    rounds: { type: "string", default: "20" },
+    /** Parts of the names of faults, with commas between. */
+    only: { type: "string" },
+    seed: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
+});
+
+async function run(environment: Environment): Promise<void> {
+  if (values.up) return stay(environment);
+  const isAll = !values.contracts && !values.faults;
+  if (values.contracts || isAll) await runContracts(environment);
+  if (values.faults || isAll) {
+    const seed = chooseSeed(values.seed);
+    console.error(`The faults begin, seed ${seed}`);
+    const only = values.only?.split(",") ?? [];
+    await runFaults(environment, { rounds: Number(values.rounds), only, seed, isJson: values.json });
+  }
+}
+
+async function stay(environment: Environment): Promise<void> {
+  const { records, blobs } = addressesOf(environment);
+  console.log(`records ${records}/postgres\nblobs ${blobs.join("\n   or ")}\nControl-C ends it.`);
+  process.stdin.resume();
+  await once(process.stdin, "end");
+}
 
 const missing = installCluster();
 if (missing.length > 0) {
-  console.error(
-    `\nNOT TESTED: PostgreSQL and Ceph as a cluster: not installed, and not to be installed from Debian here: ${missing.join(", ")}\n`,
-  );
+  const why = `not installed, and not to be installed from Debian here: ${missing.join(", ")}`;
+  console.error(`\nNOT TESTED: PostgreSQL and Ceph as a cluster: ${why}\n`);
 } else {
   const begun = Date.now();
   const environment = await startEnvironment();
-  console.log(`The cluster is up after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+  console.error(`The cluster is up after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
   try {
-    if (values.up) await stay();
+    await run(environment);
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
   } finally {
     await environment.stop();
-  }
-
-  async function stay(): Promise<void> {
-    const { ceph, patroni } = environment;
-    await ceph.createBucket("store");
-    console.log(`records ${patroni.url("postgres")}\nblobs ${ceph.url("store")}\nControl-C ends it.`);
-    process.stdin.resume();
-    await once(process.stdin, "end");
   }
 }

@@ -18,8 +18,8 @@ import { postgresPrograms } from "./install.ts";
 import { nodeSettings, type PatroniNode } from "./patroni-settings.ts";
 
 export interface Patroni {
-  /** What Store is given. */
-  url(database: string): string;
+  /** All hosts, with no database at the end. */
+  readonly url: string;
   readonly nodes: readonly PatroniNode[];
   /** A connection string to one node, for the administrator. */
   adminUrl(node: number, database: string): string;
@@ -116,8 +116,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   const credentials = "postgres:postgres";
   return {
     nodes,
-    url: (database) =>
-      `postgres://${credentials}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${database}`,
+    url: `postgres://${credentials}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(",")}`,
     adminUrl: (node, database) => `postgres://${credentials}@127.0.0.1:${nodes[node]!.port}/${database}`,
     leader,
     whole,

@@ -1,0 +1,33 @@
+// The contracts of the ports, the engine and the binding on the started cluster, each file a process of its own that
+// is told where the cluster is.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
+import { addressesOf, type Environment } from "./environment.ts";
+
+const patience = 540_000;
+
+/** Where a file of contracts finds the addresses. */
+export const addressVariable = "STORE_TEST_CLUSTER";
+
+export async function runContracts(environment: Environment): Promise<void> {
+  process.env[addressVariable] = JSON.stringify(addressesOf(environment));
+  const folder = fileURLToPath(new URL("./contracts/", import.meta.url));
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith(".test.js"))
+    .map((name) => join(folder, name));
+  const passed = new Set<string>();
+  const failed: string[] = [];
+  const tests = run({ files, concurrency: 2, timeout: patience });
+  tests.on("test:fail", ({ name }) => failed.push(name));
+  tests.on("test:pass", ({ file }) => passed.add(file ?? ""));
+  tests.compose(new spec()).pipe(process.stdout);
+  await new Promise((resolve) => tests.once("end", resolve));
+  // A file that ends before it tells anything is no pass.
+  const silent = files.filter((file) => ![...passed].some((one) => one.endsWith(file)));
+  if (failed.length + silent.length > 0) {
+    throw new Error(`Contracts do not hold on the cluster: ${[...failed, ...silent].join(", ")}`);
+  }
+}

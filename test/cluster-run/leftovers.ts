@@ -1,0 +1,82 @@
+// What lies on the S3 side against what the records name, asked of both engines directly and not through Store:
+// every blob that is there is named by a record, and every named one is there.
+import { ListObjectsV2Command } from "@aws-sdk/client-s3";
+import pg from "pg";
+import type { Environment } from "./environment.ts";
+import { type Place, shelfBucket } from "./place.ts";
+
+export interface Leftovers {
+  /** On the S3 side, and no record names them. */
+  readonly orphans: readonly string[];
+  /** Named by a record, and not there. */
+  readonly missing: readonly string[];
+  /** Rows of the tables that are empty when nobody writes and all is collected. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly blobs: number;
+}
+
+export function isNothing({ orphans, missing, rows }: Leftovers): boolean {
+  return orphans.length === 0 && missing.length === 0 && Object.values(rows).every((count) => count === 0);
+}
+
+const name = /[0-9a-f]{32}/g;
+
+export async function findLeftovers(environment: Environment, place: Place): Promise<Leftovers> {
+  const there = await shelved(environment, place);
+  const client = new pg.Client(
+    environment.patroni.adminUrl(await environment.patroni.leader(), place.database),
+  );
+  await client.connect();
+  try {
+    const named = new Set<string>();
+    const texts = [
+      "SELECT blob FROM store.objects",
+      "SELECT blob FROM store.parts",
+      "SELECT parts FROM store.manifests",
+    ];
+    for (const text of texts) {
+      const { rows } = await client.query<[string | null]>({ text, rowMode: "array" });
+      for (const [names] of rows) for (const [found] of (names ?? "").matchAll(name)) named.add(found);
+    }
+    const rows: Record<string, number> = {};
+    for (const table of ["intents", "dead", "remains"]) {
+      const { rows: counted } = await client.query<[string]>({
+        text: `SELECT count(*) FROM store.${table}`,
+        rowMode: "array",
+      });
+      rows[table] = Number(counted[0]![0]);
+    }
+    const { rows: known } = await client.query<[string]>({
+      text: "SELECT name FROM store.blobs",
+      rowMode: "array",
+    });
+    rows["blobs of no record"] = known.filter(([one]) => !named.has(one)).length;
+    return {
+      orphans: [...there].filter((one) => !named.has(one)),
+      missing: [...named].filter((one) => !there.has(one)),
+      rows,
+      blobs: there.size,
+    };
+  } finally {
+    await client.end();
+  }
+}
+
+/** The names of the blobs; a long one lies there in several pieces. */
+async function shelved({ ceph }: Environment, { prefix }: Place): Promise<Set<string>> {
+  const s3 = ceph.client();
+  const names = new Set<string>();
+  try {
+    let token: string | undefined;
+    do {
+      const page = await s3.send(
+        new ListObjectsV2Command({ Bucket: shelfBucket, Prefix: prefix, ContinuationToken: token }),
+      );
+      for (const { Key } of page.Contents ?? []) for (const [found] of Key!.matchAll(name)) names.add(found);
+      token = page.NextContinuationToken;
+    } while (token !== undefined);
+  } finally {
+    s3.destroy();
+  }
+  return names;
+}

@@ -1,0 +1,31 @@
+// A store on the cluster with times so small that a fault, and what is cleared away after it, take seconds; what
+// `openStore` opens waits longer everywhere.
+import { bindBucket } from "../../src/binding/bind.ts";
+import { openCluster } from "../../src/cluster/open.ts";
+import { createEngine } from "../../src/engine/create.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { StoreBucket } from "../../src/index.ts";
+
+export interface ClusterPlace {
+  readonly records: string;
+  readonly blobs: string;
+}
+
+export const smallTimes = {
+  timeout: 5000,
+  beatMilliseconds: 500,
+  silentSeconds: 3,
+  lateSeconds: 8,
+} as const;
+
+export interface OpenedStore {
+  readonly engine: Engine;
+  bucket(name: string): StoreBucket;
+}
+
+/** Every read sees what was acknowledged before it, also behind a failover. */
+export async function openStrictly(place: ClusterPlace): Promise<OpenedStore> {
+  const { records, blobs } = await openCluster({ ...place, reads: "strict" }, smallTimes);
+  const engine = createEngine({ records, blobs });
+  return { engine, bucket: (name) => bindBucket(engine, name) };
+}
