@@ -35,10 +35,12 @@ export function bodyOf(message: IncomingMessage, idleMilliseconds: number): S3Bo
   });
   message.on("end", () => end({}));
   message.on("error", (error) => end({ error }));
-  message.on("close", () =>
-    end({ error: new S3Broken("the connection was cut in the middle of an answer") }),
-  );
-  if (message.destroyed && !message.readableEnded) end({ error: new S3Broken("the connection was cut") });
+  const endCut = () => {
+    if (ending !== undefined) return;
+    end({ error: new S3Broken("the connection was cut in the middle of an answer") });
+  };
+  message.on("close", endCut);
+  if (message.destroyed) endCut();
 
   return {
     async next() {
@@ -86,12 +88,21 @@ export async function wholeBody(body: S3Body): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
+/** Whether somebody still wants an answer. Lighter than an AbortSignal, which costs as much as a small request. */
+export interface Leaving {
+  isLeft: boolean;
+  /** Set by whatever is under way. */
+  cut: (() => void) | undefined;
+}
+
 export interface Resuming {
   readonly length: number;
   /** For how long it is tried again without a new byte. */
   readonly retryMilliseconds: number;
   /** What is left behind so many bytes. */
-  open(done: number, signal: AbortSignal): Promise<S3Body>;
+  open(done: number, leaving: Leaving): Promise<S3Body>;
+  /** Whether to try no more. */
+  isOver(): boolean;
   /** A failure in words for people. */
   told(error: unknown): unknown;
 }
@@ -99,17 +110,17 @@ export interface Resuming {
 const resumePause = 40;
 
 /** Goes on where it was when a body breaks off. The first one is asked for at once. */
-export function resumingBody({ length, retryMilliseconds, open, told }: Resuming): S3Body {
-  const leaving = new AbortController();
+export function resumingBody({ length, retryMilliseconds, open, isOver, told }: Resuming): S3Body {
+  const leaving: Leaving = { isLeft: false, cut: undefined };
   let done = 0;
-  let opening: Promise<S3Body> | undefined = open(0, leaving.signal);
+  let opening: Promise<S3Body> | undefined = open(0, leaving);
   // Told when it is asked for.
   opening.catch(() => {});
   let body: S3Body | undefined;
 
   async function nextOrBroken(): Promise<Uint8Array | undefined> {
     if (body === undefined) {
-      opening ??= open(done, leaving.signal);
+      opening ??= open(done, leaving);
       body = await opening;
     }
     const chunk = await body.next();
@@ -126,20 +137,19 @@ export function resumingBody({ length, retryMilliseconds, open, told }: Resuming
           done += chunk?.length ?? 0;
           return chunk;
         } catch (error) {
-          const isOver = leaving.signal.aborted || performance.now() - start >= retryMilliseconds;
-          if (isOver || !isPassing(error)) throw told(error);
+          const isLate = performance.now() - start >= retryMilliseconds;
+          if (leaving.isLeft || isOver() || isLate || !isPassing(error)) throw told(error);
           body?.leave();
           body = undefined;
           opening = undefined;
-          await pause(resumePause, undefined, { signal: leaving.signal });
+          await pause(resumePause);
         }
       }
     },
     leave() {
-      leaving.abort();
+      leaving.isLeft = true;
+      leaving.cut?.();
       body?.leave();
-      // One that is on its way is left when it comes.
-      opening?.then((late) => late.leave()).catch(() => {});
     },
   };
 }

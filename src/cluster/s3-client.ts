@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { damaged } from "./blocks.ts";
-import { bodyOf, resumingBody, type S3Body, wholeBody } from "./s3-body.ts";
+import { bodyOf, type Leaving, resumingBody, type S3Body, wholeBody } from "./s3-body.ts";
 import {
   elementText,
   isPassing,
@@ -62,9 +62,10 @@ const longestPause = 2000;
 export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3Client {
   const times = { ...usualTimes, ...given };
   const wire = createS3Wire(place, times);
+  let isClosed = false;
 
   /** Until it succeeds, cannot succeed, or the time for it is over. */
-  async function untilDone<T>(work: (deadline: number) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async function untilDone<T>(work: (deadline: number) => Promise<T>, leaving?: Leaving): Promise<T> {
     const deadline = performance.now() + times.retry;
     for (let tries = 0; ; tries++) {
       try {
@@ -73,9 +74,9 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
         if (error instanceof S3Silence) wire.dropKept();
         // Not all at the same moment, who were cut at the same moment.
         const wait = Math.min(firstPause * 2 ** tries, longestPause) * (0.5 + Math.random() / 2);
-        const isOver = performance.now() + wait >= deadline || signal?.aborted === true;
-        if (!isPassing(error) || isOver) throw toldError(error, wire.host);
-        await pause(wait, undefined, { signal });
+        const isOver = performance.now() + wait >= deadline || leaving?.isLeft === true;
+        if (!isPassing(error) || isOver || isClosed) throw toldError(error, wire.host);
+        await pause(wait);
       }
     }
   }
@@ -134,13 +135,16 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       resumingBody({
         length: range.length,
         retryMilliseconds: times.retry,
+        isOver: () => isClosed,
         told: (error) => toldError(error, wire.host),
-        async open(done, signal) {
+        async open(done, leaving) {
           const rest = { ...range, offset: range.offset + done, length: range.length - done };
           return untilDone(async (deadline) => {
-            const message = await getRange(keyOf(key), rest, signal, deadline);
-            return bodyOf(message, times.idle);
-          }, signal);
+            const message = await getRange(keyOf(key), rest, leaving, deadline);
+            const body = bodyOf(message, times.idle);
+            if (leaving.isLeft) body.leave();
+            return body;
+          }, leaving);
         },
       }),
 
@@ -177,20 +181,23 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       }
     },
 
-    close: wire.close,
+    close() {
+      isClosed = true;
+      wire.close();
+    },
   };
 
   async function getRange(
     key: string,
     range: S3Range,
-    signal: AbortSignal,
+    leaving: Leaving,
     deadline: number,
   ): Promise<IncomingMessage> {
     const { offset, length, total } = range;
     const isWhole = offset === 0 && length === total;
     const headers = isWhole ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
     try {
-      const message = await accepted({ method: "GET", key, headers, signal }, deadline);
+      const message = await accepted({ method: "GET", key, headers, leaving }, deadline);
       const problem = rangeProblem(message, range);
       if (problem === undefined) return message;
       message.destroy();

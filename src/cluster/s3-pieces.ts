@@ -75,7 +75,6 @@ export function createPieceRoom(limits: PieceLimits = usualPieceLimits): PieceRo
           sending = send(pieces++, filled.payload()).finally(() => giveBack(filled.buffers));
           // Told when it is awaited.
           sending.catch(() => {});
-          if (isFull()) await sending;
         }
 
         try {
@@ -87,6 +86,8 @@ export function createPieceRoom(limits: PieceLimits = usualPieceLimits): PieceRo
                 pieceBlocks ||= piece.blocks;
                 await endPiece();
               }
+              // All hold much: no more is taken before what is on its way has arrived.
+              if (piece.isAtBlock() && isFull()) await sending;
               piece.add(part);
             }
           }

@@ -15,7 +15,8 @@ import {
   signingKey,
   stringToSign,
 } from "../http/signing.ts";
-import { S3Silence } from "./s3-errors.ts";
+import type { Leaving } from "./s3-body.ts";
+import { S3Broken, S3Silence } from "./s3-errors.ts";
 
 export interface S3Place {
   readonly accessKeyId: string;
@@ -51,7 +52,7 @@ export interface S3Request {
   /** Lowercase names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: S3Payload;
-  readonly signal?: AbortSignal | undefined;
+  readonly leaving?: Leaving | undefined;
 }
 
 /** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
@@ -86,14 +87,14 @@ export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
   const signHeaders = createSigner(place, host);
 
   function open(request: S3Request): ClientRequest {
-    const { method, key, query = [], body, signal } = request;
+    const { method, key, query = [], body } = request;
     const path = encodePath(key === undefined ? `/${place.bucket}` : `/${place.bucket}/${key}`);
     const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
     const headers: Record<string, string> = { ...request.headers, host };
     if (body !== undefined) headers["content-length"] = String(body.length);
     const signed = signHeaders({ method, path, query, headers, payloadHash: body?.sha256 ?? emptyHash });
     const target = text === "" ? path : `${path}?${text}`;
-    return makeRequest({ hostname, port, agent, method, path: target, headers: signed, signal });
+    return makeRequest({ hostname, port, agent, method, path: target, headers: signed });
   }
 
   return {
@@ -101,6 +102,9 @@ export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
     send: (request, deadline) =>
       new Promise((resolve, reject) => {
         const message = open(request);
+        const { leaving } = request;
+        if (leaving !== undefined)
+          leaving.cut = () => message.destroy(new S3Broken("nobody wants it any more"));
         let timer: NodeJS.Timeout | undefined;
         /** Something is due within the time given for it; what was due before has come. */
         const expect = (what: string, milliseconds: number) => {
@@ -127,6 +131,7 @@ export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
         });
         message.once("response", (response) => {
           clearTimeout(timer);
+          if (leaving !== undefined) leaving.cut = undefined;
           // Whoever reads it listens too; until then a broken connection has nobody to tell.
           response.on("error", () => {});
           // Refused before all of it was taken: the rest is not sent, so the connection cannot serve again.
@@ -186,8 +191,12 @@ interface Unsigned {
 
 function createSigner({ accessKeyId, secretAccessKey, region }: S3Place, host: string) {
   let key: { readonly day: string; readonly bytes: Buffer } | undefined;
+  let second = 0;
+  let time = "";
   return ({ method, path, query, headers, payloadHash }: Unsigned): Record<string, string> => {
-    const time = amzTime(Date.now());
+    const now = Math.floor(Date.now() / 1000);
+    if (now !== second) time = amzTime(now * 1000);
+    second = now;
     const scope: Scope = { day: time.slice(0, 8), region, service: "s3" };
     if (key?.day !== scope.day) key = { day: scope.day, bytes: signingKey(secretAccessKey, scope) };
     const sent = { ...headers, host, "x-amz-content-sha256": payloadHash, "x-amz-date": time };

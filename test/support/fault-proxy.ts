@@ -26,6 +26,9 @@ export interface FaultProxy {
   plan(...faults: Fault[]): void;
   /** Every connection has it until told otherwise. */
   planAlways(fault: Fault | undefined): void;
+  untilHappened(faults: number): Promise<void>;
+  /** Waits until its clients have given up every connection. */
+  untilLeft(): Promise<void>;
   /** Nobody listens; or somebody does again. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
@@ -33,6 +36,7 @@ export interface FaultProxy {
 
 export async function startFaultProxy(t: Pick<TestContext, "after">, target: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>();
+  const waiting: (() => void)[] = [];
   const planned: Fault[] = [];
   let always: Fault | undefined;
   let accepted = 0;
@@ -55,10 +59,12 @@ export async function startFaultProxy(t: Pick<TestContext, "after">, target: num
       socket.on("close", () => {
         sockets.delete(socket);
         cut();
+        for (const wake of waiting.splice(0)) wake();
       });
     }
     const happen = () => {
       happened++;
+      for (const wake of waiting.splice(0)) wake();
     };
     pass(client, upstream, { fault: faultOf(fault, "request"), cut, happen });
     pass(upstream, client, { fault: faultOf(fault, "answer"), cut, happen });
@@ -84,6 +90,8 @@ export async function startFaultProxy(t: Pick<TestContext, "after">, target: num
     await closed;
   }
 
+  const something = () => new Promise<void>((resolve) => waiting.push(resolve));
+
   await accept();
   t.after(refuse);
   return {
@@ -101,6 +109,12 @@ export async function startFaultProxy(t: Pick<TestContext, "after">, target: num
     planAlways(fault) {
       cutAll();
       always = fault;
+    },
+    async untilHappened(faults) {
+      while (happened < faults) await something();
+    },
+    async untilLeft() {
+      while (sockets.size > 0) await something();
     },
     refuse,
     accept,
