@@ -1,0 +1,168 @@
+// Commits whose answer is lost, and a database that goes away: what was acknowledged is there, what was refused is not and
+// never will be, and everything goes on without a restart.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Records } from "../../src/engine/records.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
+import { inline, putObject, randomHex } from "../support/samples.ts";
+import { type ClusterScene, through, until, useCluster } from "./scene.ts";
+
+const cluster = useCluster();
+const bucket = "bucket";
+const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
+const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
+
+/** A commit that stands still in the database, at a lock that the test holds, while its connection is cut. */
+async function waiting(scene: ClusterScene): Promise<void> {
+  const count =
+    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'store'";
+  await until(async () => Number((await scene.ask(count))[0]![0]) > 0, "a commit waits for a lock");
+}
+
+test("a commit that is cut off on its way is made once, and its late statement comes to nothing", async (t) => {
+  const scene = await cluster.scene(t);
+  const proxy = await startFaultProxy(t, cluster.postgres().port);
+  const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
+  await records.createBucket(bucketRecord);
+  await records.commit(bucket, { mutations: [putObject("a", inline("first"))] });
+  const version = randomHex();
+  await scene.ask("BEGIN");
+  await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
+  const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
+  await waiting(scene);
+  // Everybody is cut off; the statement stays, and runs on when it gets the lock.
+  proxy.planAlways(undefined);
+  const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
+  await until(async () => Number((await scene.ask(fenced))[0]![0]) > 0, "its session is fenced");
+  await scene.ask("COMMIT");
+  assert.equal(await commit, "committed");
+  await records.commit(bucket, { mutations: [putObject("a", inline("third"))] });
+  const third = (await records.object(bucket, "a"))!.version;
+  const active =
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'store' AND state = 'active'";
+  await until(async () => Number((await scene.ask(active))[0]![0]) === 0, "the late statement has ended");
+  assert.equal((await records.object(bucket, "a"))!.version, third);
+});
+
+test("a commit that was made but whose answer was lost is acknowledged, once", async (t) => {
+  const scene = await cluster.scene(t);
+  const proxy = await startFaultProxy(t, cluster.postgres().port);
+  const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
+  await records.createBucket(bucketRecord);
+  // Whoever has written down its commit waits for a lock before it ends.
+  await scene.ask(`CREATE FUNCTION store.linger() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`);
+  await scene.ask("SELECT pg_advisory_lock(1)");
+  await scene.ask(`CREATE TRIGGER linger AFTER UPDATE OF last ON store.sessions
+    FOR EACH ROW EXECUTE FUNCTION store.linger()`);
+  const change = { checks: [missing("a")], mutations: [putObject("a", inline("only"))] };
+  const commit = records.commit(bucket, change);
+  await waiting(scene);
+  proxy.planAlways(undefined);
+  await scene.ask("SELECT pg_advisory_unlock(1)");
+  // Made again it would be a conflict.
+  assert.equal(await commit, "committed");
+  assert.equal(await records.commit(bucket, change), "conflict");
+});
+
+function missing(key: string) {
+  return { kind: "object", key, version: undefined } as const;
+}
+
+test("a database that is away is told within the timeout, and reached again by itself", async (t) => {
+  const scene = await cluster.scene(t);
+  const proxy = await startFaultProxy(t, cluster.postgres().port);
+  const away = { records: through(scene.location.records, proxy.port) };
+  const { records } = await scene.open({ timeout: 400 }, away);
+  await records.createBucket(bucketRecord);
+  const everything = [
+    () => records.bucket("another"),
+    () => records.object(bucket, "a"),
+    () => records.commit(bucket, { mutations: [putObject("a")] }),
+    () => records.documents.get("kind", "name"),
+  ];
+  for (const leave of [() => proxy.refuse(), async () => proxy.planAlways({ kind: "silent" })]) {
+    await leave();
+    for (const ask of everything) await assert.rejects(ask, unavailable);
+    proxy.planAlways(undefined);
+    await proxy.refuse();
+    await proxy.accept();
+    for (const ask of everything) await eventually(ask);
+  }
+});
+
+/** Those that hung in the silence may still fail; soon nothing does. */
+async function eventually(ask: () => Promise<unknown>): Promise<void> {
+  const answers = async () => {
+    try {
+      await ask();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await until(answers, "it answers again");
+}
+
+test("a server that is killed under load and comes back has lost nothing that was acknowledged", async (t) => {
+  const scene = await cluster.scene(t);
+  const { records } = await scene.open({ timeout: 60_000 });
+  await records.createBucket(bucketRecord);
+  const acknowledged = new Map<string, string>();
+  let isOver = false;
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let i = 0; !isOver; i++) {
+      const [key, version] = [`${writer}/${i % 10}`, randomHex()];
+      const outcome = await records.commit(bucket, { mutations: [putObject(key, inline(key), version)] });
+      assert.equal(outcome, "committed");
+      acknowledged.set(key, version);
+    }
+  });
+  for (let round = 0; round < 3; round++) {
+    const before = [...acknowledged.values()];
+    await until(
+      async () => [...acknowledged.values()].every((version) => !before.includes(version)),
+      "writes",
+    );
+    await cluster.postgres().kill();
+    await cluster.postgres().start();
+  }
+  isOver = true;
+  await Promise.all(writers);
+  await assertHas(records, acknowledged);
+});
+
+async function assertHas(records: Records, acknowledged: ReadonlyMap<string, string>): Promise<void> {
+  assert.ok(acknowledged.size > 0);
+  for (const [key, version] of acknowledged) {
+    assert.equal((await records.object(bucket, key))?.version, version, key);
+  }
+}
+
+test("a strict read waits for what only the true primary can do; a usual one does not", async (t) => {
+  const scene = await cluster.scene(t);
+  const strict = await scene.open({ timeout: 400 }, { reads: "strict" });
+  const usual = await scene.open({ timeout: 400 });
+  await strict.records.createBucket(bucketRecord);
+  await strict.records.commit(bucket, { mutations: [putObject("a")] });
+  assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
+  // Nobody of that name will ever confirm a commit, as behind a server that was deposed without knowing.
+  await scene.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await scene.ask("SELECT pg_reload_conf()");
+  const isHeld = async () => {
+    try {
+      await strict.records.object(bucket, "a");
+      return false;
+    } catch (error) {
+      assert.equal((error as { reason?: string }).reason, "ServiceUnavailable");
+      return true;
+    }
+  };
+  await until(isHeld, "the setting is in force");
+  assert.equal((await usual.records.object(bucket, "a"))?.key, "a");
+  const reads = Array.from({ length: 20 }, () => strict.records.object(bucket, "a"));
+  for (const read of await Promise.allSettled(reads)) assert.equal(read.status, "rejected");
+  await scene.ask("ALTER SYSTEM RESET synchronous_standby_names");
+  await scene.ask("SELECT pg_reload_conf()");
+  await eventually(() => strict.records.object(bucket, "a"));
+});

@@ -1,0 +1,79 @@
+// What the tests of a cluster share: a server for the file's tests, and stores on databases of their own.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, type TestContext } from "node:test";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+import { type ClusterTimes, migrateCluster, openCluster } from "../../src/cluster/open.ts";
+import type { ClusterLocation } from "../../src/model/location.ts";
+import { type Postgres, startPostgres } from "../support/postgres.ts";
+
+export type Ports = Awaited<ReturnType<typeof openCluster>>;
+
+export interface ClusterScene {
+  readonly location: ClusterLocation;
+  readonly directory: string;
+  /** Another process's, as far as the cluster is concerned. */
+  open(times?: Partial<ClusterTimes>, location?: Partial<ClusterLocation>): Promise<Ports>;
+  /** What an operator would ask the database. */
+  ask(text: string, ...values: unknown[]): Promise<unknown[][]>;
+}
+
+/** One server for all tests of a file. */
+export function useCluster(...settings: string[]): {
+  readonly postgres: () => Postgres;
+  scene(t: TestContext): Promise<ClusterScene>;
+} {
+  let postgres: Postgres;
+  before(async () => {
+    postgres = await startPostgres(...settings);
+  });
+  after(() => postgres.stop());
+  return { postgres: () => postgres, scene: (t) => openScene(t, postgres) };
+}
+
+async function openScene(t: TestContext, postgres: Postgres): Promise<ClusterScene> {
+  const directory = mkdtempSync(join(tmpdir(), "store-test-"));
+  const location = { records: await postgres.newDatabase(), blobs: pathToFileURL(directory).href };
+  await migrateCluster(location);
+  const client = new pg.Client({ connectionString: location.records });
+  await client.connect();
+  const opened: Ports[] = [];
+  t.after(async () => {
+    for (const { records, blobs } of opened) {
+      await records.close();
+      await blobs.close();
+    }
+    await client.end();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  // The server may be killed under it.
+  client.on("error", () => {});
+  return {
+    location,
+    directory,
+    async open(times = {}, other = {}) {
+      const ports = await openCluster({ ...location, ...other }, times);
+      opened.push(ports);
+      return ports;
+    },
+    async ask(text, ...values) {
+      const { rows } = await client.query({ text, values, rowMode: "array" });
+      return rows;
+    },
+  };
+}
+
+/** The same place, reached through another port. */
+export function through(records: string, port: number): string {
+  return records.replace(/:\d+\//, `:${port}/`);
+}
+
+export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
