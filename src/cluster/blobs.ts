@@ -38,8 +38,9 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
     return {
       id: blobId(blob),
       size: blob.size,
-      keep: () => ledger.isNamed(place),
+      keep: () => ledger.letGo(place),
       discard: () => giveUp(place),
+      leave: () => ledger.letGo(place),
     };
   }
 

@@ -65,12 +65,3 @@ function encodeBody(body: Body, put: (bytes: Uint8Array) => Place): object {
   if (body.home === "parts") return { manifest: encodeManifest(body.parts) };
   return { inline: put(body.bytes) };
 }
-
-/** Every blob that a change gives a name to. */
-export function namedBlobs({ mutations }: Change): string[] {
-  return mutations.flatMap((mutation) => {
-    if (mutation.kind === "put part") return [mutation.part.blob];
-    if (mutation.kind === "put object" && mutation.body.home === "blob") return [mutation.body.blob.id];
-    return [];
-  });
-}

@@ -45,8 +45,8 @@ export function createCollector({
   async function giveUpForgotten(): Promise<void> {
     const forgotten = await ledger.forgotten();
     if (forgotten.length === 0) return;
-    await ledger.giveUp(forgotten.map(({ name }) => name));
-    await removeAll(forgotten);
+    // Only what was still an intent: a commit may have named one of them since they were looked up.
+    await removeAll(await ledger.giveUp(forgotten.map(({ name }) => name)));
   }
 
   async function removeDeadOfDeleted(): Promise<number> {

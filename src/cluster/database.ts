@@ -2,6 +2,7 @@
 // out. A commit carries the session of its connection and a number. When its answer is lost, the session is
 // fenced on whatever server is the primary then, which tells the number of its last commit: so it is known
 // whether the change was made, and it cannot be made later.
+import { setTimeout as pause } from "node:timers/promises";
 import { type Barrier, createBarrier } from "./barrier.ts";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { failureOf, isWorthAnother, told, unavailable } from "./database-errors.ts";
@@ -15,9 +16,9 @@ export interface Database {
   /**
    * Calls a function that commits, with a session and a number in front of the values. "committed" says that all of it
    * happened, any other word that nothing did. Where not even that can be found out in time it rejects with
-   * ServiceUnavailable, and `settled` is called once it can no longer happen.
+   * ServiceUnavailable; it is seen to then that it does not happen later.
    */
-  commit(call: Statement, values: readonly unknown[], settled?: () => void): Promise<string>;
+  commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -45,6 +46,8 @@ const fence: Statement = {
   name: "fence",
   text: "UPDATE store.sessions SET is_fenced = true WHERE id = $1 RETURNING last",
 };
+
+const settlePauseMilliseconds = 100;
 
 export function createDatabase({ pool, sessions, isStrict, timeout, where }: DatabaseOptions): Database {
   const known = new WeakMap<Connection, Session>();
@@ -99,19 +102,20 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
   }
 
   /** Goes on asking after the caller was told that nobody knows. */
-  function settleLater(session: Session, number: number, settled: (() => void) | undefined): void {
+  function settleLater(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {
         try {
           await happened(session, number, Date.now() + timeout);
-          return settled?.();
+          return;
         } catch {
           // As long as the database is away.
+          await pause(settlePauseMilliseconds);
         }
       }
     })();
     settling.add(work);
-    work.finally(() => settling.delete(work));
+    void work.finally(() => settling.delete(work));
   }
 
   /** The outcome, or undefined when it did not happen and may be tried again. */
@@ -119,7 +123,6 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
     call: Statement,
     values: readonly unknown[],
     until: number,
-    settled: (() => void) | undefined,
   ): Promise<string | undefined> {
     const connection = await pool.take(until);
     let session: Session | undefined;
@@ -149,9 +152,8 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
       const isDone = await happened(session, number, until);
       if (isDone === false) return undefined;
       if (isDone === true) return "committed";
-      settled?.();
     } catch {
-      settleLater(session, number, settled);
+      settleLater(session, number);
     }
     throw unavailable(where, failure);
   }
@@ -159,10 +161,10 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
   return {
     read: (statement, values) => run(statement, values, isStrict ? barrier : undefined),
     run: (statement, values) => run(statement, values),
-    async commit(call, values, settled) {
+    async commit(call, values) {
       const until = Date.now() + timeout;
       for (;;) {
-        const outcome = await attempt(call, values, until, settled);
+        const outcome = await attempt(call, values, until);
         if (outcome !== undefined) return outcome;
         if (Date.now() >= until) throw unavailable(where, undefined);
       }

@@ -13,14 +13,15 @@ import type { ShelfPlace } from "./shelf.ts";
 export interface Ledger {
   /** A new name for a blob of this bucket, written down as being written. */
   intend(bucket: string): Promise<ShelfPlace>;
-  /** A commit has named it. */
-  isNamed(place: ShelfPlace): void;
-  /** It will not be named: its bytes are to be removed, now and once more. */
-  giveUp(names: readonly string[]): Promise<void>;
-  /** Intents of this process that it knows nothing about any more: of commits that turned out not to have happened. */
+  /** This process is done with it: a commit has named it, or nobody knows whether one has. */
+  letGo(place: ShelfPlace): void;
+  /**
+   * They will not be named: whatever commit is still on its way to do so fails. Which of them were intents until now:
+   * their bytes are to be removed, at once and once more.
+   */
+  giveUp(names: readonly string[]): Promise<readonly ShelfPlace[]>;
+  /** Intents of this process that it has let go: of commits that turned out not to have happened. */
   forgotten(): Promise<readonly ShelfPlace[]>;
-  /** The outcome of the commit that was to name it is known now. */
-  isSettled(name: string): void;
 
   /** Bodies of a bucket that nobody names and nobody can be reading, behind the given entry. */
   dead(bucket: string, after: number, limit: number): Promise<readonly BuriedBody[]>;
@@ -48,7 +49,8 @@ const sql = {
   giveUp: statement(
     "give up",
     `WITH gone AS (DELETE FROM store.intents WHERE name = ANY ($1) RETURNING name, bucket)
-      INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone`,
+      INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone
+      RETURNING bucket, name`,
   ),
   own: statement("own intents", "SELECT bucket, name FROM store.intents WHERE process = $1"),
   isBucket: statement("is bucket", "SELECT id FROM store.buckets WHERE name = $1"),
@@ -86,7 +88,7 @@ const sql = {
 const mostSeen = 100_000;
 
 export function createLedger(database: Database, presence: Presence): Ledger {
-  /** Being written, or being named by a commit whose outcome is not known yet. */
+  /** Being written, or about to be named. */
   const inFlight = new Set<string>();
   /** The database's time when an entry was first seen: whoever was reading it had begun before. */
   const seen = new Map<number, number>();
@@ -126,11 +128,11 @@ export function createLedger(database: Database, presence: Presence): Ledger {
         throw error;
       }
     },
-    isNamed: ({ name }) => inFlight.delete(name),
-    isSettled: (name) => inFlight.delete(name),
+    letGo: ({ name }) => inFlight.delete(name),
     async giveUp(names) {
-      await database.run(sql.giveUp, [names]);
+      // Where the database is away they are found as forgotten, later.
       for (const name of names) inFlight.delete(name);
+      return (await database.run(sql.giveUp, [names])).map(placeOf);
     },
     async forgotten() {
       const rows = await database.run(sql.own, [presence.process]);

@@ -6,7 +6,7 @@ import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
 import { parseBlobId } from "./blob-id.ts";
-import { commitValues, namedBlobs } from "./changes.ts";
+import { commitValues } from "./changes.ts";
 import type { Row, Statement } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { createClusterDocuments } from "./documents.ts";
@@ -55,11 +55,7 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
 
   async function commit(bucket: string, change: Change): Promise<"committed" | "conflict"> {
     if (!isText(bucket)) throw noSuchBucket(bucket);
-    // Bytes of a commit that nobody knows the outcome of are kept until it is known.
-    const settled = () => {
-      for (const blob of namedBlobs(change)) ledger.isSettled(parseBlobId(blob).name);
-    };
-    const outcome = await database.commit(calls.commit, [bucket, ...commitValues(change)], settled);
+    const outcome = await database.commit(calls.commit, [bucket, ...commitValues(change)]);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting"))
       known.drop(bucket);

@@ -39,6 +39,8 @@ export interface StoredBlob {
 export interface StagedBlob extends StoredBlob {
   keep(): void;
   discard(): Promise<void>;
+  /** Nobody knows whether the commit happened: what becomes of it is decided by the records. */
+  leave?(): void;
 }
 
 export interface BlobReader {

@@ -190,7 +190,8 @@ export async function naming(
   } catch (error) {
     // One that may yet turn out to have happened keeps its bytes: recovery decides, by the records.
     const isUnknown = error instanceof StoreError && error.reason === "ServiceUnavailable";
-    if (!isUnknown) await staged.discard();
+    if (isUnknown) staged.leave?.();
+    else await staged.discard();
     throw error;
   }
 }

@@ -52,7 +52,8 @@ export async function committing<T extends { readonly outcome: string }>(
   } catch (error) {
     // A commit that may yet turn out to have happened keeps its bytes: recovery decides, by the records.
     const unknownOutcome = error instanceof StoreError && error.reason === "ServiceUnavailable";
-    if (!unknownOutcome) await blob.discard();
+    if (unknownOutcome) blob.leave?.();
+    else await blob.discard();
     throw error;
   }
 }
