@@ -94,8 +94,8 @@ export async function openDirectoryShelf({ directory, marker }: DirectoryShelfOp
 
     async *all(bucket) {
       try {
-        for await (const folder of namesIn(join(directory, bucket))) {
-          for await (const name of namesIn(join(directory, bucket, folder))) {
+        for await (const folder of namesIn(join(directory, bucket), folderName)) {
+          for await (const name of namesIn(join(directory, bucket, folder), blobName)) {
             const found = await stat(join(directory, bucket, folder, name)).catch(undefinedIfMissing);
             if (found !== undefined) yield { bucket, name, size: plainSize(found.size), pieceBlocks: 0 };
           }
@@ -109,7 +109,7 @@ export async function openDirectoryShelf({ directory, marker }: DirectoryShelfOp
 
     async removeBucket(bucket) {
       try {
-        for await (const folder of namesIn(join(directory, bucket)))
+        for await (const folder of namesIn(join(directory, bucket), folderName))
           await rmdir(join(directory, bucket, folder));
         await rmdir(join(directory, bucket)).catch(undefinedIfMissing);
       } catch (error) {
@@ -128,11 +128,15 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
+const folderName = /^[0-9a-f]{2}$/;
+/** File systems have files of their own here and there. */
+const blobName = /^[0-9a-f]{32}$/;
+
 /** As they are found, in no order; none where there is no such folder. */
-async function* namesIn(folder: string): AsyncGenerator<string> {
+async function* namesIn(folder: string, form: RegExp): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(undefinedIfMissing);
   if (entries === undefined) return;
-  for await (const { name } of entries) yield name;
+  for await (const { name } of entries) if (form.test(name)) yield name;
 }
 
 function directoryMarker(directory: string): OpenedMarker {

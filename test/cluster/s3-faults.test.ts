@@ -135,6 +135,18 @@ test("a read goes on through one cut after the other, as long as each brings byt
   assert(proxy.happened >= 10);
 });
 
+test("a slow service is waited for as long as bytes come", async (t) => {
+  const { proxy, open } = await faultScene(t);
+  const shelf = await open("long");
+  const bytes = sampleBytes(300_000);
+  const blob = await write(shelf, bytes);
+  proxy.planAlways({ kind: "slow answer", drop: 997 });
+  assertBytes(await read(shelf, blob), bytes);
+  assert.equal(await shelf.has(blob), true);
+  assert.deepEqual(await toArray(shelf.all(blob.bucket)), [blob]);
+  assert(proxy.happened >= 3);
+});
+
 test("bytes damaged on the way are never stored and never returned", async (t) => {
   const { proxy, open } = await faultScene(t);
   const shelf = await open("long");

@@ -12,6 +12,8 @@ export type Fault =
   | { readonly kind: "cut answer"; readonly after: number }
   /** The request's first bytes pass, then the connection is cut. */
   | { readonly kind: "cut request"; readonly after: number }
+  /** The answer comes in drops of so many bytes. */
+  | { readonly kind: "slow answer"; readonly drop: number }
   /** The byte at this place of the request, or of the answer, is another. */
   | { readonly kind: "flip request"; readonly at: number }
   | { readonly kind: "flip answer"; readonly at: number };
@@ -123,7 +125,7 @@ export async function startFaultProxy(t: Pick<TestContext, "after">, target: num
 
 /** What happens to one direction of a connection, at which byte. */
 interface OneWay {
-  readonly does: "silence" | "cut" | "flip";
+  readonly does: "silence" | "cut" | "flip" | "drip";
   readonly at: number;
 }
 
@@ -133,6 +135,7 @@ function faultOf(fault: Fault | undefined, way: "request" | "answer"): OneWay | 
   if (fault.kind === "silent within")
     return way === "answer" ? { does: "silence", at: fault.after } : undefined;
   if (!fault.kind.endsWith(way)) return undefined;
+  if ("drop" in fault) return { does: "drip", at: fault.drop };
   return "at" in fault ? { does: "flip", at: fault.at } : { does: "cut", at: fault.after };
 }
 
@@ -153,6 +156,11 @@ function pass(from: Socket, to: Socket, { fault, cut, happen }: Passing): void {
     if (fault !== undefined && fault.does === "flip" && fault.at >= start && fault.at < passed) {
       chunk.writeUInt8(chunk.readUInt8(fault.at - start) ^ 1, fault.at - start);
       happen();
+    } else if (fault !== undefined && fault.does === "drip") {
+      happen();
+      from.pause();
+      drip(chunk, fault.at, to, () => from.resume());
+      return;
     } else if (fault !== undefined && fault.does !== "flip" && passed > fault.at) {
       isOver = true;
       happen();
@@ -167,4 +175,10 @@ function pass(from: Socket, to: Socket, { fault, cut, happen }: Passing): void {
     else to.write(sent, done);
   });
   from.on("end", () => to.end());
+}
+
+function drip(bytes: Buffer, drop: number, to: Socket, done: () => void): void {
+  if (bytes.length === 0 || to.destroyed) done();
+  else
+    to.write(bytes.subarray(0, drop), () => setImmediate(() => drip(bytes.subarray(drop), drop, to, done)));
 }

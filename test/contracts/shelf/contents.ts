@@ -78,7 +78,10 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     async () => {
       const bytes = sampleBytes(40 * block + 5);
       async function* source() {
-        const turns = [Buffer.alloc(50_000), Buffer.alloc(50_000)];
+        // Shared with other threads, as chunks may be.
+        const turns = [new SharedArrayBuffer(50_000), new SharedArrayBuffer(50_000)].map((one) =>
+          Buffer.from(one),
+        );
         let turn = 0;
         for await (const chunk of inChunks(bytes, 50_000)) {
           const place = turns[turn++ % 2]!;
