@@ -65,7 +65,12 @@ export function createCollector({
     async collect() {
       await ledger.endSilent(silentSeconds);
       await giveUpForgotten();
-      return (await clearRemains()) + (await removeDeadOfDeleted());
+      const removed = (await clearRemains()) + (await removeDeadOfDeleted());
+      for (const bucket of await ledger.emptied()) {
+        await shelf.removeBucket(bucket);
+        await ledger.isGone(bucket);
+      }
+      return removed;
     },
   };
 }

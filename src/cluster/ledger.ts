@@ -34,6 +34,10 @@ export interface Ledger {
   /** What may be left of writes, of which nothing new can arrive any more. */
   remains(seconds: number, limit: number): Promise<readonly ShelfPlace[]>;
   cleared(names: readonly string[]): Promise<void>;
+  /** Deleted buckets of which no byte is left, in use or dead. */
+  emptied(): Promise<readonly string[]>;
+  /** What they took on the shelf is gone, too. */
+  isGone(bucket: string): Promise<void>;
   /** Of these names, those that somebody is about to use or to clear away. */
   unsettled(names: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -77,6 +81,14 @@ const sql = {
     "SELECT bucket, name FROM store.remains WHERE since <= store.clock() - $1 ORDER BY since LIMIT $2",
   ),
   cleared: statement("cleared", "DELETE FROM store.remains WHERE name = ANY ($1)"),
+  emptied: statement(
+    "emptied",
+    `SELECT bucket FROM store.gone g WHERE
+      NOT EXISTS (SELECT FROM store.dead WHERE bucket = g.bucket)
+      AND NOT EXISTS (SELECT FROM store.intents WHERE bucket = g.bucket)
+      AND NOT EXISTS (SELECT FROM store.remains WHERE bucket = g.bucket) LIMIT 1000`,
+  ),
+  isGone: statement("is gone", "DELETE FROM store.gone WHERE bucket = $1"),
   unsettled: statement(
     "unsettled",
     `SELECT name FROM store.intents WHERE name = ANY ($1)
@@ -158,6 +170,12 @@ export function createLedger(database: Database, presence: Presence): Ledger {
     remains: async (seconds, limit) => (await database.run(sql.remains, [seconds, limit])).map(placeOf),
     async cleared(names) {
       await database.run(sql.cleared, [names]);
+    },
+    async emptied() {
+      return (await database.run(sql.emptied, [])).map(([bucket]) => String(bucket));
+    },
+    async isGone(bucket) {
+      await database.run(sql.isGone, [bucket]);
     },
     async unsettled(names) {
       const rows = await database.run(sql.unsettled, [names]);

@@ -27,6 +27,7 @@ export const bucketFunctions = `
       INSERT INTO store.dead (bucket, blob) SELECT bucket_id, blob FROM ended;
     DELETE FROM store.uploads WHERE bucket = bucket_id;
     DELETE FROM store.buckets WHERE id = bucket_id;
+    INSERT INTO store.gone (bucket) VALUES (bucket_id);
     PERFORM store.attest(p_session, p_number);
     RETURN 'committed';
   END $$;

@@ -7,6 +7,7 @@
 // intents:   blobs that are being written and that no commit has named yet.
 // dead:      bodies that no record names any more, whose bytes are still to be removed.
 // remains:   what writes that came to nothing may have left; removed once more when nothing of them can still arrive.
+// gone:      buckets that are deleted and of which there may still be bytes.
 // processes: who is there; `reading` is how far back a read under way goes.
 // sessions:  one for each connection that commits, with the number of its last commit. A fenced one commits no more.
 //
@@ -79,6 +80,7 @@ export const tables = `
     since double precision NOT NULL
   );
   CREATE INDEX remains_since ON store.remains (since);
+  CREATE TABLE store.gone (bucket bigint PRIMARY KEY);
   CREATE TABLE store.processes (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     beat double precision NOT NULL,

@@ -10,6 +10,8 @@ import { type ClusterScene, through, until, useCluster } from "./scene.ts";
 const cluster = useCluster();
 const bucket = "bucket";
 const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
+/** Long enough for a slow machine that is there. */
+const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
 
 /** A commit that stands still in the database, at a lock that the test holds, while its connection is cut. */
@@ -73,7 +75,7 @@ test("a database that is away is told within the timeout, and reached again by i
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
-  const { records } = await scene.open({ timeout: 400 }, away);
+  const { records } = await scene.open({ timeout }, away);
   await records.createBucket(bucketRecord);
   const everything = [
     () => records.bucket("another"),
@@ -83,7 +85,7 @@ test("a database that is away is told within the timeout, and reached again by i
   ];
   for (const leave of [() => proxy.refuse(), async () => proxy.planAlways({ kind: "silent" })]) {
     await leave();
-    for (const ask of everything) await assert.rejects(ask, unavailable);
+    await Promise.all(everything.map((ask) => assert.rejects(ask, unavailable)));
     proxy.planAlways(undefined);
     await proxy.refuse();
     await proxy.accept();
@@ -141,8 +143,8 @@ async function assertHas(records: Records, acknowledged: ReadonlyMap<string, str
 
 test("a strict read waits for what only the true primary can do; a usual one does not", async (t) => {
   const scene = await cluster.scene(t);
-  const strict = await scene.open({ timeout: 400 }, { reads: "strict" });
-  const usual = await scene.open({ timeout: 400 });
+  const strict = await scene.open({ timeout }, { reads: "strict" });
+  const usual = await scene.open();
   await strict.records.createBucket(bucketRecord);
   await strict.records.commit(bucket, { mutations: [putObject("a")] });
   assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
