@@ -2,7 +2,7 @@
 // run as root: where the tests do, it runs as nobody, from a copy that nobody may read.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -66,26 +66,17 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   async function start(): Promise<void> {
     const given = ["fsync=off", "listen_addresses=127.0.0.1", `unix_socket_directories=${home}`, ...settings];
     const options = ["-D", data, "-p", String(port), ...given.flatMap((setting) => ["-c", setting])];
-    await leftAlone();
     const child = spawn(join(bin, "postgres"), options, {
       ...user,
       cwd: home,
       stdio: ["ignore", "ignore", "pipe"],
     });
     server = child;
-    await ready(child);
-  }
-
-  /** Processes of a server that was killed end by themselves, and nobody may start it again before. */
-  async function leftAlone(): Promise<void> {
-    const lock = join(data, "postmaster.pid");
-    if (!existsSync(lock)) return;
-    const segment = readFileSync(lock, "utf8").split("\n")[6]?.trim().split(/\s+/)[1];
-    const isUsed = () => {
-      const line = readFileSync("/proc/sysvipc/shm", "utf8").split("\n").find((one) => one.trim().split(/\s+/)[1] === segment);
-      return line !== undefined && Number(line.trim().split(/\s+/)[6]) > 0;
-    };
-    while (isUsed()) await new Promise((resolve) => setTimeout(resolve, 20));
+    const refusal = await ready(child);
+    if (refusal === undefined) return;
+    // Processes of a server that was killed end by themselves, and nobody may take their place before.
+    if (/still in use/.test(refusal)) return start();
+    throw new Error(`PostgreSQL did not start: ${refusal}`);
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
@@ -118,16 +109,17 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   };
 }
 
-async function ready(child: ReturnType<typeof spawn>): Promise<void> {
+/** What it says instead of being ready. */
+async function ready(child: ReturnType<typeof spawn>): Promise<string | undefined> {
   let said = "";
   for await (const chunk of child.stderr!) {
     said += String(chunk);
     if (!said.includes("ready to accept connections")) continue;
     // Read on, so that it never waits for somebody to.
     child.stderr!.resume();
-    return;
+    return undefined;
   }
-  throw new Error(`PostgreSQL did not start: ${said}`);
+  return said;
 }
 
 async function freePort(): Promise<number> {
