@@ -1,7 +1,10 @@
-// Opens a store: a data directory or "memory:" becomes an engine, loading only the adapter it needs.
+// Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
+// it needs.
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import type { Presigner } from "./binding/presign.ts";
 import type { Blobs } from "./engine/blobs.ts";
+import type { CopyOptions } from "./engine/copy.ts";
+import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
 import type { Documents, Records } from "./engine/records.ts";
@@ -13,6 +16,8 @@ import type {
   VerifyBackupReport,
 } from "./model/backup.ts";
 import type { BucketRecord } from "./model/bucket.ts";
+import { CopyError, type CopyReport } from "./model/copy.ts";
+import { type ClusterLocation, checkLocation, type Location, shownLocation } from "./model/location.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
@@ -53,17 +58,19 @@ export interface OpenEngine {
   commitForOthers(): Promise<void>;
 }
 
-export async function openEngine(location: string, options: OpenOptions = {}): Promise<OpenEngine> {
-  if (typeof location !== "string" || location === "") {
-    throw new TypeError('openStore needs a directory, or "memory:".');
-  }
-  const { records, blobs, commitForOthers } = await openPorts(location);
+export async function openEngine(location: Location, options: OpenOptions = {}): Promise<OpenEngine> {
+  const ports = await openPorts(checkLocation(location));
+  if (location !== "memory:") await refuseUnfinished(ports);
+  const { records, blobs, commitForOthers } = ports;
   const engine = createEngine({ records, blobs, now: options.now });
   return { engine, documents: records.documents, commitForOthers };
 }
 
-/** Opens a data directory, or `"memory:"` for a store that is gone when it closes. */
-export async function openStore(location: string, options: OpenOptions = {}): Promise<Store> {
+/**
+ * Opens a data directory, the two places of a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
+ * for a store that is gone when it closes.
+ */
+export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
   return {
     async createBucket(name, bucketOptions) {
@@ -84,7 +91,8 @@ interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly blobs: Blobs;
 }
 
-async function openPorts(location: string): Promise<Ports> {
+async function openPorts(location: Location): Promise<Ports> {
+  if (typeof location !== "string") return onCluster((cluster) => cluster.openCluster(location));
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
@@ -93,6 +101,71 @@ async function openPorts(location: string): Promise<Ports> {
   }
   const { openLocal } = await import("./local/open.ts");
   return openLocal(location);
+}
+
+type Cluster = typeof import("./cluster/open.ts");
+
+/** Its driver is installed only where it is needed. */
+async function onCluster<T>(work: (cluster: Cluster) => Promise<T>): Promise<T> {
+  try {
+    return await work(await import("./cluster/open.ts"));
+  } catch (error) {
+    const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+    if (code !== "ERR_MODULE_NOT_FOUND" || !/'pg'/.test(message ?? "")) throw error;
+    throw new Error(
+      "Records in PostgreSQL need the package pg, which is not installed. Run: npm install pg",
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Makes the schema of a cluster's records, or brings an earlier one to this version. */
+export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
+  checkLocation(location);
+  return onCluster((cluster) => cluster.migrateCluster(location));
+}
+
+export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
+  readonly from: Location;
+  readonly to: Location;
+}
+
+/** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
+export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
+  const { copyAll } = await import("./engine/copy.ts");
+  const source = await openPorts(checkLocation(from));
+  try {
+    const unfinished = await unfinishedCopy(source);
+    if (unfinished !== undefined) {
+      throw new CopyError(`The source is itself a copy of ${unfinished} that was not finished.`, [
+        "Run that store copy again: it goes on where it was cut off.",
+      ]);
+    }
+    const target = await openPorts(checkLocation(to));
+    try {
+      return await copyAll(source, target, { ...options, source: shownLocation(from) });
+    } finally {
+      await closePorts(target);
+    }
+  } finally {
+    await closePorts(source);
+  }
+}
+
+async function refuseUnfinished(ports: Ports): Promise<void> {
+  const source = await unfinishedCopy(ports);
+  if (source === undefined) return;
+  await closePorts(ports);
+  throw new CopyError(`A copy of ${source} was being made here, and that was not finished.`, [
+    "Run the same store copy again: it goes on where it was cut off.",
+  ]);
+}
+
+async function closePorts({ records, blobs }: Ports): Promise<void> {
+  await records.close();
+  await blobs.close();
 }
 
 /** A consistent copy of a data directory, also of one in use, in the place of an earlier one if there is one. */

@@ -1,5 +1,6 @@
 // What `store dev` and `store serve` say when they are ready: every address, and what to try first.
 import { relative } from "node:path";
+import { type Location, shownPlace } from "../model/location.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
@@ -10,7 +11,7 @@ export interface Ready {
   /** None when the S3 API is served alone. */
   readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
-  readonly location: string;
+  readonly location: Location;
   readonly mode: Mode;
 }
 
@@ -28,7 +29,7 @@ export async function announce(invocation: Invocation, { server, s3, location, m
       s3.key === undefined
         ? {}
         : { accessKeyId: s3.key.accessKeyId, secretAccessKey: s3.key.secretAccessKey };
-    return output.json({ url: url ?? null, s3: { url: s3.url, ...key }, data: location, scripts });
+    return output.json({ url: url ?? null, s3: { url: s3.url, ...key }, data: dataOf(location), scripts });
   }
   const rows = scripts.map(({ name, url, routes, buckets }) => [
     name,
@@ -42,8 +43,18 @@ export async function announce(invocation: Invocation, { server, s3, location, m
     await output.line(`Listening on ${url}`);
   }
   await output.line(`S3 API on ${s3.url}`);
-  await output.line(`Data in ${relative(directory, location) || location}`);
+  await output.line(`Data in ${dataText(directory, location)}`);
   if (mode === "dev" && url !== undefined) await tryLines(invocation, url, s3);
+}
+
+function dataOf(location: Location) {
+  if (typeof location === "string") return location;
+  return { records: shownPlace(location.records), blobs: shownPlace(location.blobs) };
+}
+
+function dataText(directory: string, location: Location): string {
+  if (typeof location === "string") return relative(directory, location) || location;
+  return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
 }
 
 async function tryLines({ output }: Invocation, url: string, s3: RunningS3): Promise<void> {

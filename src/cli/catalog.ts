@@ -20,6 +20,8 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },
   { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
+  { name: "copy", load: async () => (await import("./commands/copy.ts")).copyCommand },
+  { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
   { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
 ];
 

@@ -12,7 +12,7 @@ export interface Command {
    * in `...` any number of times. Options are for the reader only, in brackets where they may be left out: `[--force]`.
    */
   readonly usage: readonly string[];
-  /** By name without dashes; `config`, `data`, `json`, and `help` are every command's. */
+  /** By name without dashes; `config`, `data`, `records`, `blobs`, `json` and `help` are every command's. */
   readonly options: Readonly<Record<string, Option>>;
   /** Whole command lines, at least one. */
   readonly examples: readonly string[];
@@ -72,6 +72,14 @@ export const commonOptions: Readonly<Record<string, Option>> = {
   data: {
     value: "DIR",
     summary: "the data directory; else STORE_DATA, else .store beside the configuration",
+  },
+  records: {
+    value: "URL",
+    summary: "a cluster's records, postgres://…; else STORE_RECORDS, else the configuration",
+  },
+  blobs: {
+    value: "URL",
+    summary: "its bytes, s3://… or file:///…; else STORE_BLOBS, else the configuration",
   },
   json: { summary: "print JSON" },
   help: { summary: "print this help" },

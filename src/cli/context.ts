@@ -1,34 +1,18 @@
-// Where a command works: which data directory, and the engine on it, always closed.
+// Where a command works: the engine on its store, always closed, and what must hold of a data directory.
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
+import { CopyError } from "../model/copy.ts";
+import { StoreError } from "../model/errors.ts";
+import { type Location, shownLocation } from "../model/location.ts";
 import { type OpenEngine, openEngine } from "../open.ts";
-import { loadSecretKey } from "../script/secrets.ts";
+import { loadSecretKey } from "../script/secret-key.ts";
 import type { Invocation } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { explained, fileError, type Subject, systemCode } from "./failures.ts";
-
-/** The folder the default data directory stands in: whether the configuration is in order does not matter. */
-function homeOf(invocation: Invocation): string {
-  const given = invocation.options.text("config");
-  if (given !== undefined) {
-    const file = resolve(invocation.directory, given);
-    if (!existsSync(file)) throw new CommandError(`There is no configuration "${given}".`);
-    return dirname(file);
-  }
-  // A configuration is found in this folder or not at all.
-  return invocation.directory;
-}
-
-/** Absolute, or "memory:". */
-export function dataLocation(invocation: Invocation): string {
-  const given = invocation.options.text("data") ?? (invocation.environment.STORE_DATA || undefined);
-  if (given === "memory:") return given;
-  if (given === "") throw new CommandError("--data needs a folder, but is empty.", { exitCode: 2 });
-  return given === undefined ? join(homeOf(invocation), ".store") : resolve(invocation.directory, given);
-}
+import { storeLocation } from "./store-location.ts";
 
 export interface Data extends OpenEngine {
-  readonly location: string;
+  readonly location: Location;
   /** What secrets and credentials are sealed with. */
   secretKey(): Uint8Array;
   /**
@@ -40,13 +24,13 @@ export interface Data extends OpenEngine {
 }
 
 export interface DataOptions {
-  /** What to do when there is no data directory yet. */
+  /** What to do when there is no data directory yet. A cluster is made by `store migrate` alone. */
   readonly absent: "create" | "refuse";
   /** To name in the message when the work fails. */
   readonly subject?: Subject;
 }
 
-/** Opens the data directory for as long as the work takes. */
+/** Opens the store for as long as the work takes. */
 export async function withData<T>(
   invocation: Invocation,
   options: DataOptions,
@@ -60,17 +44,18 @@ export async function withData<T>(
     await data.close().catch(() => {
       // What went wrong first is what to tell.
     });
-    throw explained(error, options.subject ?? {});
+    const place = typeof data.location === "string" ? undefined : ("cluster" as const);
+    throw explained(error, { ...options.subject, place });
   }
   await data.close();
   return result;
 }
 
 export async function openData(invocation: Invocation, { absent }: DataOptions): Promise<Data> {
-  const location = dataLocation(invocation);
-  if (location !== "memory:") checkDirectory(invocation, location, absent);
+  const location = await storeLocation(invocation);
+  if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
   const { engine, documents, commitForOthers } = await openEngine(location).catch((error: unknown) => {
-    throw cannotOpen(error, shown(invocation, location));
+    throw cannotOpen(invocation, location, error);
   });
   return {
     engine,
@@ -90,9 +75,9 @@ export async function openData(invocation: Invocation, { absent }: DataOptions):
   };
 }
 
-/** Whether there is a data directory; a command that only asks must not make one. */
-export function hasData(location: string): boolean {
-  return existsSync(join(location, "registry.db"));
+/** Whether there is a store; a command that only asks must not make one. */
+export function hasData(location: Location): boolean {
+  return typeof location !== "string" || existsSync(join(location, "registry.db"));
 }
 
 /** What a data directory may hold when its making was cut off. */
@@ -104,7 +89,8 @@ export function requireData(invocation: Invocation, location: string): void {
   checkDirectory(invocation, location, "refuse");
 }
 
-function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
+/** Refuses what cannot be, or become, a data directory. */
+export function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
   const path = shown(invocation, location);
   if (existsSync(join(location, unfinishedRestore))) {
     throw new CommandError(`A backup was being restored into "${path}", and that was not finished.`, {
@@ -137,7 +123,14 @@ function checkDirectory(invocation: Invocation, location: string, absent: "creat
   }
 }
 
-function cannotOpen(error: unknown, path: string): unknown {
+function cannotOpen(invocation: Invocation, location: Location, error: unknown): unknown {
+  // Says by itself what to do.
+  if (error instanceof CopyError) return error;
+  if (typeof location !== "string") {
+    const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
+    return new CommandError(`Cannot open the store in ${shownLocation(location)}: ${why}`, { cause: error });
+  }
+  const path = shown(invocation, location);
   const told = fileError(error, "open the data directory", path);
   if (told !== error || !(error instanceof Error)) return told;
   return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });

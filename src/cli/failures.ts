@@ -1,6 +1,7 @@
 // What went wrong, for a person: one clear message, what to do about it, and the exit code. Every reason of
 // the store has its words here, so a new one does not compile until it is answered.
 import { BackupError } from "../model/backup.ts";
+import { CopyError } from "../model/copy.ts";
 import { type Reason, StoreError } from "../model/errors.ts";
 import { CredentialError } from "../s3/credentials.ts";
 import { ConfigError } from "../script/config-error.ts";
@@ -13,6 +14,8 @@ import { type Style, visible } from "./output.ts";
 export interface Subject {
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
+  /** What holds the data, where that is no directory. */
+  readonly place?: "cluster" | undefined;
 }
 
 interface Words {
@@ -71,7 +74,12 @@ const words: Readonly<Record<Reason, Words>> = {
   PreconditionFailed: {},
   BadDigest: {},
   InvalidRange: {},
-  ServiceUnavailable: { hint: "Look at the disk and at the system's log, then try again." },
+  ServiceUnavailable: {
+    hint: ({ place }) =>
+      place === "cluster"
+        ? "Look whether PostgreSQL and what holds the bytes can be reached, then try again."
+        : "Look at the disk and at the system's log, then try again.",
+  },
   InsufficientStorage: {},
   UnevenParts: {},
   InvalidStorageClass: {
@@ -117,9 +125,9 @@ export function failureOf(error: unknown, style: Style): Failure {
   const known = error instanceof StoreError ? explained(error, {}) : error;
   if (known instanceof ConfigError) return { text: known.message, exitCode: 1 };
   const label = style.red(style.bold("error:"));
-  if (known instanceof CommandError || known instanceof BackupError) {
-    // Paths and keys that a backup tells of are as others have named them.
-    const told = known instanceof BackupError ? visible : (text: string) => text;
+  if (known instanceof CommandError || known instanceof BackupError || known instanceof CopyError) {
+    // Paths and keys that a backup or a copy tells of are as others have named them.
+    const told = known instanceof CommandError ? (text: string) => text : visible;
     const lines = [`${label} ${told(known.message)}`, ...known.hints.map((hint) => `  ${told(hint)}`)];
     return { text: lines.join("\n"), exitCode: known instanceof CommandError ? known.exitCode : 1 };
   }

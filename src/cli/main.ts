@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
 import { inspect } from "node:util";
+import { withoutPasswords } from "../model/location.ts";
 import { readArguments, readCommandLine } from "./arguments.ts";
 import { findCommand } from "./catalog.ts";
 import { isGroup } from "./command.ts";
@@ -60,8 +61,9 @@ try {
       error,
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );
-    stderr.write(`${text}\n`);
-    if (environment.STORE_DEBUG === "1") stderr.write(`${inspect(error)}\n`);
+    // Whatever failed: where a cluster is may stand in any message, and its password with it.
+    stderr.write(`${withoutPasswords(text)}\n`);
+    if (environment.STORE_DEBUG === "1") stderr.write(`${withoutPasswords(inspect(error))}\n`);
     process.exitCode = exitCode;
   }
 }

@@ -7,8 +7,6 @@ import { compareStores } from "./copy-compare.ts";
 import { claimTarget, copyDocuments, releaseTarget } from "./copy-documents.ts";
 import { type Copying, createCopying, type Side } from "./copy-sides.ts";
 
-export { unfinishedCopy } from "./copy-documents.ts";
-
 export interface CopyOptions extends CopyWork {
   /** What the source is called, without passwords: a later run that goes on must name the same. */
   readonly source: string;

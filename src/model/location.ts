@@ -109,17 +109,42 @@ function isHosts(bare: string): boolean {
   return hosts.split(",").every((host) => /^(\[[0-9a-f:.]*\]|[\w.-]*)(:\d{1,5})?$/i.test(host));
 }
 
+/** As the forms above have them. */
+const examples = ["user:password", "key:secret"];
+
 /** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
 export function withoutPasswords(text: string): string {
-  return text
-    .replaceAll(
-      /((?:postgres(?:ql)?|s3):\/\/)(.*)(?=@)/gi,
-      (_, scheme: string, secret: string) => scheme + dots(secret),
-    )
+  const lines = text.split("\n").map((line) => {
+    const start = line.indexOf("://") + "://".length;
+    const end = line.lastIndexOf("@");
+    if (start < "://".length || end <= start || examples.includes(line.slice(start, end))) return line;
+    return line.slice(0, start) + dots(line.slice(start, end)) + line.slice(end);
+  });
+  return lines
+    .join("\n")
     .replaceAll(
       /((?:password|secret)=)([^&\s"']+)/gi,
       (_, name: string, secret: string) => name + dots(secret),
     );
+}
+
+/** Far longer than any that names a place. */
+const longestLine = 4096;
+const placeStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
+
+/** A line of a configuration, which may be wrong in any way: a place in it is shown only where no password can be. */
+export function withoutPlaces(line: string): string {
+  let shown = withoutPasswords(line);
+  if (line.length > longestLine) return shown;
+  for (const { index, 0: key, 1: quote = "" } of shown.matchAll(placeStart)) {
+    const start = index + key.length;
+    const length = quote === "" ? shown.slice(start).search(/[\s,}]|$/) : shown.slice(start).indexOf(quote);
+    const end = length === -1 ? shown.length : start + length;
+    const place = shown.slice(start, end);
+    const isSafe = place.includes("•") || shownPlace(place) === place;
+    if (!isSafe) shown = shown.slice(0, start) + dots(place) + shown.slice(end);
+  }
+  return shown;
 }
 
 function dots(secret: string): string {

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
+import type { Location } from "../model/location.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 
 export interface S3ProcessOptions {
-  /** The store's data directory. */
-  readonly location: string;
+  readonly location: Location;
   readonly domains: readonly string[];
   /** What credentials are sealed with. */
   readonly secretKey: Uint8Array;

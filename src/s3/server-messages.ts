@@ -1,8 +1,10 @@
 // What the supervisor and the processes of the S3 API say to each other.
 
+import type { Location } from "../model/location.ts";
+
 export interface OpenS3 {
   readonly kind: "open";
-  readonly location: string;
+  readonly location: Location;
   readonly domains: readonly string[];
   /** In base64. */
   readonly secretKey: string;

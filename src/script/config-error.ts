@@ -1,6 +1,7 @@
 // What a fault in a configuration looks like to a person: where it is, the line with the token marked, what
 // is wrong with it in plain words, and what to write instead.
 import { relative } from "node:path";
+import { withoutPasswords, withoutPlaces } from "../model/location.ts";
 import { faultText } from "./fault-text.ts";
 
 /** From the first character to behind the last. */
@@ -50,7 +51,7 @@ export const mostFaults = 25;
 /** The faults of a file, in its order. */
 export function configError(source: SourceText, faults: readonly Fault[]): ConfigError {
   const all = [...faults].sort((a, b) => a.span.start - b.span.start);
-  const inOrder = all.slice(0, mostFaults);
+  const inOrder = all.slice(0, mostFaults).map((fault) => withoutSecrets(source, fault));
   const located = inOrder.map(({ span, message, hint }) => {
     const { line, column } = positionOf(source.text, span.start);
     return { file: source.file, line, column, message, hint };
@@ -81,10 +82,30 @@ export function shownPath(file: string): string {
   return path === "" || path.startsWith("..") ? file : path;
 }
 
+/** A hint may repeat what is in the line, and that may be a place of a cluster with its password. */
+function withoutSecrets({ text }: SourceText, fault: Fault): Fault {
+  const line = lineAt(text, fault.span.start);
+  const bare = withoutPlaces(line);
+  const secrets = Array.from(bare.matchAll(/•+/g), ({ 0: run, index }) =>
+    line.slice(index, index + run.length),
+  );
+  const cleared = (words: string) =>
+    withoutPasswords(
+      secrets.reduce((left, secret) => left.replaceAll(secret, "•".repeat(secret.length)), words),
+    );
+  const { span, message, hint } = fault;
+  return { span, message: cleared(message), hint: hint === undefined ? undefined : cleared(hint) };
+}
+
+function lineAt(text: string, offset: number): string {
+  const { column } = positionOf(text, offset);
+  const start = Math.min(offset, text.length) - column + 1;
+  return text.slice(start).split("\n", 1)[0]!.replace(/\r$/, "");
+}
+
 function rendered({ file, text }: SourceText, { span, message, hint }: Fault): string {
   const { line, column } = positionOf(text, span.start);
-  const start = Math.min(span.start, text.length) - column + 1;
-  const source = text.slice(start).split("\n", 1)[0]!.replace(/\r$/, "");
+  const source = withoutPlaces(lineAt(text, span.start));
   return faultText({
     path: shownPath(file),
     line,

@@ -17,6 +17,7 @@ import { createFields, type Fields } from "./config-fields.ts";
 import type { ConfigPath } from "./config-places.ts";
 import { parseRoute } from "./config-routes.ts";
 import { type ConfigSource, readSource } from "./config-source.ts";
+import { checkPlaces, type StorePlaces } from "./config-store.ts";
 import { checkDistinct, checkVars } from "./config-vars.ts";
 import { parseCron } from "./cron.ts";
 
@@ -39,6 +40,8 @@ export interface ScriptConfig {
   readonly buckets: readonly BoundBucket[];
   /** Anything JSON can hold. */
   readonly vars: Readonly<Record<string, unknown>>;
+  /** Where the store is, when that is a cluster. */
+  readonly places?: StorePlaces;
 }
 
 export interface ReadOptions {
@@ -76,6 +79,7 @@ function checked(fields: Fields, today: string): ScriptConfig {
   const checkCron = parsing(fields, parseCron, 'For example, every five minutes: "*/5 * * * *"');
   // Before the keys at the top: one that strayed among these is not told as missing too.
   const buckets = checkBuckets(fields, top);
+  const places = checkPlaces(fields, top);
   const config = {
     file: source.file,
     directory: dirname(source.file),
@@ -87,6 +91,7 @@ function checked(fields: Fields, today: string): ScriptConfig {
     crons: strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, checkCron),
     buckets,
     vars: checkVars(fields, top),
+    ...(places === undefined ? {} : { places }),
   };
   checkDistinct(fields, top);
   return config;

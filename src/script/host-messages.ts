@@ -1,4 +1,5 @@
 // What the supervisor and the processes that run scripts say to each other.
+import type { Location } from "../model/location.ts";
 
 /** All a process needs to run a script. */
 export interface LoadedScript {
@@ -24,8 +25,7 @@ export type Mode = "dev" | "serve";
 export interface Load {
   readonly kind: "load";
   readonly script: LoadedScript;
-  /** The store's data directory. */
-  readonly location: string;
+  readonly location: Location;
   readonly mode: Mode;
   readonly presign: ScriptPresigner | undefined;
   /** Where it listens for what the front forwards. */

@@ -13,6 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Location } from "../model/location.ts";
 import { secretKeyBytes } from "../model/seal.ts";
 
 export const secretKeyFile = "secret.key";
@@ -24,23 +25,32 @@ export class SecretKeyError extends Error {
 /** What is only in memory is gone with the process, and its key too. */
 let memoryKey: Uint8Array | undefined;
 
-export function loadSecretKey(dataDirectory: string, fromEnvironment: string | undefined): Uint8Array {
+export function loadSecretKey(location: Location, fromEnvironment: string | undefined): Uint8Array {
   if (fromEnvironment !== undefined) {
     const key = parseSecretKey(fromEnvironment);
     if (key === undefined) {
       throw new SecretKeyError(
         `STORE_SECRET_KEY must be 64 hex digits, or ${secretKeyBytes} bytes in base64.\n` +
           "  Make one with: openssl rand -hex 32\n" +
-          `  Or unset it: the key is then kept in the file ${secretKeyFile} of the data directory.`,
+          (typeof location === "string"
+            ? `  Or unset it: the key is then kept in the file ${secretKeyFile} of the data directory.`
+            : "  All processes on one store need the same."),
       );
     }
     return key;
   }
-  if (dataDirectory === "memory:") {
+  if (typeof location !== "string") {
+    throw new SecretKeyError(
+      "Secrets and access keys of a cluster are sealed with the key in STORE_SECRET_KEY, which is not set.\n" +
+        "  Make one, and keep it: openssl rand -hex 32\n" +
+        "  Set it for every process on this store: without it they are lost.",
+    );
+  }
+  if (location === "memory:") {
     memoryKey ??= randomBytes(secretKeyBytes);
     return memoryKey;
   }
-  const file = join(dataDirectory, secretKeyFile);
+  const file = join(location, secretKeyFile);
   return readKey(file) ?? makeKey(file);
 }
 

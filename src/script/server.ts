@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDoor } from "../http/door.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
+import type { Location } from "../model/location.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { Mode, ScriptPresigner } from "./host-messages.ts";
 import type { Pool } from "./pool.ts";
@@ -18,8 +19,7 @@ import { createSchedules } from "./schedule.ts";
 export interface ServerOptions {
   /** Reads a script's configuration anew each time it is asked, and checks that what it names is there. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
-  /** The store's data directory. */
-  readonly location: string;
+  readonly location: Location;
   readonly mode: Mode;
   /** What the scripts' buckets sign URLs with. */
   readonly presign: ScriptPresigner | undefined;

@@ -5,9 +5,10 @@ import { secretKeyFile } from "../../script/secret-key.ts";
 import { startTransfer } from "../backup-progress.ts";
 import type { Command } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
-import { dataLocation, requireData, shown } from "../context.ts";
+import { requireData, shown } from "../context.ts";
 import { interruptible } from "../interrupt.ts";
 import { counted } from "../output.ts";
+import { dataDirectory } from "../store-location.ts";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -29,7 +30,10 @@ export const backupCommand: Command = {
     const { output, options } = invocation;
     const to = options.text("to");
     if (to === undefined || to === "") throw usageError("store backup needs a folder: --to DIR");
-    const location = dataLocation(invocation);
+    const location = await dataDirectory(invocation, [
+      "A cluster is backed up with the tools of PostgreSQL and of what holds its bytes.",
+      "Or copy it into a folder: store copy --to DIR",
+    ]);
     if (location === "memory:") throw new CommandError("What is only in memory cannot be backed up.");
     requireData(invocation, location);
     const isElsewhere =

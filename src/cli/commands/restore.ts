@@ -6,9 +6,10 @@ import { secretKeyFile } from "../../script/secret-key.ts";
 import { startTransfer } from "../backup-progress.ts";
 import type { Command, Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
-import { dataLocation, shown } from "../context.ts";
+import { shown } from "../context.ts";
 import { interruptible } from "../interrupt.ts";
 import { counted, type Output } from "../output.ts";
+import { dataDirectory } from "../store-location.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
@@ -35,7 +36,9 @@ export const restoreCommand: Command = {
 
 async function restore(invocation: Invocation, from: string): Promise<number> {
   const { output } = invocation;
-  const location = dataLocation(invocation);
+  const location = await dataDirectory(invocation, [
+    "Restore into a folder, then copy that into the cluster: --data DIR, and then store copy --from DIR",
+  ]);
   if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
   const report = await startTransfer(output, "restore", (progress) =>
     interruptible((signal) => restoreStore(from, location, { progress, signal })),

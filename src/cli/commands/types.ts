@@ -5,9 +5,10 @@ import { createSecrets } from "../../script/secrets.ts";
 import { envTypes, typesFile } from "../../script/types-file.ts";
 import type { Command, Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
-import { dataLocation, hasData, shown, withData } from "../context.ts";
+import { hasData, shown, withData } from "../context.ts";
 import { fileError, systemCode } from "../failures.ts";
 import { scriptConfig } from "../script-config.ts";
+import { storeLocation } from "../store-location.ts";
 
 export const typesCommand: Command = {
   name: "types",
@@ -45,8 +46,7 @@ export const typesCommand: Command = {
 
 /** Where nothing is stored yet, no secret is; that is no reason to make a data directory. */
 async function storedSecrets(invocation: Invocation, script: string): Promise<string[]> {
-  const location = dataLocation(invocation);
-  if (!hasData(location)) return [];
+  if (!hasData(await storeLocation(invocation))) return [];
   return withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
     createSecrets(documents, secretKey()).list(script),
   );

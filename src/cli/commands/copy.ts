@@ -1,0 +1,121 @@
+// `store copy`: moves a whole store between data directories and clusters, and compares both sides.
+import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
+import { shownLocation } from "../../model/location.ts";
+import { copyStore } from "../../open.ts";
+import type { Command, Invocation } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { copyPlaces } from "../copy-places.ts";
+import { carrySecretKey } from "../copy-secret-key.ts";
+import { explained } from "../failures.ts";
+import { interruptible } from "../interrupt.ts";
+import { counted, type Output } from "../output.ts";
+import { type Progress, startProgress } from "../progress.ts";
+
+export const copyCommand: Command = {
+  name: "copy",
+  summary: "Move a whole store into another place, or go on with that",
+  details:
+    "Buckets, objects with their versions, uploads, secrets and access keys arrive as they are. Cut off, the same command\n" +
+    "goes on. Then both sides are compared, every byte read back: exit code 1 when they differ. Nothing may write into\n" +
+    "the source meanwhile, and nothing opens the target before it is complete. A side that is not named is the store\n" +
+    "that commands here work on: so a password need not be typed.",
+  usage: ["--from PLACE --to PLACE", "--from PLACE", "--to PLACE"],
+  options: {
+    from: { value: "PLACE", summary: "the store to copy: a folder, or postgres://… with --from-blobs" },
+    "from-blobs": { value: "URL", summary: "where its bytes lie: s3://… or file:///…" },
+    to: { value: "PLACE", summary: "where it goes, new or empty: a folder, or postgres://… with --to-blobs" },
+    "to-blobs": { value: "URL", summary: "where the bytes go: s3://… or file:///…" },
+    verify: { summary: "only compare both sides; nothing is written" },
+  },
+  examples: [
+    "store copy --from .store --to /mnt/large/store",
+    "store copy --from .store --to postgres://store@db1,db2/store --to-blobs file:///mnt/shared/store",
+    "store copy --from .store",
+    "store copy --to /mnt/large/store --verify",
+  ],
+  async run(invocation) {
+    const { output, options } = invocation;
+    const { from, to } = await copyPlaces(invocation);
+    if (JSON.stringify(from) === JSON.stringify(to)) {
+      throw usageError(
+        "Both sides are the same store: a copy needs two.",
+        "Name another with --from or --to.",
+      );
+    }
+    const only = options.flag("verify") ? "verify" : undefined;
+    const line = progressLines(output);
+    try {
+      const report = await interruptible((signal) =>
+        copyStore({ from, to, only, signal, progress: line, tell: (finding) => tell(output, finding) }),
+      );
+      line.end();
+      if (only === undefined) carrySecretKey(invocation, { from, to, report });
+      await tellReport(invocation, { from: shownLocation(from), to: shownLocation(to), report });
+      return report.damages + report.differences === 0 ? 0 : 1;
+    } catch (error) {
+      const isCluster = typeof from !== "string" || typeof to !== "string";
+      throw explained(error, { place: isCluster ? "cluster" : undefined });
+    } finally {
+      line.end();
+    }
+  },
+};
+
+interface Lines extends CopyProgress {
+  end(): void;
+}
+
+/** One line a stage. */
+function progressLines(output: Output): Lines {
+  let line: Progress | undefined;
+  return {
+    expect(stage, total) {
+      line?.end();
+      line = startProgress(output, { label: stage, total });
+    },
+    advance: (bytes) => line?.advance(bytes),
+    end() {
+      line?.end();
+      line = undefined;
+    },
+  };
+}
+
+async function tell(output: Output, finding: CopyFinding): Promise<void> {
+  // Over the progress, which is drawn anew behind it.
+  if (output.stderr.isTTY === true) output.stderr.write("\r\u001b[K");
+  const { kind, bucket, key, what } = finding;
+  if (output.isJson) {
+    const found = { kind, bucket: bucket ?? null, key: key ?? null, what };
+    return output.line(JSON.stringify(found));
+  }
+  const place =
+    bucket === undefined ? "(beside the buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
+  await output.moreRows(
+    [{ name: "WHICH", width: 9 }, { name: "NAME" }, { name: "WHAT" }],
+    [[kind, place, what]],
+  );
+}
+
+interface Told {
+  readonly from: string;
+  readonly to: string;
+  readonly report: CopyReport;
+}
+
+async function tellReport({ output, options }: Invocation, { from, to, report }: Told): Promise<void> {
+  if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, ...report }));
+  const { buckets, objects, bytes, copiedObjects, damages, differences } = report;
+  const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+  const { green, red } = output.style;
+  const verdict =
+    damages + differences === 0
+      ? green("Both sides are the same.")
+      : red(`${counted(damages, "damage")}, ${counted(differences, "difference")}.`);
+  const what = options.flag("verify") ? "Compared" : "Copied";
+  const brought = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
+  await output.line(`${what} ${held}${brought}. ${verdict}`);
+  if (differences > 0 && !options.flag("verify")) {
+    output.note("The target stays closed. End what writes into the source, then run the same command again.");
+  }
+}

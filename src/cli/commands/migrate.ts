@@ -1,0 +1,46 @@
+// `store migrate`: makes the schema of a cluster's records, or brings an earlier one to this version.
+import { StoreError } from "../../model/errors.ts";
+import { shownPlace } from "../../model/location.ts";
+import { migrateStore } from "../../open.ts";
+import type { Command } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { storeLocation } from "../store-location.ts";
+
+export const migrateCommand: Command = {
+  name: "migrate",
+  summary: "Make or upgrade the tables of a cluster in PostgreSQL",
+  details:
+    "Run it before a cluster is used for the first time, and with each new version of Store before its servers start.\n" +
+    "What is up to date stays as it is. Tables of a later version are refused.",
+  usage: [""],
+  options: {},
+  examples: [
+    "store migrate",
+    "store migrate --records postgres://store@db1,db2/store --blobs file:///mnt/shared/store --json",
+  ],
+  async run(invocation) {
+    const { output } = invocation;
+    const location = await storeLocation(invocation);
+    if (typeof location === "string") {
+      throw new CommandError(
+        "A data directory needs no migration: each version upgrades it when it opens it.",
+        {
+          hint: "For a cluster, say where it is: --records URL --blobs URL, or STORE_RECORDS and STORE_BLOBS",
+        },
+      );
+    }
+    const place = shownPlace(location.records);
+    const { from, to } = await migrateStore(location).catch((error: unknown) => {
+      const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
+      throw new CommandError(`Cannot migrate ${place}: ${why}`, { cause: error });
+    });
+    if (output.isJson) return output.json({ records: place, from, to });
+    const what =
+      from === to
+        ? `The tables in ${output.name(place)} are up to date: version ${to}.`
+        : from === 0
+          ? `Made the tables in ${output.name(place)}: version ${to}.`
+          : `Upgraded the tables in ${output.name(place)} from version ${from} to ${to}.`;
+    await output.line(what);
+  },
+};
