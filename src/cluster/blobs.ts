@@ -72,7 +72,19 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         // Asked behind the hold: whoever buries these after this sees it before removing them.
         if (await stillNamed()) {
           const { read, release } = shelf;
-          return { read: ({ id }, range, into) => read(parseBlobId(id), range, into), release, close };
+          let reading: AsyncGenerator<Uint8Array> | undefined;
+          return {
+            read({ id }, range, into) {
+              reading = read(parseBlobId(id), range, into);
+              return reading;
+            },
+            release,
+            async close() {
+              // Of a body dropped half read nobody else ends it, and it holds a connection or a file.
+              reading?.return(undefined).catch(() => {});
+              await close();
+            },
+          };
         }
       } catch (error) {
         await close();
