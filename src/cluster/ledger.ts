@@ -27,6 +27,7 @@ export interface Ledger {
   dead(bucket: string, after: number, limit: number): Promise<readonly BuriedBody[]>;
   /** The same of buckets that are deleted. */
   deadOfDeleted(limit: number): Promise<readonly BuriedBody[]>;
+  /** Their bytes are removed; of those that were sent more than once, something may remain to arrive. */
   forget(entries: readonly BuriedBody[]): Promise<void>;
 
   /** Ends processes that have been silent for this long. */
@@ -72,8 +73,10 @@ const sql = {
   forget: statement(
     "forget",
     `WITH gone AS (DELETE FROM store.dead WHERE entry = ANY ($1) RETURNING manifest),
-      parts AS (DELETE FROM store.manifests WHERE id IN (SELECT manifest FROM gone))
-      DELETE FROM store.blobs WHERE name = ANY ($2)`,
+      parts AS (DELETE FROM store.manifests WHERE id IN (SELECT manifest FROM gone)),
+      removed AS (DELETE FROM store.blobs WHERE name = ANY ($2) RETURNING name, bucket)
+      INSERT INTO store.remains (name, bucket, since)
+        SELECT name, bucket, store.clock() FROM removed WHERE name = ANY ($3)`,
   ),
   endSilent: statement("end silent", "SELECT store.end_silent($1)"),
   remains: statement(
@@ -158,9 +161,10 @@ export function createLedger(database: Database, presence: Presence): Ledger {
     },
     deadOfDeleted: async (limit) => unread(await database.run(sql.deadOfDeleted, [limit])),
     async forget(entries) {
-      const names = entries.flatMap(({ blobs }) => blobs).map((blob) => parseBlobId(blob).name);
+      const blobs = entries.flatMap(({ blobs }) => blobs).map(parseBlobId);
       const numbers = entries.map(({ entry }) => entry);
-      await database.run(sql.forget, [numbers, names]);
+      const doubtful = blobs.filter(({ isDoubtful }) => isDoubtful);
+      await database.run(sql.forget, [numbers, blobs.map(nameOf), doubtful.map(nameOf)]);
       for (const entry of numbers) seen.delete(entry);
     },
 
@@ -186,6 +190,10 @@ export function createLedger(database: Database, presence: Presence): Ledger {
 
 function statement(name: string, text: string): Statement {
   return { name, text };
+}
+
+function nameOf({ name }: ShelfPlace): string {
+  return name;
 }
 
 function placeOf([bucket, name]: Row): ShelfPlace {

@@ -23,7 +23,8 @@ import {
 } from "./s3-wire.ts";
 
 export interface S3Client {
-  put(key: string, body: S3Payload): Promise<void>;
+  /** How often it was sent until it was known to have arrived. */
+  put(key: string, body: S3Payload): Promise<number>;
   /** Writes it unless it is there; false when it is. */
   putNew(key: string, body: S3Payload): Promise<boolean>;
   /** Undefined when there is none. */
@@ -65,11 +66,14 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
   let isClosed = false;
 
   /** Until it succeeds, cannot succeed, or the time for it is over. */
-  async function untilDone<T>(work: (deadline: number) => Promise<T>, leaving?: Leaving): Promise<T> {
+  async function untilDone<T>(
+    work: (deadline: number, tries: number) => Promise<T>,
+    leaving?: Leaving,
+  ): Promise<T> {
     const deadline = performance.now() + times.retry;
     for (let tries = 0; ; tries++) {
       try {
-        return await work(deadline);
+        return await work(deadline, tries + 1);
       } catch (error) {
         if (error instanceof S3Silence) wire.dropKept();
         // Not all at the same moment, who were cut at the same moment.
@@ -92,10 +96,10 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
   /** With the answer's document. */
   function ask(
     request: S3Request,
-  ): Promise<{ readonly message: IncomingMessage; readonly document: string }> {
-    return untilDone(async (deadline) => {
+  ): Promise<{ readonly message: IncomingMessage; readonly document: string; readonly tries: number }> {
+    return untilDone(async (deadline, tries) => {
       const message = await accepted(request, deadline);
-      return { message, document: await wholeBody(bodyOf(message, times.idle)) };
+      return { message, document: await wholeBody(bodyOf(message, times.idle)), tries };
     });
   }
 
@@ -103,7 +107,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
 
   return {
     async put(key, body) {
-      await ask({ method: "PUT", key: keyOf(key), body });
+      return (await ask({ method: "PUT", key: keyOf(key), body })).tries;
     },
 
     async putNew(key, body) {

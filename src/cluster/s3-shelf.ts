@@ -73,10 +73,11 @@ export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOpti
     id,
 
     async write(place, chunks) {
-      const written = await room
-        .begin(place.name)
-        .write(chunks, (piece, body) => client.put(pieceKey(place, piece), body));
-      return { bucket: place.bucket, name: place.name, ...written };
+      let isDoubtful = false;
+      const written = await room.begin(place.name).write(chunks, async (piece, body) => {
+        if ((await client.put(pieceKey(place, piece), body)) > 1) isDoubtful = true;
+      });
+      return { bucket: place.bucket, name: place.name, ...written, ...(isDoubtful ? { isDoubtful } : {}) };
     },
 
     async *read(blob, range, into) {

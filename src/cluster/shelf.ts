@@ -42,4 +42,6 @@ export interface ShelvedBlob extends ShelfPlace {
   readonly size: number;
   /** How it was cut into pieces, in blocks a piece; 0 when it is one. Reading it back needs to know. */
   readonly pieceBlocks: number;
+  /** Some of it was sent more than once: what was given up on the way may still arrive when it is removed. */
+  readonly isDoubtful?: boolean;
 }

@@ -60,6 +60,28 @@ test("bytes that arrive after their write was given up are removed, too", async 
   assert.deepEqual(await scene.ask("SELECT name FROM store.remains"), []);
 });
 
+test("a body of which something was sent twice is removed twice", async (t) => {
+  const scene = await withBucket(t);
+  const ports = await scene.open({ lateSeconds: 5 });
+  const engine = createEngine(ports);
+  t.after(() => engine.close());
+  const staged = await ports.blobs.stage(bucket, inChunks(bytes, 9999));
+  const doubtful = `${staged.id}.doubtful`;
+  await ports.records.commit(bucket, { mutations: [putObject("a", inBlob(doubtful))] });
+  staged.keep();
+  await engine.delete(bucket, ["a"]);
+  const remains = async () => (await scene.ask("SELECT 1 FROM store.remains")).length;
+  await until(async () => {
+    await engine.sweep();
+    return (await remains()) === 1;
+  }, "it is removed, and something may still arrive");
+  assert.deepEqual(await toArray(ports.blobs.all(bucket)), []);
+  await until(async () => {
+    await engine.sweep();
+    return (await remains()) === 0;
+  }, "nothing can arrive any more");
+});
+
 test("a body that is read on one machine stays until then, whatever is put and swept on another", async (t) => {
   const scene = await withBucket(t);
   const times = { beatMilliseconds: 20 };
