@@ -92,7 +92,10 @@ interface Ports extends Pick<OpenEngine, "commitForOthers"> {
 }
 
 async function openPorts(location: Location): Promise<Ports> {
-  if (typeof location !== "string") return onCluster((cluster) => cluster.openCluster(location));
+  if (typeof location !== "string") {
+    const { openCluster } = await import("./cluster/open.ts");
+    return openCluster(location);
+  }
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
@@ -103,28 +106,11 @@ async function openPorts(location: Location): Promise<Ports> {
   return openLocal(location);
 }
 
-type Cluster = typeof import("./cluster/open.ts");
-
-/** Its driver is installed only where it is needed. */
-async function onCluster<T>(work: (cluster: Cluster) => Promise<T>): Promise<T> {
-  try {
-    return await work(await import("./cluster/open.ts"));
-  } catch (error) {
-    const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-    if (code !== "ERR_MODULE_NOT_FOUND" || !/'pg'/.test(message ?? "")) throw error;
-    throw new Error(
-      "Records in PostgreSQL need the package pg, which is not installed. Run: npm install pg",
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
 /** Makes the schema of a cluster's records, or brings an earlier one to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
   checkLocation(location);
-  return onCluster((cluster) => cluster.migrateCluster(location));
+  const { migrateCluster } = await import("./cluster/open.ts");
+  return migrateCluster(location);
 }
 
 export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {

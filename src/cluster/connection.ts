@@ -27,6 +27,9 @@ export interface Connection {
 /** Nobody knows whether the statement was carried out. */
 export class LostConnection extends Error {}
 
+/** It is an optional dependency: where it is missing, no waiting helps. */
+export class MissingDriver extends Error {}
+
 type Client = import("pg").Client;
 
 export async function openConnection(
@@ -74,7 +77,7 @@ async function loadDriver(): Promise<typeof import("pg").default> {
   try {
     return (await import("pg")).default;
   } catch (cause) {
-    throw new Error("PostgreSQL's driver is not installed. Run: npm install pg", { cause });
+    throw new MissingDriver("PostgreSQL's driver is not installed. Run: npm install pg", { cause });
   }
 }
 

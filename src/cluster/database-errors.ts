@@ -1,7 +1,7 @@
 // What went wrong in the database, in our own words: whether a change can still have happened, whether trying again
 // helps, and what to tell.
 import { StoreError } from "../model/errors.ts";
-import { LostConnection } from "./connection.ts";
+import { LostConnection, MissingDriver } from "./connection.ts";
 
 /**
  * What is known of a change whose statement failed: it did not happen and will not (`refused`), it did not happen
@@ -41,8 +41,9 @@ export function isWorthAnother(error: unknown): boolean {
   return kind === "unknown" || kind === "again";
 }
 
-/** Wrong password, no such database: no waiting helps. */
+/** Wrong password, no such database, no driver: no waiting helps. */
 export function isRefusedForGood(error: unknown): boolean {
+  if (error instanceof MissingDriver) return true;
   const code = codeOf(error);
   return code !== undefined && /^(28|3D|42)/.test(code);
 }
