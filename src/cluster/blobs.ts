@@ -1,5 +1,6 @@
 // Blobs past one machine: bytes on a shelf, and in the database a book of them that is written first.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
+import { StoreError } from "../model/errors.ts";
 import { blobId, parseBlobId } from "./blob-id.ts";
 import { type Collector, createCollector } from "./collector.ts";
 import { createHolds } from "./holds.ts";
@@ -18,6 +19,10 @@ export interface ClusterBlobsOptions {
   /** Seconds after which nothing of a write that came to nothing can still arrive. */
   readonly lateSeconds: number;
   close(): Promise<void>;
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
 /** Names looked up at once. */
@@ -56,7 +61,9 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
       try {
         return staged(place, await shelf.write(place, chunks));
       } catch (error) {
-        await giveUp(place).catch(() => {});
+        const givenUp = giveUp(place).catch(() => {});
+        // Where the shelf is away nobody waits for it once more.
+        if (!isUnavailable(error)) await givenUp;
         throw error;
       }
     },

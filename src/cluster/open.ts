@@ -15,6 +15,7 @@ import { type DatabaseAddress, describedAddress, parsePostgresUrl } from "./post
 import { announcePresence, type Presence } from "./presence.ts";
 import { createPrimary } from "./primary.ts";
 import { createClusterRecords } from "./records.ts";
+import type { S3Times } from "./s3-wire.ts";
 import { checkShelf, checkVersion, foundVersion, migrate, type Run } from "./schema.ts";
 import type { Shelf } from "./shelf.ts";
 
@@ -25,6 +26,8 @@ export interface ClusterTimes {
   readonly silentSeconds: number;
   readonly lateSeconds: number;
   readonly knownMilliseconds: number;
+  /** Of an S3 service. */
+  readonly shelf?: Partial<S3Times>;
 }
 
 export const usualTimes: ClusterTimes = {
@@ -50,7 +53,7 @@ export async function openCluster(
     const shelf = await withConnection(pool, all.timeout, async (connection, until) => {
       const run: Run = (text, values) => connection.run(text, values, until);
       checkVersion(await foundVersion(run));
-      return openKnownShelf(run, location.blobs);
+      return openKnownShelf(run, location.blobs, all.shelf);
     });
     let presence: Presence | undefined;
     const sessions: Sessions = { begin: (connection, until) => presence!.beginSession(connection, until) };
@@ -70,7 +73,7 @@ export async function openCluster(
       if (row === undefined) throw new StoreError("NoSuchBucket");
       return String(row[0]);
     };
-    const blobs = createClusterBlobs({ shelf, ledger, presence, idOf, ...all, close });
+    const blobs = createClusterBlobs({ ...all, shelf, ledger, presence, idOf, close });
     return { records, blobs, commitForOthers: async () => {} };
   } catch (error) {
     await pool.close();
@@ -104,8 +107,8 @@ export async function migrateCluster({
   }
 }
 
-async function openKnownShelf(run: Run, blobs: string): Promise<Shelf> {
-  const shelf = await openShelf(blobs);
+async function openKnownShelf(run: Run, blobs: string, times: Partial<S3Times> = {}): Promise<Shelf> {
+  const shelf = await openShelf(blobs, { times });
   try {
     await checkShelf(run, shelf.id);
     return shelf;

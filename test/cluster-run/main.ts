@@ -56,5 +56,6 @@ if (missing.length > 0) {
     process.exitCode = 1;
   } finally {
     await environment.stop();
+    console.error(`Over after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
   }
 }

@@ -15,7 +15,8 @@ export const smallTimes = {
   timeout: 5000,
   beatMilliseconds: 500,
   silentSeconds: 3,
-  lateSeconds: 8,
+  lateSeconds: 6,
+  shelf: { connect: 1000, answer: 2000, idle: 2000, retry: 3000 },
 } as const;
 
 export interface OpenedStore {

@@ -70,6 +70,8 @@ function parameters() {
     // A standby that is gone is noticed as fast as a leader.
     wal_sender_timeout: "5s",
     wal_receiver_timeout: "5s",
+    // A standby turns to a new leader at once.
+    wal_retrieve_retry_interval: "200ms",
     log_checkpoints: false,
   };
 }

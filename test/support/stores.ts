@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { type OpenOptions, openStore, type Store } from "../../src/index.ts";
 
 export interface Implementation {
-  readonly name: "memory" | "local";
+  readonly name: "memory" | "local" | "cluster";
   open(t: Pick<TestContext, "after">, options?: OpenOptions): Promise<Store>;
 }
 
