@@ -17,6 +17,7 @@ import type {
 } from "./model/backup.ts";
 import type { BucketRecord } from "./model/bucket.ts";
 import { CopyError, type CopyReport } from "./model/copy.ts";
+import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, type Location, shownLocation } from "./model/location.ts";
 import type * as script from "./types.ts";
 
@@ -121,7 +122,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
 /** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
   const { copyAll } = await import("./engine/copy.ts");
-  const source = await openPorts(checkLocation(from));
+  const source = await openSide("source", from);
   try {
     const unfinished = await unfinishedCopy(source);
     if (unfinished !== undefined) {
@@ -129,7 +130,7 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
         "Run that store copy again: it goes on where it was cut off.",
       ]);
     }
-    const target = await openPorts(checkLocation(to));
+    const target = await openSide("target", to);
     try {
       return await copyAll(source, target, { ...options, source: shownLocation(from) });
     } finally {
@@ -137,6 +138,15 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
     }
   } finally {
     await closePorts(source);
+  }
+}
+
+async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
+  try {
+    return await openPorts(checkLocation(location));
+  } catch (error) {
+    const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
+    throw new CopyError(`Cannot open the ${side}, ${shownLocation(location)}: ${why}`, [], error);
   }
 }
 

@@ -1,11 +1,12 @@
 // A copy of a whole store between every two kinds of places: all of it arrives as it was, a copy that is cut off goes
 // on, what cannot be read is told by its key, and so is what the second pass finds different.
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { type CopyOptions, copyAll } from "../src/engine/copy.ts";
-import { unfinishedCopy } from "../src/engine/copy-documents.ts";
+import { carriedKinds, ownKinds, unfinishedCopy } from "../src/engine/copy-documents.ts";
 import { createEngine } from "../src/engine/create.ts";
 import { sealedSize } from "../src/engine/encryption.ts";
 import { openLocal } from "../src/local/open.ts";
@@ -14,6 +15,7 @@ import { createMemoryRecords } from "../src/memory/records.ts";
 import { CopyError, type CopyFinding, type CopyReport } from "../src/model/copy.ts";
 import { StoreError } from "../src/model/errors.ts";
 import { limits } from "../src/model/limits.ts";
+import { root } from "./cli/store.ts";
 import { blobFiles } from "./crash/on-disk.ts";
 import { assertBytes, collect, sampleBytes } from "./support/bytes.ts";
 import { assertSound, contentsOf, customerKey, fill, partsBody, sealedBody } from "./support/filled.ts";
@@ -330,4 +332,20 @@ test("a copy that is interrupted ends at once, and can go on", async () => {
   const { findings } = await copy(from, to);
   assert.deepEqual(findings, []);
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
+});
+
+test("every kind of document there is either goes along with a copy or stays on purpose", () => {
+  const source = join(root, "src");
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const texts = files.map((name) => readFileSync(join(source, name), "utf8"));
+  const kinds = texts
+    .filter((text) => /\bdocuments\b/.test(text))
+    .flatMap((text) => [
+      ...text.matchAll(/^const kind = "([^"]+)"/gm),
+      ...text.matchAll(/documents\.(?:put|get|list|delete)\("([^"]+)"/g),
+    ])
+    .map(([, kind]) => kind!);
+  assert.deepEqual([...new Set(kinds)].sort(), [...carriedKinds, ...ownKinds].sort());
 });

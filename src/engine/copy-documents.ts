@@ -3,8 +3,9 @@ import { CopyError } from "../model/copy.ts";
 import type { Copying, Side } from "./copy-sides.ts";
 import type { Document } from "./records.ts";
 
-/** What is about housekeeping belongs to the store it was done in. */
 export const carriedKinds = ["secret", "credential", "own access key"] as const;
+/** What belongs to the store it was written in: its housekeeping, and whose copy it is. */
+export const ownKinds = ["housekeeping", "copy"] as const;
 
 export interface CarriedDocument {
   readonly kind: string;
@@ -16,14 +17,16 @@ export interface CarriedDocument {
 /** Each on both sides. */
 export async function* carriedDocuments({ from, to }: Copying): AsyncGenerator<CarriedDocument> {
   for (const kind of carriedKinds) {
-    const sources = await from.records.documents.list(kind);
-    const targets = await to.records.documents.list(kind);
-    const names = new Set([...sources, ...targets].map(({ name }) => name));
-    for (const name of names) {
-      const inSide = (documents: readonly Document[]) => documents.find((one) => one.name === name);
-      yield { kind, name, source: inSide(sources), target: inSide(targets) };
+    const sources = byName(await from.records.documents.list(kind));
+    const targets = byName(await to.records.documents.list(kind));
+    for (const name of new Set([...sources.keys(), ...targets.keys()])) {
+      yield { kind, name, source: sources.get(name), target: targets.get(name) };
     }
   }
+}
+
+function byName(documents: readonly Document[]): ReadonlyMap<string, Document> {
+  return new Map(documents.map((document) => [document.name, document]));
 }
 
 export async function copyDocuments(copying: Copying): Promise<void> {

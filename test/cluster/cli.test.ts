@@ -81,6 +81,8 @@ test("a store moves from a directory into a cluster and back by store copy", asy
   await engine.put("photos", "large", sampleBytes(300_000));
   await engine.close();
   await shell.store("key", "create");
+  const unmade = await shell.fails(1, ["copy", "--from", ".store"], { environment });
+  assert.match(unmade, /Cannot open the target, postgres:.* Run: store migrate/);
   await shell.ok("migrate");
   const copied = await shell.run(["copy", "--from", ".store"], { environment });
   assert.equal(copied.code, 0, copied.stderr);
