@@ -47,37 +47,34 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     now: () => Number(process.hrtime.bigint() - zero),
     logs: join(environment.grounds.directory, "logs"),
   };
+  const { rounds, only, seed } = options;
+  const wanted = faults.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
+  const figures = new Map<Fault, Figures[]>(wanted.map((fault) => [fault, []]));
   try {
-    const wanted = faults.filter(
-      ({ name }) => options.only.length === 0 || options.only.some((part) => name.includes(part)),
-    );
-    const told: Record<string, unknown>[] = [];
-    for (const [i, fault] of wanted.entries()) told.push(await runOne(fault, `${i}`, scene, options));
-    if (options.isJson) for (const line of told) console.log(JSON.stringify(line));
-    else console.table(told);
+    // In turns, so that a run that is cut short has tried them all.
+    for (let round = 1; round <= rounds; round++) {
+      for (const [fault, all] of figures) all.push(await runOne(fault, round, scene, seed));
+    }
   } finally {
+    const lines = [...figures]
+      .filter(([, all]) => all.length > 0)
+      .map(([fault, all]) => summaryOf(fault, all));
+    if (options.isJson) for (const line of lines) console.log(JSON.stringify(line));
+    else console.table(lines);
     await loads.end();
     await observer.engine.close();
   }
 }
 
-async function runOne(fault: Fault, number: string, scene: RoundScene, { rounds, seed }: FaultOptions) {
-  const all: Figures[] = [];
-  for (let round = 0; round < rounds; round++) {
-    try {
-      const figures = await runRound(fault, scene, `${number}-${round}`);
-      all.push(figures);
-      console.error(`${fault.name}, round ${round + 1}: ${JSON.stringify(figures)}`);
-      if (figures.back !== undefined && figures.back > mostBack) {
-        throw new Error(`The service was away for ${figures.back} ms after the leader's death`);
-      }
-    } catch (error) {
-      throw new Error(`${fault.name}, round ${round + 1}, seed ${seed}: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
+async function runOne(fault: Fault, round: number, scene: RoundScene, seed: number): Promise<Figures> {
+  try {
+    const figures = await runRound(fault, scene, `${faults.indexOf(fault)}-${round}`);
+    console.error(`${fault.name}, round ${round}: ${JSON.stringify(figures)}`);
+    if (figures.back === undefined || figures.back <= mostBack) return figures;
+    throw new Error(`The service was away for ${figures.back} ms after the leader's death`);
+  } catch (cause) {
+    throw new Error(`${fault.name}, round ${round}, seed ${seed}: ${(cause as Error).message}`, { cause });
   }
-  return summaryOf(fault, all);
 }
 
 function summaryOf({ name }: Fault, all: readonly Figures[]) {
@@ -95,6 +92,7 @@ function summaryOf({ name }: Fault, all: readonly Figures[]) {
     "back, median ms": backs[backs.length >> 1],
     "back, most ms": backs.at(-1),
     "collected, most ms": Math.max(...all.map(({ collected }) => collected)),
+    // The first of either ends the run.
     lost: 0,
     orphans: 0,
   };

@@ -69,6 +69,7 @@ const gatewayKill: Fault = {
     await ceph.kill(`rgw.${victim}`);
     // Every other Store process goes through the other one.
     await loads.goOn(20, [1 - victim]);
+    await refused(loads, [victim]);
     await ceph.restart(`rgw.${victim}`);
     return {};
   },
@@ -124,11 +125,11 @@ const databaseFreeze: Fault = {
   },
 };
 
-/** Until each has been told that the service is not available. */
-async function refused(loads: Loads): Promise<void> {
-  const before = Array.from({ length: loads.size }, (_, i) => loads.counts(i).refusals);
-  await loads.until("every Store process has told that the service is not available", () =>
-    before.every((count, i) => loads.counts(i).refusals > count),
+/** Until each of them has been told that the service is not available. */
+async function refused(loads: Loads, which = Array.from({ length: loads.size }, (_, i) => i)): Promise<void> {
+  const before = which.map((i) => loads.counts(i).refusals);
+  await loads.until("Store tells that the service is not available", () =>
+    which.every((i, n) => loads.counts(i).refusals > before[n]!),
   );
 }
 
