@@ -9,6 +9,7 @@ import type { Pace } from "./measure.ts";
 import { help, type Options, parseOptions, UsageError } from "./options.ts";
 import { type Context, MiB, type Row, type Section } from "./section.ts";
 import { churn } from "./sections/churn.ts";
+import { cluster } from "./sections/cluster.ts";
 import { contention } from "./sections/contention.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
@@ -22,6 +23,9 @@ import { createWorkspace } from "./workspace.ts";
 
 /** In this order: churn is last since it destroys what the large store holds. */
 const sections: readonly Section[] = [small, sizes, multipart, scripts, s3, contention, list, memory, churn];
+
+/** Only when they are asked for: they start a database, and Ceph where it is installed. */
+const asked: readonly Section[] = [cluster];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };
@@ -45,8 +49,7 @@ async function main(options: Options): Promise<void> {
     return preparation;
   };
   const reports: Report[] = [];
-  for (const section of sections) {
-    if (options.only !== undefined && !options.only.includes(section.name)) continue;
+  for (const section of chosen(options)) {
     const directory = join(workspace, section.name);
     mkdirSync(directory);
     const rows: Row[] = [];
@@ -76,6 +79,10 @@ async function main(options: Options): Promise<void> {
   if (options.json)
     process.stdout.write(`${JSON.stringify({ machine, options, sections: reports }, null, 2)}\n`);
   else print(summary(reports));
+}
+
+function chosen({ only }: Options): readonly Section[] {
+  return only === undefined ? sections : [...sections, ...asked].filter(({ name }) => only.includes(name));
 }
 
 function measureMachine(directory: string, options: Options) {
@@ -121,8 +128,8 @@ function progress(text: string): void {
 }
 
 try {
-  const options = parseOptions(process.argv.slice(2), sections);
-  if (options === undefined) process.stdout.write(help(sections));
+  const options = parseOptions(process.argv.slice(2), [...sections, ...asked]);
+  if (options === undefined) process.stdout.write(help(sections, asked));
   else await main(options);
 } catch (error) {
   if (!(error instanceof UsageError)) throw error;

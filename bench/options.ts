@@ -30,7 +30,7 @@ export function parseOptions(args: readonly string[], sections: readonly Section
   return {
     quick: values.quick ?? false,
     json: values.json ?? false,
-    only: values.only === undefined ? undefined : sectionNames(values.only, sections),
+    only: onlyOf(values, sections),
     dir: directory(values.dir ?? tmpdir()),
     objects: objects(values.objects ?? "1000000"),
     minutes: minutes(values.minutes ?? "10"),
@@ -46,6 +46,7 @@ function parse(args: readonly string[]) {
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         only: { type: "string" },
+        cluster: { type: "boolean" },
         dir: { type: "string" },
         objects: { type: "string" },
         minutes: { type: "string" },
@@ -56,6 +57,15 @@ function parse(args: readonly string[]) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(message.split(/\.?\n|\. |\.$/, 1)[0]);
   }
+}
+
+function onlyOf(
+  values: ReturnType<typeof parse>,
+  sections: readonly SectionName[],
+): readonly string[] | undefined {
+  const names = values.only === undefined ? [] : sectionNames(values.only, sections);
+  if (values.cluster) names.push("cluster");
+  return names.length === 0 ? undefined : names;
 }
 
 function sectionNames(list: string, sections: readonly SectionName[]): string[] {
@@ -92,8 +102,9 @@ function minutes(text: string): number {
   return count;
 }
 
-export function help(sections: readonly SectionName[]): string {
-  const names = sections.map((section) => `  ${section.name.padEnd(16)}${section.description}`).join("\n");
+export function help(sections: readonly SectionName[], asked: readonly SectionName[]): string {
+  const listed = (some: readonly SectionName[]) =>
+    some.map((section) => `  ${section.name.padEnd(16)}${section.description}`).join("\n");
   return `Measures Store beside the same work done by hand on this machine.
 
 npm run bench -- [options]
@@ -101,6 +112,7 @@ npm run bench -- [options]
   --quick         a minute in all: short rounds, fewer lanes, and nothing that needs the large store
                   unless --only names it
   --only a,b      only these sections
+  --cluster       only the section of this name: a cluster beside its database and its S3 engine alone
   --json          one JSON document instead of tables
   --dir DIR       where the temporary directory is made (default: ${tmpdir()})
   --objects N     objects in the large store of list, memory and churn (default: 1000000)
@@ -108,7 +120,10 @@ npm run bench -- [options]
   --help          this text
 
 Sections:
-${names}
+${listed(sections)}
+
+Sections that run only when they are named:
+${listed(asked)}
 
 Rounds of the product and of the work by hand alternate; a figure is the median of its rounds, ± half of
 their range. The ratio is the median of the ratios of neighbouring rounds, store to work by hand: 1.00 is

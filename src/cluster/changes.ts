@@ -22,6 +22,22 @@ export function commitValues({ checks = [], mutations }: Change): CommitValues {
   return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(pieces, length)];
 }
 
+/** What store.put takes; undefined when the change is more than a put of one object. */
+export function putValues({ checks = [], mutations }: Change): readonly unknown[] | undefined {
+  const [put] = mutations;
+  const [check] = checks;
+  if (mutations.length !== 1 || put?.kind !== "put object" || put.body.home === "parts") return undefined;
+  const { record, body } = put;
+  const { key, version, size } = record;
+  if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
+    return undefined;
+  const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
+  const stored = body.home === "inline" ? [body.bytes, null, null] : [null, body.blob.id, body.blob.size];
+  return [keyBytes(key), seen, version, size, encodeObject(record), ...stored];
+}
+
+type ObjectCheck = Extract<Check, { kind: "object" }>;
+
 function encodeCheck(check: Check, put: (bytes: Uint8Array) => Place): object {
   return { ...check, key: put(keyBytes(check.key)) };
 }

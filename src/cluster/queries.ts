@@ -25,6 +25,14 @@ export const queries = {
     `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   ),
+  /** Several of any buckets, in the order asked for. A subquery each, so that it is a probe of the index each. */
+  gatheredObjects: statement(
+    "gathered objects",
+    `SELECT b.id IS NOT NULL,
+        (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
+      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
+      LEFT JOIN store.buckets b ON b.name = asked.bucket ORDER BY asked.place`,
+  ),
   objectWithBody: statement(
     "object with body",
     `SELECT o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b
@@ -98,6 +106,7 @@ export const queries = {
 
 export const calls = {
   commit: statement("commit", "SELECT store.commit($1, $2, $3, $4, $5, $6)"),
+  put: statement("put", "SELECT store.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
   createBucket: statement("create bucket", "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)"),
   deleteBucket: statement("delete bucket", "SELECT store.delete_bucket($1, $2, $3)"),
   putDocument: statement("put document", "SELECT store.put_document($1, $2, $3, $4, $5, $6)"),

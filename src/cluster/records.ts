@@ -6,10 +6,11 @@ import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
 import { parseBlobId } from "./blob-id.ts";
-import { commitValues } from "./changes.ts";
+import { commitValues, putValues } from "./changes.ts";
 import type { Row, Statement } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { createClusterDocuments } from "./documents.ts";
+import { gatherReads } from "./gathered-reads.ts";
 import type { KnownBuckets } from "./known-buckets.ts";
 import type { Ledger } from "./ledger.ts";
 import { behindEverything, next, readPage, successor } from "./listing.ts";
@@ -27,6 +28,8 @@ export interface ClusterRecordsOptions {
 const inspectedAtOnce = 500;
 
 export function createClusterRecords({ database, ledger, known, close }: ClusterRecordsOptions): Records {
+  const readOne = gatherReads(database);
+
   /** The rows of a bucket, at least one; a bucket without any has one of nothing but nulls. */
   async function rowsOf(
     bucket: string,
@@ -55,7 +58,9 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
 
   async function commit(bucket: string, change: Change): Promise<"committed" | "conflict"> {
     if (!isText(bucket)) throw noSuchBucket(bucket);
-    const outcome = await database.commit(calls.commit, [bucket, ...commitValues(change)]);
+    const put = putValues(change);
+    const [call, values] = put === undefined ? [calls.commit, commitValues(change)] : [calls.put, put];
+    const outcome = await database.commit(call, [bucket, ...values]);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting"))
       known.drop(bucket);
@@ -90,8 +95,9 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
       return { objects: Number(objects), bytes: Number(bytes) };
     },
     async object(bucket, key) {
-      const [row] = await found(bucket, queries.object, [keyBytes(key)]);
-      return row && decodeObject(row[0] as string);
+      const row = isText(bucket) ? await readOne(bucket, keyBytes(key)) : undefined;
+      if (row === undefined) throw noSuchBucket(bucket);
+      return row[0] === null ? undefined : decodeObject(row[0] as string);
     },
     async objectWithBody(bucket, key) {
       const [row] = await found(bucket, queries.objectWithBody, [keyBytes(key)]);

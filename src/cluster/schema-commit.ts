@@ -151,6 +151,55 @@ export const commitFunctions = `
     END CASE;
   END $$;
 
+  -- One object and nothing else, the change that is made most: in as few statements as it can be. p_seen is the
+  -- version it is put over, '' for none, NULL for whatever is there. A statement that waited for another's change
+  -- looks at the row as it is then, so nothing need be locked first.
+  CREATE FUNCTION store.put(
+    p_session bigint, p_number bigint, p_bucket text, p_key bytea, p_seen text,
+    p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint
+  ) RETURNS text LANGUAGE plpgsql AS $$
+  DECLARE
+    bucket_id bigint;
+    old_blob text;
+    old_manifest bigint;
+  BEGIN
+    PERFORM pg_advisory_xact_lock_shared(${lockClass}, hashtext(p_bucket));
+    IF p_seen = '' THEN
+      INSERT INTO store.objects (bucket, key, version, size, blob, stored, record, inline)
+        SELECT id, p_key, p_version, p_size, p_blob, p_stored, p_record, p_inline
+          FROM store.buckets WHERE name = p_bucket
+        ON CONFLICT DO NOTHING RETURNING bucket INTO bucket_id;
+    ELSIF p_seen IS NULL THEN
+      INSERT INTO store.objects AS o (bucket, key, version, size, blob, stored, record, inline)
+        SELECT id, p_key, p_version, p_size, p_blob, p_stored, p_record, p_inline
+          FROM store.buckets WHERE name = p_bucket
+        ON CONFLICT (bucket, key) DO UPDATE SET
+          version = excluded.version, size = excluded.size, blob = excluded.blob, stored = excluded.stored,
+          manifest = NULL, record = excluded.record, inline = excluded.inline,
+          was_blob = o.blob, was_manifest = o.manifest
+        RETURNING bucket, was_blob, was_manifest INTO bucket_id, old_blob, old_manifest;
+    ELSE
+      UPDATE store.objects o SET
+          version = p_version, size = p_size, blob = p_blob, stored = p_stored, manifest = NULL,
+          record = p_record, inline = p_inline, was_blob = o.blob, was_manifest = o.manifest
+        FROM store.buckets b
+        WHERE b.name = p_bucket AND o.bucket = b.id AND o.key = p_key AND o.version = p_seen
+        RETURNING o.bucket, o.was_blob, o.was_manifest INTO bucket_id, old_blob, old_manifest;
+    END IF;
+    IF bucket_id IS NULL THEN
+      RETURN CASE WHEN EXISTS (SELECT FROM store.buckets WHERE name = p_bucket) THEN 'conflict' ELSE 'no bucket' END;
+    END IF;
+    IF p_blob IS NOT NULL THEN PERFORM store.name_blob(bucket_id, p_blob); END IF;
+    IF old_blob IS NOT NULL OR old_manifest IS NOT NULL THEN
+      PERFORM store.bury(bucket_id, old_blob, old_manifest);
+    END IF;
+    UPDATE store.sessions SET last = p_number WHERE id = p_session AND NOT is_fenced;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the session is fenced' USING ERRCODE = 'ST002';
+    END IF;
+    RETURN 'committed';
+  END $$;
+
   -- Bytes come in one piece, p_bytes; "key" and "inline" say [offset, length] within.
   CREATE FUNCTION store.commit(
     p_session bigint, p_number bigint, p_bucket text, p_checks jsonb, p_mutations jsonb, p_bytes bytea

@@ -37,6 +37,11 @@ function missingPackages(): string[] {
     .map(([name]) => name);
 }
 
+/** Whether the bytes' side is there already. */
+export function isCephInstalled(): boolean {
+  return missingPackages().every((name) => !/ceph|radosgw/.test(name));
+}
+
 /** What is not to be had here; empty when all is there. */
 export function installCluster(): readonly string[] {
   if (missingPackages().length === 0) return [];

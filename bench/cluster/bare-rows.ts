@@ -1,0 +1,98 @@
+// The same rows by hand: plain statements of the driver on a table like that of the objects.
+import { createHash, randomBytes } from "node:crypto";
+import type pg from "pg";
+import { encodeObject } from "../../src/engine/encoding.ts";
+import { keyBytes } from "../../src/model/key.ts";
+import type { ObjectRecord } from "../../src/model/object.ts";
+import { sameCount } from "../section.ts";
+
+const columns = "bucket, key, version, size, record, inline";
+const values = "VALUES ($1, $2, $3, $4, $5, $6)";
+
+export interface RowToPut {
+  readonly record: ObjectRecord;
+  readonly body: Uint8Array;
+}
+
+/** A table of the same columns and indexes, with nothing in it. */
+export async function createBareTable(client: pg.Client): Promise<void> {
+  await client.query("CREATE TABLE public.bare (LIKE store.objects INCLUDING ALL)");
+}
+
+/** One row, unless its key is there. */
+export async function insertNew(client: pg.Client, { record, body }: RowToPut): Promise<void> {
+  const { rowCount } = await client.query({
+    name: "insert new",
+    text: `INSERT INTO public.bare (${columns}) ${values} ON CONFLICT DO NOTHING`,
+    values: valuesOf(record, body),
+  });
+  sameCount(rowCount ?? 0, 1, "rows inserted");
+}
+
+/** One row over the one of its key, if that has the version that was seen. */
+export async function replaceSeen(
+  client: pg.Client,
+  { record, body }: RowToPut,
+  seen: string | undefined,
+): Promise<void> {
+  const { rowCount } = await client.query({
+    name: "replace seen",
+    text: `INSERT INTO public.bare AS o (${columns}) ${values} ON CONFLICT (bucket, key) DO UPDATE SET
+      version = excluded.version, size = excluded.size, record = excluded.record, inline = excluded.inline
+      WHERE o.version = $7`,
+    values: [...valuesOf(record, body), seen],
+  });
+  sameCount(rowCount ?? 0, 1, "rows replaced");
+}
+
+function valuesOf(record: ObjectRecord, body: Uint8Array): unknown[] {
+  const { key, version, size } = record;
+  return [1, keyBytes(key), version, size, encodeObject(record), body];
+}
+
+/** A page of records behind a key, as text. */
+export async function selectPage(client: pg.Client, bucket: string, after: string): Promise<number> {
+  const { rows } = await client.query({
+    name: "select page",
+    text: "SELECT record FROM store.objects WHERE bucket = $1 AND key > $2 ORDER BY key LIMIT 1000",
+    values: [bucket, keyBytes(after)],
+    rowMode: "array",
+  });
+  return rows.length;
+}
+
+const uploaded = Date.now();
+
+/** As the store would write it: of the usual size, with an MD5 that is of other bytes. */
+export function objectRecord(key: string, size: number): ObjectRecord {
+  const version = randomBytes(16).toString("hex");
+  const md5 = createHash("md5").update(version).digest();
+  const metadata = { storageClass: "Standard", httpMetadata: {}, customMetadata: new Map() } as const;
+  return { key, version, size, etag: md5.toString("hex"), uploaded, checksums: { md5 }, ...metadata };
+}
+
+const rowsAtOnce = 5000;
+
+/** Objects of one byte each, straight into the table, as the store would have written them. */
+export async function fill(
+  client: pg.Client,
+  bucket: string,
+  count: number,
+  recordOf: (index: number) => ObjectRecord,
+): Promise<void> {
+  for (let from = 0; from < count; from += rowsAtOnce) {
+    const records = Array.from({ length: Math.min(rowsAtOnce, count - from) }, (_, i) => recordOf(from + i));
+    await client.query(
+      `INSERT INTO store.objects (bucket, key, version, size, record, inline)
+        SELECT $1, key, version, 1, record, 'x' FROM unnest($2::bytea[], $3::text[], $4::text[])
+          AS row (key, version, record)`,
+      [
+        bucket,
+        records.map(({ key }) => Buffer.from(key)),
+        records.map(({ version }) => version),
+        records.map(encodeObject),
+      ],
+    );
+  }
+  await client.query("VACUUM ANALYZE store.objects");
+}

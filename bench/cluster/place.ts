@@ -1,0 +1,130 @@
+// What the cluster's sections stand on: a real PostgreSQL that syncs every commit, and an S3 engine for the bytes,
+// which is Ceph where its programs are installed and our own S3 API where they are not.
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { bindBucket } from "../../src/binding/bind.ts";
+import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
+import { createEngine } from "../../src/engine/create.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { StoreBucket } from "../../src/index.ts";
+import type { ClusterLocation } from "../../src/model/location.ts";
+import { openEngine } from "../../src/open.ts";
+import { createCredentials } from "../../src/s3/credentials.ts";
+import { loadSecretKey } from "../../src/script/secret-key.ts";
+import { startCeph } from "../../test/cluster-run/ceph.ts";
+import { createGrounds } from "../../test/cluster-run/grounds.ts";
+import { isCephInstalled } from "../../test/cluster-run/install.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+import { end, startStore } from "../servers.ts";
+import type { S3Access } from "./bare-s3.ts";
+
+export interface ClusterPlace {
+  /** What the bytes lie on, for people. */
+  readonly s3Name: string;
+  readonly s3: S3Access;
+  /** A location of a new store. */
+  newLocation(): Promise<ClusterLocation>;
+  stop(): Promise<void>;
+}
+
+export interface OpenedCluster {
+  readonly engine: Engine;
+  bucket(name: string): StoreBucket;
+}
+
+/** The bucket of the bytes, on the S3 side. */
+const shelf = "bench";
+
+export async function startPlace(directory: string, wantsS3 = true): Promise<ClusterPlace> {
+  const postgres = await startPostgres("fsync=on");
+  let stores = 0;
+  // The last resort: a run that was interrupted.
+  process.once("exit", () => void postgres.kill());
+  try {
+    const s3 = wantsS3 ? await startS3(directory) : undefined;
+    return {
+      s3Name: s3?.name ?? "",
+      s3: s3?.access ?? { endpoint: "", bucket: "", accessKeyId: "", secretAccessKey: "" },
+      async newLocation() {
+        const records = await postgres.newDatabase();
+        const folder = join(directory, `bytes-${++stores}`);
+        const location = { records, blobs: s3 === undefined ? `file://${folder}` : `${s3.url}/${stores}` };
+        if (s3 === undefined) mkdirSync(folder);
+        await migrateCluster(location);
+        return location;
+      },
+      async stop() {
+        await s3?.stop();
+        await postgres.stop();
+      },
+    };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}
+
+export async function openAt(location: ClusterLocation): Promise<OpenedCluster> {
+  const { records, blobs } = await openCluster(location);
+  const engine = createEngine({ records, blobs });
+  return { engine, bucket: (name) => bindBucket(engine, name) };
+}
+
+/** So many plain connections of the driver to the same database. */
+export async function openClients(records: string, count: number): Promise<pg.Client[]> {
+  const clients = Array.from({ length: count }, () => new pg.Client({ connectionString: records }));
+  // The server may be stopped under it, when something else has failed.
+  for (const client of clients) client.on("error", () => {});
+  await Promise.all(clients.map((client) => client.connect()));
+  return clients;
+}
+
+interface StartedS3 {
+  readonly name: string;
+  readonly url: string;
+  readonly access: S3Access;
+  stop(): Promise<void>;
+}
+
+async function startS3(directory: string): Promise<StartedS3> {
+  return isCephInstalled() ? startCephS3() : startOwnS3(directory);
+}
+
+async function startCephS3(): Promise<StartedS3> {
+  const grounds = createGrounds();
+  try {
+    const ceph = await startCeph(grounds);
+    await ceph.createBucket(shelf);
+    const { accessKeyId, secretAccessKey } = ceph;
+    const access = { endpoint: ceph.endpoints[0]!, bucket: shelf, accessKeyId, secretAccessKey };
+    const name = "Ceph radosgw, three OSDs on this machine";
+    return { name, url: ceph.url(shelf, 0), access, stop: () => grounds.end() };
+  } catch (error) {
+    await grounds.end();
+    throw error;
+  }
+}
+
+async function startOwnS3(directory: string): Promise<StartedS3> {
+  const folder = join(directory, "s3");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "index.js"), "export default { fetch: () => new Response() };");
+  const data = join(folder, "data");
+  mkdirSync(data);
+  const { engine, documents } = await openEngine(data);
+  await engine.createBucket(shelf);
+  const key = await createCredentials(documents, loadSecretKey(data, undefined), Date.now).create();
+  await engine.close();
+  const { accessKeyId, secretAccessKey } = key;
+  const started: ChildProcess[] = [];
+  const { s3 } = await startStore(folder, started);
+  const { host } = new URL(s3.url);
+  return {
+    name: "OUR OWN S3 API, SINCE CEPH IS NOT INSTALLED (npm run test:cluster installs it)",
+    url: `s3://${accessKeyId}:${encodeURIComponent(secretAccessKey)}@${host}/${shelf}`,
+    access: { endpoint: `http://${host}`, bucket: shelf, accessKeyId, secretAccessKey },
+    stop: async () => void (await Promise.all(started.map(end))),
+  };
+}
