@@ -57,7 +57,11 @@ export async function runRound(fault: Fault, scene: RoundScene, round: string): 
   rmSync(logs, { recursive: true, force: true });
   for (const [key, history] of operations) {
     const violation = findViolation(history);
-    if (violation !== undefined) throw new Error(`"${key}" has no order: ${violation}`);
+    if (violation !== undefined) {
+      const all = [...history].sort((a, b) => a.begin - b.begin).map((one) => JSON.stringify(one));
+      const died = leaderDied === undefined ? "" : `The leader died at ${leaderDied}.\n`;
+      throw new Error(`"${key}" has no order: ${violation}\n${died}${all.join("\n")}`);
+    }
   }
   const torn = findTornPage(pages, operations);
   if (torn !== undefined) throw new Error(torn);
