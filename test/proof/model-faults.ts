@@ -1,7 +1,7 @@
 // Commands that go wrong on purpose: the process dies, a write or a sync fails, the disk is full, a bit flips.
 import { both, type Command, type Counts, command, count, refusalOf, tasksFor } from "./model-commands.ts";
 import { type Doubtful, settle } from "./model-doubt.ts";
-import type { Answer } from "./model-operation.ts";
+import type { Answer, Operation } from "./model-operation.ts";
 import type { Flip } from "./model-questions.ts";
 import { resolve } from "./model-resolve.ts";
 import { assertSame, Death, type Subject } from "./model-subject.ts";
@@ -144,9 +144,17 @@ async function assertFenced(world: World, subject: Subject, wanted: Wanted): Pro
   const actual = await subject.perform(task);
   const refusal = refusalOf(actual);
   if (refusal === "ServiceUnavailable") return;
+  if (await isRepetition(world, task.operation)) return;
   // What is refused for its own sake was refused before any disk was asked.
   if (refusal !== undefined || /"error":/.test(actual) || actual === "null") return;
   throw new Error(`Acknowledged behind a failed sync: ${JSON.stringify(task.operation)}: ${actual}`);
+}
+
+/** An upload that was completed before is answered as it was then, and nothing is written. */
+async function isRepetition(world: World, operation: Operation): Promise<boolean> {
+  if (operation.do !== "s3" || operation.method !== "POST") return false;
+  const id = operation.query?.find(([name]) => name === "uploadId")?.[1];
+  return id !== undefined && !(await world.activeUploads()).has(id);
 }
 
 /** On a full disk writes are done or refused as such; what frees space is always done, and reads go on. */
