@@ -21,7 +21,9 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
     scope: "store",
     name: node.name,
     restapi: { listen: watch, connect_address: watch },
-    etcd3: { hosts: [etcd] },
+    // Over its first API the lock of the leader is only ever renewed by who has it. Over the later one Patroni 3.0 writes
+    // it unseen: a leader that stood still takes it back from its successor, and acknowledged writes are lost.
+    etcd: { hosts: [etcd] },
     bootstrap: {
       dcs: {
         ttl: 6,

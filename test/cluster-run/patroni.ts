@@ -142,6 +142,7 @@ async function startEtcd(grounds: Grounds, as: Identity): Promise<string> {
   const [client, peer] = [await freePort(), await freePort()];
   const url = (port: number) => `http://127.0.0.1:${port}`;
   const args = [
+    "--enable-v2",
     ...["--name", "etcd0", "--data-dir", join(grounds.directory, "pg", "etcd")],
     ...["--listen-client-urls", url(client), "--advertise-client-urls", url(client)],
     ...["--listen-peer-urls", url(peer), "--initial-advertise-peer-urls", url(peer)],
