@@ -73,6 +73,8 @@ async function runOne(fault: Fault, round: number, scene: RoundScene, seed: numb
     if (figures.back === undefined || figures.back <= mostBack) return figures;
     throw new Error(`The service was away for ${figures.back} ms after the leader's death`);
   } catch (cause) {
+    // At once: what is ended behind it may hang for the same reason.
+    console.error(`${fault.name}, round ${round}, fails: ${(cause as Error).message}`);
     throw new Error(`${fault.name}, round ${round}, seed ${seed}: ${(cause as Error).message}`, { cause });
   }
 }
