@@ -1,5 +1,5 @@
 // The tables of the first schema. Keys are bytes; whatever is ordered or compared as text is so byte by byte.
-// Times are seconds of the database's clock, so that no two machines' clocks are ever compared.
+// Times are seconds of the database's clock (store.clock), so that no two machines' clocks are ever compared.
 //
 // objects:   one of inline, blob and manifest says where the body is. was_… is what the last put replaced: an upsert can
 //            only return columns of the row as it has become.
@@ -101,6 +101,8 @@ export const tables = `
     text text NOT NULL,
     PRIMARY KEY (kind, name)
   );
-  CREATE FUNCTION store.clock() RETURNS double precision LANGUAGE sql VOLATILE AS
-    $$ SELECT extract(epoch FROM clock_timestamp())::double precision $$;
+  -- Never behind a sign of life: the clock of a server that takes over may be.
+  CREATE FUNCTION store.clock() RETURNS double precision LANGUAGE sql VOLATILE AS $$
+    SELECT greatest(extract(epoch FROM clock_timestamp())::double precision, (SELECT max(beat) FROM store.processes))
+  $$;
 `;

@@ -104,6 +104,27 @@ test("a body that is read on one machine stays until then, whatever is put and s
   }, "it goes when nobody reads it any more");
 });
 
+test("a reader is safe also when the clock of the server that takes over is behind", async (t) => {
+  const scene = await withBucket(t);
+  const [here, there] = [await scene.open({ beatMilliseconds: 3_600_000 }), await scene.open()];
+  const [reading, writing] = [createEngine(here), createEngine(there)];
+  t.after(() => Promise.all([reading.close(), writing.close()]));
+  await writing.put(bucket, "a", bytes);
+  const found = await reading.get(bucket, "a");
+  assert(found.outcome === "found");
+  // As if the last sign of life of all had been given to a server a quarter of an hour ahead.
+  await scene.ask("UPDATE store.processes SET beat = beat + 900");
+  await writing.put(bucket, "a", Buffer.from("another"));
+  for (let i = 0; i < 3; i++) await writing.sweep();
+  assert.equal((await toArray(there.blobs.all(bucket))).length, 1);
+  assertBytes(await collect(found.bytes.chunks()), bytes);
+  await until(async () => {
+    await reading.sweep();
+    await writing.sweep();
+    return (await toArray(there.blobs.all(bucket))).length === 0;
+  }, "it goes when nobody reads it any more");
+});
+
 test("the dead of a bucket that is deleted are removed by whoever collects", async (t) => {
   const scene = await withBucket(t);
   const { records, blobs } = await scene.open();
