@@ -10,6 +10,7 @@ import { help, type Options, parseOptions, UsageError } from "./options.ts";
 import { type Context, MiB, type Row, type Section } from "./section.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
+import { clusterModel } from "./sections/cluster-model.ts";
 import { contention } from "./sections/contention.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
@@ -25,7 +26,7 @@ import { createWorkspace } from "./workspace.ts";
 const sections: readonly Section[] = [small, sizes, multipart, scripts, s3, contention, list, memory, churn];
 
 /** Only when they are asked for: they start a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [cluster];
+const asked: readonly Section[] = [cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

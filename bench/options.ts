@@ -47,6 +47,7 @@ function parse(args: readonly string[]) {
         help: { type: "boolean", short: "h" },
         only: { type: "string" },
         cluster: { type: "boolean" },
+        "cluster-model": { type: "boolean" },
         dir: { type: "string" },
         objects: { type: "string" },
         minutes: { type: "string" },
@@ -65,6 +66,7 @@ function onlyOf(
 ): readonly string[] | undefined {
   const names = values.only === undefined ? [] : sectionNames(values.only, sections);
   if (values.cluster) names.push("cluster");
+  if (values["cluster-model"]) names.push("cluster-model");
   return names.length === 0 ? undefined : names;
 }
 
@@ -113,6 +115,7 @@ npm run bench -- [options]
                   unless --only names it
   --only a,b      only these sections
   --cluster       only the section of this name: a cluster beside its database and its S3 engine alone
+  --cluster-model only the section of this name: how records grow, and what that means for very many
   --json          one JSON document instead of tables
   --dir DIR       where the temporary directory is made (default: ${tmpdir()})
   --objects N     objects in the large store of list, memory and churn (default: 1000000)

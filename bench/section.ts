@@ -28,7 +28,7 @@ export interface Context {
   progress(text: string): void;
 }
 
-export type Unit = "op/s" | "MiB/s" | "page/s" | "ms" | "MiB" | "times" | "winners";
+export type Unit = "op/s" | "MiB/s" | "page/s" | "ms" | "MiB" | "B" | "pages" | "times" | "winners";
 
 export interface Row {
   readonly what: string;

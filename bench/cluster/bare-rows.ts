@@ -73,26 +73,39 @@ export function objectRecord(key: string, size: number): ObjectRecord {
 
 const rowsAtOnce = 5000;
 
-/** Objects of one byte each, straight into the table, as the store would have written them. */
+export interface Filling {
+  /** A body of one byte beside the record, or one that lies elsewhere. */
+  readonly home: "inline" | "blob";
+  recordOf(index: number): ObjectRecord;
+}
+
+/** Objects straight into the tables, as the store would have written them. */
 export async function fill(
   client: pg.Client,
   bucket: string,
   count: number,
-  recordOf: (index: number) => ObjectRecord,
+  { home, recordOf }: Filling,
 ): Promise<void> {
   for (let from = 0; from < count; from += rowsAtOnce) {
     const records = Array.from({ length: Math.min(rowsAtOnce, count - from) }, (_, i) => recordOf(from + i));
-    await client.query(
-      `INSERT INTO store.objects (bucket, key, version, size, record, inline)
-        SELECT $1, key, version, 1, record, 'x' FROM unnest($2::bytea[], $3::text[], $4::text[])
-          AS row (key, version, record)`,
-      [
-        bucket,
-        records.map(({ key }) => Buffer.from(key)),
-        records.map(({ version }) => version),
-        records.map(encodeObject),
-      ],
-    );
+    await client.query(home === "inline" ? fillInline : fillBlobs, [
+      bucket,
+      records.map(({ key }) => Buffer.from(key)),
+      records.map(({ version }) => version),
+      records.map(({ size }) => size),
+      records.map(encodeObject),
+    ]);
   }
   await client.query("VACUUM ANALYZE store.objects");
+  await client.query("VACUUM ANALYZE store.blobs");
 }
+
+const given = "unnest($2::bytea[], $3::text[], $4::bigint[], $5::text[]) AS row (key, version, size, record)";
+const fillInline = `INSERT INTO store.objects (bucket, key, version, size, record, inline)
+  SELECT $1, key, version, size, record, 'x' FROM ${given}`;
+/** The version stands for a random name of the blob. */
+const fillBlobs = `WITH put AS (
+    INSERT INTO store.objects (bucket, key, version, size, blob, stored, record)
+      SELECT $1, key, version, size, $1 || '.' || version || '.' || size || '.0', size, record FROM ${given}
+      RETURNING version, bucket
+  ) INSERT INTO store.blobs (name, bucket) SELECT version, bucket FROM put`;

@@ -37,13 +37,13 @@ export interface OpenedCluster {
 /** The bucket of the bytes, on the S3 side. */
 const shelf = "bench";
 
-export async function startPlace(directory: string, wantsS3 = true): Promise<ClusterPlace> {
+export async function startPlace(directory: string, bytes?: "without S3"): Promise<ClusterPlace> {
   const postgres = await startPostgres("fsync=on");
   let stores = 0;
   // The last resort: a run that was interrupted.
   process.once("exit", () => void postgres.kill());
   try {
-    const s3 = wantsS3 ? await startS3(directory) : undefined;
+    const s3 = bytes === "without S3" ? undefined : await startS3(directory);
     return {
       s3Name: s3?.name ?? "",
       s3: s3?.access ?? { endpoint: "", bucket: "", accessKeyId: "", secretAccessKey: "" },

@@ -121,7 +121,7 @@ async function pages(context: Context, engine: Engine, clients: readonly pg.Clie
   const client = clients[0]!;
   const { rows } = await client.query<{ id: string }>("SELECT id FROM store.buckets WHERE name = 'pages'");
   const { id } = rows[0]!;
-  await fill(client, id, objects, (index) => objectRecord(keyOf(index), 1));
+  await fill(client, id, objects, { home: "inline", recordOf: (index) => objectRecord(keyOf(index), 1) });
   const { seconds } = context.pace;
   for (const lanes of [1, readers]) {
     const work = { lanes, seconds };

@@ -7,7 +7,7 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { Row, Statement } from "./connection.ts";
 import { queries } from "./queries.ts";
 
-/** Rows of a bucket; the first columns are record and folder. */
+/** Rows of a bucket. */
 export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 /** Keys are UTF-8, which has no such byte. */
@@ -17,30 +17,39 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
   const entries: PageEntry<ObjectRecord>[] = [];
   let next: Position = scan.after ?? { behind: "start", value: "" };
   let weight = 0;
+  const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
   for (;;) {
     // One more than fits tells whether anything is left.
     const wanted = scan.limit + 1 - entries.length;
-    const rows = await read(...batch(scan, next, wanted));
+    const rows = found(await read(...batch(scan, next, wanted)), scan);
     let octets = 0;
-    for (const [text, folder] of rows) {
+    for (const text of rows) {
       if (isFull()) return { entries, next };
-      if (text === null) {
-        const prefix = (folder as Buffer).toString();
+      if (typeof text !== "string") {
+        const prefix = text.toString();
         entries.push({ prefix });
         next = { behind: "prefix", value: prefix };
         continue;
       }
-      octets += Buffer.byteLength(text as string);
-      const record = decodeObject(text as string);
+      const record = decodeObject(text);
       entries.push({ record });
-      if (scan.metadataBytes !== Number.POSITIVE_INFINITY) weight += metadataBytes(record);
+      if (isWeighed) {
+        octets += Buffer.byteLength(text);
+        weight += metadataBytes(record);
+      }
       next = { behind: "key", value: record.key };
     }
     // Cut by weight, which is never less than that of the metadata: perhaps there is more.
     const isAll = rows.length < wanted && octets < scan.metadataBytes;
     if (isAll) return { entries, next: undefined };
   }
+}
+
+/** With a delimiter a row each: record, folder. Without, all of the records in one text, a line each. */
+function found(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
+  if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
+  return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
 }
 
 /** The statement for the entries behind a position, as many as wanted, or fewer when they are heavy. */

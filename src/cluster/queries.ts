@@ -39,18 +39,21 @@ export const queries = {
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
   ),
+  /** All of a page as one text, a line each, which no record has within: a row each costs more than its reading. */
   objects: statement(
     "objects",
-    `SELECT o.record FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
+    `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT string_agg(record, E'\\n') AS records FROM (
+          SELECT record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
+        ) page
       ) o ON true WHERE b.name = $1`,
   ),
   /** As many as weigh this much together. */
   weighedObjects: statement(
     "weighed objects",
-    `SELECT o.record FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT record FROM (
-          SELECT record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
+    `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT string_agg(record, E'\\n' ORDER BY key) AS records FROM (
+          SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
             SELECT key, record FROM store.objects WHERE bucket = b.id AND key >= $2 AND key < $3 ORDER BY key LIMIT $4
           ) page
         ) weighed WHERE before < $5
