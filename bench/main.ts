@@ -79,7 +79,7 @@ async function main(options: Options): Promise<void> {
   }
   if (options.json)
     process.stdout.write(`${JSON.stringify({ machine, options, sections: reports }, null, 2)}\n`);
-  else print(summary(reports));
+  else if (reports.some(({ rows }) => rows.some(({ bar }) => bar !== undefined))) print(summary(reports));
 }
 
 function chosen({ only }: Options): readonly Section[] {

@@ -106,6 +106,6 @@ const fillInline = `INSERT INTO store.objects (bucket, key, version, size, recor
 /** The version stands for a random name of the blob. */
 const fillBlobs = `WITH put AS (
     INSERT INTO store.objects (bucket, key, version, size, blob, stored, record)
-      SELECT $1, key, version, size, $1 || '.' || version || '.' || size || '.0', size, record FROM ${given}
+      SELECT $1::bigint, key, version, size, $1::bigint || '.' || version || '.' || size || '.0', size, record FROM ${given}
       RETURNING version, bucket
   ) INSERT INTO store.blobs (name, bucket) SELECT version, bucket FROM put`;

@@ -38,7 +38,7 @@ export const usualTimes: ClusterTimes = {
   knownMilliseconds: 1000,
 };
 
-const usualPool = 10;
+export const usualPool = 10;
 
 /** @internal `times` are for tests that cannot wait. */
 export async function openCluster(
