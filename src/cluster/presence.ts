@@ -79,9 +79,17 @@ export async function announcePresence({ run, beatMilliseconds }: PresenceOption
   }
 
   await enterAnew();
+  // One at a time: while the database is away they would line up, and closing would wait for all of them.
+  let isBeating = false;
   const timer = setInterval(() => {
-    // While the database is away there is nobody to tell.
-    beatInTurn().catch(() => {});
+    if (isBeating) return;
+    isBeating = true;
+    beatInTurn()
+      // While the database is away there is nobody to tell.
+      .catch(() => {})
+      .finally(() => {
+        isBeating = false;
+      });
   }, beatMilliseconds).unref();
 
   return {

@@ -93,6 +93,20 @@ test("a database that is away is told within the timeout, and reached again by i
   }
 });
 
+test("a store whose database has been away for long is closed soon", async (t) => {
+  const scene = await cluster.scene(t);
+  const proxy = await startFaultProxy(t, cluster.postgres().port);
+  const away = { records: through(scene.location.records, proxy.port) };
+  const { records, blobs } = await scene.open({ timeout, beatMilliseconds: 1 }, away);
+  await proxy.refuse();
+  // Many signs of life are due by then, and each would wait for its timeout.
+  await assert.rejects(() => records.object(bucket, "a"), unavailable);
+  const began = Date.now();
+  await records.close();
+  await blobs.close();
+  assert.ok(Date.now() - began < 10 * timeout, `closed after ${Date.now() - began} ms`);
+});
+
 /** Those that hung in the silence may still fail; soon nothing does. */
 async function eventually(ask: () => Promise<unknown>): Promise<void> {
   const answers = async () => {
