@@ -115,9 +115,10 @@ const examples = ["user:password", "key:secret"];
 /** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
 export function withoutPasswords(text: string): string {
   const lines = text.split("\n").map((line) => {
-    const start = line.indexOf("://") + "://".length;
+    const scheme = placeScheme.exec(line);
+    const start = scheme === null ? 0 : scheme.index + scheme[0].length;
     const end = line.lastIndexOf("@");
-    if (start < "://".length || end <= start || examples.includes(line.slice(start, end))) return line;
+    if (scheme === null || end <= start || examples.includes(line.slice(start, end))) return line;
     return line.slice(0, start) + dots(line.slice(start, end)) + line.slice(end);
   });
   return lines
@@ -127,6 +128,9 @@ export function withoutPasswords(text: string): string {
       (_, name: string, secret: string) => name + dots(secret),
     );
 }
+
+/** Of what may be a place of records or bytes; the address of a web server without a password is none. */
+const placeScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]*:|\bhttps?:(?=\/\/[^\s/@]*:[^\s/@]*@))\/\//i;
 
 /** Far longer than any that names a place. */
 const longestLine = 4096;
