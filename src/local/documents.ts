@@ -9,7 +9,12 @@ import type { Writer } from "./writer.ts";
 
 const mostKnown = 1000;
 
-export function createLocalDocuments(registry: Database, glance: Glance, writer: Writer): Documents {
+export interface LocalDocuments extends Documents {
+  /** Lets go of the statement that would keep a closed registry open. */
+  close(): void;
+}
+
+export function createLocalDocuments(registry: Database, glance: Glance, writer: Writer): LocalDocuments {
   // What was read since the last commit to the registry, which is rarely written.
   const known = new Map<string, Document | undefined>();
   // Asked for with every request to the S3 API, for its credential; not at all by most who open a store.
@@ -38,6 +43,10 @@ export function createLocalDocuments(registry: Database, glance: Glance, writer:
     },
     put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),
     delete: (kind, name) => writer.deleteDocument(kind, name),
+    close() {
+      one = undefined;
+      known.clear();
+    },
   };
 }
 

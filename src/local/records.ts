@@ -15,6 +15,7 @@ import type { Writer } from "./writer.ts";
 
 export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Writer): Records {
   const never = () => false;
+  const documents = createLocalDocuments(buckets.registry, buckets.glance, writer);
 
   async function commit(name: string, change: WireChange, named: readonly string[]) {
     const { bucket } = buckets.open(name);
@@ -138,8 +139,9 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
-    documents: createLocalDocuments(buckets.registry, buckets.glance, writer),
+    documents,
     async close() {
+      documents.close();
       // Readers first: the last to close a database folds its log into it.
       buckets.close();
       await writer.close();
