@@ -129,8 +129,11 @@ export function withoutPasswords(text: string): string {
     );
 }
 
-/** Of what may be a place of records or bytes; the address of a web server without a password is none. */
-const placeScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]*:|\bhttps?:(?=\/\/[^\s/@]*:[^\s/@]*@))\/\//i;
+/**
+ * Of what may be a place of records or bytes; the address of a web server without a password is none. No scheme is longer:
+ * without a limit a long line would be looked through from each of its letters on.
+ */
+const placeScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
 /** Far longer than any that names a place. */
 const longestLine = 4096;
