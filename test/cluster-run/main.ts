@@ -41,14 +41,31 @@ async function stay(environment: Environment): Promise<void> {
   await once(process.stdin, "end");
 }
 
-const missing = installCluster();
-if (missing.length > 0) {
-  const why = `not installed, and not to be installed from Debian here: ${missing.join(", ")}`;
+function notTested(why: string): void {
   console.error(`\nNOT TESTED: PostgreSQL and Ceph as a cluster: ${why}\n`);
-} else {
-  const begun = Date.now();
-  const environment = await startEnvironment();
-  console.error(`The cluster is up after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+}
+
+/** Undefined, and told, where the parts cannot be had or do not run: a machine may not let them. */
+async function started(): Promise<Environment | undefined> {
+  const missing = installCluster();
+  if (missing.length > 0) {
+    notTested(`not installed, and not to be installed from Debian here: ${missing.join(", ")}`);
+    return undefined;
+  }
+  try {
+    return await startEnvironment();
+  } catch (error) {
+    console.error(error);
+    notTested("its parts are installed, but do not start here, see above");
+    return undefined;
+  }
+}
+
+const begun = Date.now();
+const sinceBegun = () => `${((Date.now() - begun) / 1000).toFixed(1)} s`;
+const environment = await started();
+if (environment !== undefined) {
+  console.error(`The cluster is up after ${sinceBegun()}.`);
   try {
     await run(environment);
   } catch (error) {
@@ -56,6 +73,6 @@ if (missing.length > 0) {
     process.exitCode = 1;
   } finally {
     await environment.stop();
-    console.error(`Over after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+    console.error(`Over after ${sinceBegun()}.`);
   }
 }
