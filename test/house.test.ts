@@ -12,7 +12,7 @@ const source = join(root, "src");
 /** What the files of a room may import: rooms, single files of rooms, and packages by name. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "node:crypto", "@node-rs/crc32"],
-  http: ["http", "model", "node:http", "node:net", "node:crypto"],
+  http: ["http", "model", "node:http", "node:https", "node:net", "node:crypto"],
   engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
   local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
@@ -96,9 +96,17 @@ test("a face knows the engine by its types alone, and adapters are loaded only w
       const room = roomOf(target);
       const isFace = ["binding", "s3", "script"].includes(roomOf(name));
       if (isFace && room === "engine") assert.equal(kind, "type", `src/${name} imports ${target}`);
-      const isAdapter = room === "memory" || room === "local";
+      const isAdapter = ["memory", "local", "cluster"].includes(room);
       if (isAdapter && roomOf(name) !== room) assert.equal(kind, "dynamic", `src/${name} imports ${target}`);
     }
+  }
+});
+
+test("HTTP itself is known in one room", () => {
+  for (const file of sourceFiles()) {
+    const name = relative(source, file);
+    const isHttp = importsOf(file).some(({ target }) => /^node:https?$/.test(target));
+    assert.ok(!isHttp || roomOf(name) === "http", `src/${name} must not import node:http`);
   }
 });
 

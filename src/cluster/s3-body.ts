@@ -1,8 +1,8 @@
 // The body of an answer, asked for a chunk at a time: a service that falls silent while a chunk is due is cut, one
 // whose receiver takes its time is not.
-import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { isPassing, S3Broken, S3Silence } from "./s3-errors.ts";
+import { type Answer, Broken, type Leaving, Silence } from "../http/outgoing.ts";
+import { isPassing } from "./s3-errors.ts";
 
 export interface S3Body {
   /** Undefined at the end; throws when it breaks off before. */
@@ -14,7 +14,7 @@ export interface S3Body {
 /** More waits in the system, not here. */
 const aheadBytes = 256 * 1024;
 
-export function bodyOf(message: IncomingMessage, idleMilliseconds: number): S3Body {
+export function bodyOf(message: Answer, idleMilliseconds: number): S3Body {
   const chunks: Uint8Array[] = [];
   let ahead = 0;
   let ending: { readonly error?: Error } | undefined;
@@ -37,7 +37,7 @@ export function bodyOf(message: IncomingMessage, idleMilliseconds: number): S3Bo
   message.on("error", (error) => end({ error }));
   const endCut = () => {
     if (ending !== undefined) return;
-    end({ error: new S3Broken("the connection was cut in the middle of an answer") });
+    end({ error: new Broken("the connection was cut in the middle of an answer") });
   };
   message.on("close", endCut);
   if (message.destroyed) endCut();
@@ -49,8 +49,7 @@ export function bodyOf(message: IncomingMessage, idleMilliseconds: number): S3Bo
         if (ending !== undefined) return undefined;
         timer ??= setTimeout(() => {
           // Somebody who asks later begins to wait anew.
-          if (wake !== undefined)
-            message.destroy(new S3Silence("no more bytes came within the time for them"));
+          if (wake !== undefined) message.destroy(new Silence("no more bytes came within the time for them"));
         }, idleMilliseconds);
         timer.refresh();
         await new Promise<void>((resolve) => {
@@ -81,18 +80,11 @@ export async function wholeBody(body: S3Body): Promise<string> {
     size += chunk.length;
     if (size > documentBytes) {
       body.leave();
-      throw new S3Broken("an answer is longer than any such answer");
+      throw new Broken("an answer is longer than any such answer");
     }
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-/** Whether somebody still wants an answer. Lighter than an AbortSignal, which costs as much as a small request. */
-export interface Leaving {
-  isLeft: boolean;
-  /** Set by whatever is under way. */
-  cut: (() => void) | undefined;
 }
 
 export interface Resuming {
@@ -124,7 +116,7 @@ export function resumingBody({ length, retryMilliseconds, open, isOver, told }: 
       body = await opening;
     }
     const chunk = await body.next();
-    if (chunk === undefined && done < length) throw new S3Broken("an answer ended too early");
+    if (chunk === undefined && done < length) throw new Broken("an answer ended too early");
     return chunk;
   }
 

@@ -1,18 +1,10 @@
 // A small client of an S3 service: the five requests a shelf needs, made again while that may help and there is
 // time. All of them may be made twice: a name is only ever written with the same bytes.
-import type { IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
+import { type Answer, Broken, type Leaving, Silence } from "../http/outgoing.ts";
 import { damaged } from "./blocks.ts";
-import { bodyOf, type Leaving, resumingBody, type S3Body, wholeBody } from "./s3-body.ts";
-import {
-  elementText,
-  isPassing,
-  readRefusal,
-  S3Broken,
-  S3Refusal,
-  S3Silence,
-  toldError,
-} from "./s3-errors.ts";
+import { bodyOf, resumingBody, type S3Body, wholeBody } from "./s3-body.ts";
+import { elementText, isPassing, readRefusal, S3Refusal, toldError } from "./s3-errors.ts";
 import {
   createS3Wire,
   type S3Payload,
@@ -75,7 +67,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       try {
         return await work(deadline, tries + 1);
       } catch (error) {
-        if (error instanceof S3Silence) wire.dropKept();
+        if (error instanceof Silence) wire.dropKept();
         // Not all at the same moment, who were cut at the same moment.
         const wait = Math.min(firstPause * 2 ** tries, longestPause) * (0.5 + Math.random() / 2);
         const isOver = performance.now() + wait >= deadline || leaving?.isLeft === true;
@@ -86,7 +78,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
   }
 
   /** The answer's head, when the service has done what was asked. */
-  async function accepted(request: S3Request, deadline: number): Promise<IncomingMessage> {
+  async function accepted(request: S3Request, deadline: number): Promise<Answer> {
     const message = await wire.send(request, deadline);
     const status = message.statusCode!;
     if (status >= 200 && status < 300) return message;
@@ -96,7 +88,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
   /** With the answer's document. */
   function ask(
     request: S3Request,
-  ): Promise<{ readonly message: IncomingMessage; readonly document: string; readonly tries: number }> {
+  ): Promise<{ readonly message: Answer; readonly document: string; readonly tries: number }> {
     return untilDone(async (deadline, tries) => {
       const message = await accepted(request, deadline);
       return { message, document: await wholeBody(bodyOf(message, times.idle)), tries };
@@ -191,12 +183,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
     },
   };
 
-  async function getRange(
-    key: string,
-    range: S3Range,
-    leaving: Leaving,
-    deadline: number,
-  ): Promise<IncomingMessage> {
+  async function getRange(key: string, range: S3Range, leaving: Leaving, deadline: number): Promise<Answer> {
     const { offset, length, total } = range;
     const isWhole = offset === 0 && length === total;
     const headers = isWhole ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
@@ -225,7 +212,7 @@ function numberIn(text: string | undefined): number | undefined {
 }
 
 /** The service has what was written, as long as it was, and answers with what was asked for. */
-function rangeProblem(message: IncomingMessage, { offset, length, total }: S3Range): Error | undefined {
+function rangeProblem(message: Answer, { offset, length, total }: S3Range): Error | undefined {
   const announced = numberIn(message.headers["content-length"]);
   const span = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(message.headers["content-range"] ?? "");
   const stored = message.statusCode === 206 ? Number(span?.[3]) : announced;
@@ -234,7 +221,7 @@ function rangeProblem(message: IncomingMessage, { offset, length, total }: S3Ran
   }
   const first = message.statusCode === 206 ? Number(span?.[1]) : 0;
   if (first === offset && announced === length) return undefined;
-  return new S3Broken(`bytes ${offset} to ${offset + length - 1} were asked for, and others answered`);
+  return new Broken(`bytes ${offset} to ${offset + length - 1} were asked for, and others answered`);
 }
 
 function readPage(document: string, prefix: string): S3Page {
@@ -243,14 +230,14 @@ function readPage(document: string, prefix: string): S3Page {
     const key = elementText(content!, "Key");
     const size = numberIn(elementText(content!, "Size"));
     if (key === undefined || size === undefined || !key.startsWith(prefix)) {
-      throw new S3Broken("a listing cannot be read");
+      throw new Broken("a listing cannot be read");
     }
     entries.push({ key: key.slice(prefix.length), size });
   }
   const isTruncated = elementText(document, "IsTruncated");
   const next = isTruncated === "true" ? elementText(document, "NextContinuationToken") : undefined;
   if (isTruncated === undefined || (isTruncated === "true" && next === undefined)) {
-    throw new S3Broken("a listing does not say whether it goes on");
+    throw new Broken("a listing does not say whether it goes on");
   }
   return { entries, next };
 }

@@ -1,4 +1,5 @@
 // What an S3 service says when it does not do what was asked, and what of it passes by itself.
+import { Broken, Silence } from "../http/outgoing.ts";
 import { StoreError } from "../model/errors.ts";
 
 /** The service's own words for why not. */
@@ -13,16 +14,6 @@ export class S3Refusal extends Error {
     this.status = status;
     this.code = code;
   }
-}
-
-/** The answer breaks off, or is not what was asked for: asked again, it may be. */
-export class S3Broken extends Error {
-  override readonly name = "S3Broken";
-}
-
-/** Nothing moved for too long. */
-export class S3Silence extends Error {
-  override readonly name = "S3Silence";
 }
 
 const passingCodes = new Set([
@@ -48,7 +39,7 @@ export function isFull(error: unknown): boolean {
 
 /** Whether the same request may do when it is made again. */
 export function isPassing(error: unknown): boolean {
-  if (error instanceof S3Broken || error instanceof S3Silence) return true;
+  if (error instanceof Broken || error instanceof Silence) return true;
   if (error instanceof S3Refusal) {
     if (isFull(error) || error.status === 501) return false;
     return error.status >= 500 || error.status === 429 || passingCodes.has(error.code);

@@ -1,7 +1,13 @@
-// One request to an S3 service, signed, and the head of its answer: in time, or not at all. Every step has a time
-// after which the socket is destroyed: nothing waits for ever on a service that has fallen silent.
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
-import { Agent as SecureAgent, request as secureRequest } from "node:https";
+// One request to an S3 service, signed, and the head of its answer.
+import {
+  type Answer,
+  createOutgoing,
+  type Leaving,
+  type Outgoing,
+  type OutgoingRequest,
+  type OutgoingTimes,
+  type Service,
+} from "../http/outgoing.ts";
 import {
   algorithm,
   amzTime,
@@ -15,16 +21,10 @@ import {
   signingKey,
   stringToSign,
 } from "../http/signing.ts";
-import type { Leaving } from "./s3-body.ts";
-import { S3Broken, S3Silence } from "./s3-errors.ts";
 
-export interface S3Place {
+export interface S3Place extends Service {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Without the brackets of an IPv6 address. */
-  readonly hostname: string;
-  readonly port: number;
-  readonly tls: boolean;
   readonly region: string;
   readonly bucket: string;
   /** What every key begins with: empty, or ending in a slash. */
@@ -32,12 +32,7 @@ export interface S3Place {
 }
 
 /** In milliseconds. */
-export interface S3Times {
-  readonly connect: number;
-  /** From the end of the request to the head of its answer. */
-  readonly answer: number;
-  /** Without a byte of a body, either way. */
-  readonly idle: number;
+export interface S3Times extends OutgoingTimes {
   /** For how long a request is made again; and a read without a new byte. */
   readonly retry: number;
 }
@@ -63,122 +58,44 @@ export interface S3Payload {
   readonly sha256: string;
 }
 
-export interface S3Wire {
+export interface S3Wire extends Omit<Outgoing, "send"> {
   /** `host:port`, for messages. */
   readonly host: string;
-  /** The head of the answer, within the times and before `deadline` (of `performance.now`). */
-  send(request: S3Request, deadline: number): Promise<IncomingMessage>;
-  /** Lets go of connections that are kept: after a silence, none of them is to be trusted. */
-  dropKept(): void;
-  close(): void;
+  send(request: S3Request, deadline: number): Promise<Answer>;
 }
 
-export function hostText({ hostname, port, tls }: Pick<S3Place, "hostname" | "port" | "tls">): string {
+export function hostText({ hostname, port, tls }: Service): string {
   const name = hostname.includes(":") ? `[${hostname}]` : hostname;
   return port === (tls ? 443 : 80) ? name : `${name}:${port}`;
 }
 
 export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
   const host = hostText(place);
-  const { hostname, port } = place;
-  const kept = { keepAlive: true, maxFreeSockets: 256 };
-  const agent = place.tls ? new SecureAgent(kept) : new Agent(kept);
-  const makeRequest = place.tls ? secureRequest : httpRequest;
+  const service = createOutgoing(place, times);
   const signHeaders = createSigner(place, host);
 
-  function open(request: S3Request): ClientRequest {
-    const { method, key, query = [], body } = request;
+  function outgoing(request: S3Request): OutgoingRequest {
+    const { method, key, query = [], body, leaving } = request;
     const path = encodePath(key === undefined ? `/${place.bucket}` : `/${place.bucket}/${key}`);
     const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
-    const headers: Record<string, string> = { ...request.headers, host };
-    if (body !== undefined) headers["content-length"] = String(body.length);
-    const signed = signHeaders({ method, path, query, headers, payloadHash: body?.sha256 ?? emptyHash });
+    const plain: Record<string, string> = { ...request.headers, host };
+    if (body !== undefined) plain["content-length"] = String(body.length);
+    const headers = signHeaders({
+      method,
+      path,
+      query,
+      headers: plain,
+      payloadHash: body?.sha256 ?? emptyHash,
+    });
     const target = text === "" ? path : `${path}?${text}`;
-    return makeRequest({ hostname, port, agent, method, path: target, headers: signed });
+    return { method, target, headers, parts: body?.parts ?? [], leaving };
   }
 
   return {
+    ...service,
     host,
-    send: (request, deadline) =>
-      new Promise((resolve, reject) => {
-        const message = open(request);
-        const { leaving } = request;
-        if (leaving !== undefined)
-          leaving.cut = () => message.destroy(new S3Broken("nobody wants it any more"));
-        let timer: NodeJS.Timeout | undefined;
-        /** Something is due within the time given for it; what was due before has come. */
-        const expect = (what: string, milliseconds: number) => {
-          clearTimeout(timer);
-          timer = setTimeout(
-            () => message.destroy(new S3Silence(`${what} within the time for it`)),
-            milliseconds,
-          );
-        };
-        const within = (milliseconds: number) =>
-          Math.max(1, Math.min(milliseconds, deadline - performance.now()));
-        const begin = () => {
-          const awaitAnswer = () => expect("no answer came", within(times.answer));
-          const onMoved = () => expect("the bytes were not taken", times.idle);
-          sendParts(message, request.body?.parts ?? [], { onMoved, onSent: awaitAnswer });
-        };
-        message.once("socket", (socket) => {
-          if (!socket.connecting) {
-            begin();
-            return;
-          }
-          expect("no connection was made", within(times.connect));
-          socket.once(place.tls ? "secureConnect" : "connect", begin);
-        });
-        message.once("response", (response) => {
-          clearTimeout(timer);
-          if (leaving !== undefined) leaving.cut = undefined;
-          // Whoever reads it listens too; until then a broken connection has nobody to tell.
-          response.on("error", () => {});
-          // Refused before all of it was taken: the rest is not sent, so the connection cannot serve again.
-          response.once("end", () => {
-            if (!message.writableFinished) message.destroy();
-          });
-          resolve(response);
-        });
-        message.on("error", (error) => {
-          clearTimeout(timer);
-          reject(error);
-        });
-      }),
-    dropKept() {
-      for (const sockets of Object.values(agent.freeSockets))
-        for (const socket of sockets ?? []) socket.destroy();
-    },
-    close: () => agent.destroy(),
+    send: (request, deadline) => service.send(outgoing(request), deadline),
   };
-}
-
-/** Written together, and told of when they are out. */
-const partsAtOnce = 4;
-
-function sendParts(
-  message: ClientRequest,
-  parts: readonly Uint8Array[],
-  { onMoved, onSent }: { readonly onMoved: () => void; readonly onSent: () => void },
-): void {
-  let next = 0;
-  function sendSome(): void {
-    onMoved();
-    const some = parts.slice(next, next + partsAtOnce);
-    next += some.length;
-    if (some.length === 0) {
-      message.end(onSent);
-      return;
-    }
-    message.cork();
-    for (const [index, part] of some.entries()) {
-      if (index < some.length - 1) message.write(part);
-      // A failure is told as the request's own.
-      else message.write(part, (error) => error ?? sendSome());
-    }
-    message.uncork();
-  }
-  sendSome();
 }
 
 interface Unsigned {

@@ -6,6 +6,7 @@ import { auditSource, copyBucket, dropBuckets } from "./copy-bucket.ts";
 import { compareStores } from "./copy-compare.ts";
 import { claimTarget, copyDocuments, releaseTarget } from "./copy-documents.ts";
 import { type Copying, createCopying, type Side } from "./copy-sides.ts";
+import { storedBytes } from "./pace.ts";
 
 export interface CopyOptions extends CopyWork {
   /** What the source is called, without passwords: a later run that goes on must name the same. */
@@ -22,7 +23,7 @@ export async function copyAll(from: Side, to: Side, options: CopyOptions): Promi
   const { source, only, now = Date.now, atOnce = usualAtOnce } = options;
   const copying = createCopying(from, to, { work: options, now, atOnce });
   if (only === undefined) await claimTarget(to, source);
-  const total = await bytesIn(from);
+  const total = await storedBytes(from);
   if (only === undefined) {
     copying.expect("copy", total);
     await bringOver(copying);
@@ -45,16 +46,4 @@ async function bringOver(copying: Copying): Promise<void> {
     await auditSource(copying, records, bucket.name);
   }
   await copyDocuments(copying);
-}
-
-async function bytesIn({ records }: Side): Promise<number> {
-  let bytes = 0;
-  for (const { name } of await records.buckets("sound")) {
-    // A bucket that cannot be counted is told of when it is read.
-    bytes += await records.totals(name).then(
-      (totals) => totals.bytes,
-      () => 0,
-    );
-  }
-  return bytes;
 }

@@ -35,10 +35,11 @@ export function createPace(context: Context, given: number | undefined, isStoppe
   return { spend: pay, rest: () => pay(objectBytes) };
 }
 
-async function storedBytes({ records }: Context): Promise<number> {
+/** Of all buckets that can be counted. */
+export async function storedBytes({ records }: Pick<Context, "records">): Promise<number> {
   let bytes = 0;
   for (const { name } of await records.buckets("sound")) {
-    // A bucket that cannot be counted is told of by the walk.
+    // One that cannot is told of when it is read.
     bytes += await records.totals(name).then(
       (totals) => totals.bytes,
       () => 0,

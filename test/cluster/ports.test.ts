@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { after, before } from "node:test";
 import { pathToFileURL } from "node:url";
 import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
-import { blobsContract } from "../contracts/blobs.ts";
 import { engineContract } from "../contracts/engine.ts";
-import { recordsContract } from "../contracts/records.ts";
+import { portsContract } from "../contracts/ports.ts";
 import { pair } from "../support/ports.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 
@@ -27,14 +26,5 @@ const cluster = pair("cluster", async () => {
   };
 });
 
-recordsContract(cluster.name, (t) => cluster.open(t));
-blobsContract(cluster.name, async (t) => {
-  const { records, blobs } = await cluster.open(t);
-  return {
-    blobs,
-    async createBucket(name) {
-      await records.createBucket({ name, created: 0, storageClass: "Standard", account: "default" });
-    },
-  };
-});
+portsContract(cluster);
 engineContract(cluster.name, (t, options) => cluster.openEngine(t, options));
