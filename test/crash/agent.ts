@@ -12,7 +12,7 @@ interface At extends In {
 
 export type Command =
   | ({ readonly do: "create bucket" | "delete bucket" | "list" } & In)
-  | { readonly do: "list buckets" | "sweep" | "close" | "commit for others" }
+  | { readonly do: "list buckets" | "sweep" | "close" | "commit for others" | "count workers" }
   | ({ readonly do: "get" | "head" | "begin get" } & At)
   | ({ readonly do: "delete"; readonly keys: readonly string[] } & In)
   | ({ readonly do: "put"; readonly value: Value } & At)
@@ -54,6 +54,9 @@ export interface Reply {
   readonly refused?: Refused;
 }
 
+let workersStarted = 0;
+process.on("worker", () => workersStarted++);
+
 const store = await openStore(process.argv[2]!);
 let putting: { finish(): Promise<unknown> } | undefined;
 let storming: { ended: Promise<Stormed> } | undefined;
@@ -74,6 +77,8 @@ async function perform(command: Command): Promise<unknown> {
       return store.sweep();
     case "commit for others":
       return (await openEngine(process.argv[2]!)).commitForOthers();
+    case "count workers":
+      return workersStarted;
     case "close":
       return store.close();
     case "head":
