@@ -2,7 +2,7 @@
 // text, as bytes.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/encoding.ts";
 import type { Body, Change, Check, Mutation } from "../engine/records.ts";
-import { keyBytes } from "../model/key.ts";
+import { type Key, keyBytes } from "../model/key.ts";
 
 /** Checks, mutations, and the bytes they point into. */
 export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
@@ -22,8 +22,21 @@ export function commitValues({ checks = [], mutations }: Change): CommitValues {
   return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(pieces, length)];
 }
 
-/** What store.put takes; undefined when the change is more than a put of one object. */
-export function putValues({ checks = [], mutations }: Change): readonly unknown[] | undefined {
+/** A put of one object and nothing else. */
+export interface Put {
+  readonly key: Key;
+  /** The version it is put over, "" for none; null for whatever is there. */
+  readonly seen: string | null;
+  readonly version: string;
+  readonly size: number;
+  readonly record: string;
+  readonly inline: Uint8Array | null;
+  readonly blob: string | null;
+  readonly stored: number | null;
+}
+
+/** Undefined when the change is more than that. */
+export function putOf({ checks = [], mutations }: Change): Put | undefined {
   const [put] = mutations;
   const [check] = checks;
   if (mutations.length !== 1 || put?.kind !== "put object" || put.body.home === "parts") return undefined;
@@ -32,8 +45,11 @@ export function putValues({ checks = [], mutations }: Change): readonly unknown[
   if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
     return undefined;
   const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
-  const stored = body.home === "inline" ? [body.bytes, null, null] : [null, body.blob.id, body.blob.size];
-  return [keyBytes(key), seen, version, size, encodeObject(record), ...stored];
+  const stored =
+    body.home === "inline"
+      ? { inline: body.bytes, blob: null, stored: null }
+      : { inline: null, blob: body.blob.id, stored: body.blob.size };
+  return { key, seen, version, size, record: encodeObject(record), ...stored };
 }
 
 type ObjectCheck = Extract<Check, { kind: "object" }>;

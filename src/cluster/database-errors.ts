@@ -48,9 +48,12 @@ export function isRefusedForGood(error: unknown): boolean {
   return code !== undefined && /^(28|3D|42)/.test(code);
 }
 
-export function unavailable(where: string, cause: unknown): StoreError {
+/** Asking once more at once would only take as long again. */
+export class DatabaseAway extends StoreError {}
+
+export function unavailable(where: string, cause: unknown): DatabaseAway {
   const detail = `The database ${where} cannot be reached, or has no server that takes writes. Please try again.`;
-  return new StoreError("ServiceUnavailable", { detail, cause });
+  return new DatabaseAway("ServiceUnavailable", { detail, cause });
 }
 
 /** As a StoreError where it has one. */

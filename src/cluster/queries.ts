@@ -109,7 +109,7 @@ export const queries = {
 
 export const calls = {
   commit: statement("commit", "SELECT store.commit($1, $2, $3, $4, $5, $6)"),
-  put: statement("put", "SELECT store.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"),
+  putAll: statement("put all", "SELECT store.put_all($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"),
   createBucket: statement("create bucket", "SELECT store.create_bucket($1, $2, $3, $4, $5, $6)"),
   deleteBucket: statement("delete bucket", "SELECT store.delete_bucket($1, $2, $3)"),
   putDocument: statement("put document", "SELECT store.put_document($1, $2, $3, $4, $5, $6)"),

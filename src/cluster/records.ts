@@ -6,10 +6,11 @@ import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
 import { parseBlobId } from "./blob-id.ts";
-import { commitValues, putValues } from "./changes.ts";
+import { commitValues, putOf } from "./changes.ts";
 import type { Row, Statement } from "./connection.ts";
 import type { Database } from "./database.ts";
 import { createClusterDocuments } from "./documents.ts";
+import { gatherPuts } from "./gathered-puts.ts";
 import { gatherReads } from "./gathered-reads.ts";
 import type { KnownBuckets } from "./known-buckets.ts";
 import type { Ledger } from "./ledger.ts";
@@ -29,6 +30,7 @@ const inspectedAtOnce = 500;
 
 export function createClusterRecords({ database, ledger, known, close }: ClusterRecordsOptions): Records {
   const readOne = gatherReads(database);
+  const putOne = gatherPuts(database);
 
   /** The rows of a bucket, at least one; a bucket without any has one of nothing but nulls. */
   async function rowsOf(
@@ -58,9 +60,11 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
 
   async function commit(bucket: string, change: Change): Promise<"committed" | "conflict"> {
     if (!isText(bucket)) throw noSuchBucket(bucket);
-    const put = putValues(change);
-    const [call, values] = put === undefined ? [calls.commit, commitValues(change)] : [calls.put, put];
-    const outcome = await database.commit(call, [bucket, ...values]);
+    const put = putOf(change);
+    const outcome =
+      put === undefined
+        ? await database.commit(calls.commit, [bucket, ...commitValues(change)])
+        : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting"))
       known.drop(bucket);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
 import { parsePostgresUrl } from "../../src/cluster/postgres-url.ts";
+import { inline, putObject } from "../support/samples.ts";
 import { useCluster } from "./scene.ts";
 
 const cluster = useCluster();
@@ -16,7 +17,28 @@ test("a migration makes the schema once, however many run it at once", async (t)
   const location = { records: await cluster.postgres().newDatabase(), blobs: `file://${directory}` };
   await assert.rejects(openCluster(location), /no schema of Store yet.*Run: store migrate/s);
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => migrateCluster(location)));
-  assert.deepEqual(outcomes.map(({ from, to }) => `${from}-${to}`).sort(), ["0-1", "1-1", "1-1", "1-1"]);
+  assert.deepEqual(outcomes.map(({ from, to }) => `${from}-${to}`).sort(), ["0-2", "2-2", "2-2", "2-2"]);
+});
+
+test("a schema of an earlier Store is brought to this one's, with what it holds", async (t) => {
+  const scene = await cluster.scene(t);
+  const before = await scene.open();
+  await before.records.createBucket({
+    name: "kept",
+    created: 0,
+    storageClass: "Standard",
+    account: "default",
+  });
+  await before.records.commit("kept", { mutations: [putObject("a", inline("first"))] });
+  await scene.ask("DROP FUNCTION store.put_all");
+  await scene.ask("DROP FUNCTION store.put_over");
+  await scene.ask("UPDATE store.version SET number = 1");
+  await assert.rejects(openCluster(scene.location), /schema version 1 .*Run: store migrate/);
+  assert.deepEqual(await migrateCluster(scene.location), { from: 1, to: 2 });
+  const { records } = await scene.open();
+  assert.equal(await records.commit("kept", { mutations: [putObject("b", inline("second"))] }), "committed");
+  const { objects } = await records.totals("kept");
+  assert.equal(objects, 2);
 });
 
 test("a schema of a newer Store is refused, by opening and by migrating", async (t) => {
