@@ -3,13 +3,14 @@
 // than a buffer. Each carries its own key, so that a record that turns up in another's place is noticed.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
-import type {
-  Checksums,
-  Encryption,
-  HttpMetadata,
-  Metadata,
-  ObjectRecord,
-  StorageClass,
+import {
+  type Checksums,
+  type Encryption,
+  type HttpMetadata,
+  type Metadata,
+  type ObjectRecord,
+  type StorageClass,
+  storageClasses,
 } from "../model/object.ts";
 import type { PartRecord, UploadRecord, UploadState } from "../model/upload.ts";
 import type { BodyPart } from "./records.ts";
@@ -94,19 +95,28 @@ function readObject(text: string): ObjectRecord {
   const encoded = parse<EncodedObject>(text);
   const [, key, version, size, uploaded, etag, checksums, storageClass, http, custom, encryption] = encoded;
   const checksumParts = encoded[11];
-  expectText(key, version, etag);
-  expectCount(size, checksumParts ?? 0);
+  expectText(key);
+  expectText(version);
+  expectText(etag);
+  expectCount(size);
   expectTime(uploaded);
-  return {
+  const metadata = decodeMetadata(storageClass, http, custom, encryption);
+  // Read for every entry of a listing, so written out: spreading costs as much as all the rest.
+  const { httpMetadata, customMetadata } = metadata;
+  const record = {
     key,
     version,
     size,
     etag,
     uploaded,
     checksums: decodeChecksums(checksums),
-    ...decodeMetadata(storageClass, http, custom, encryption),
-    ...(checksumParts === undefined ? {} : { checksumParts }),
+    httpMetadata,
+    customMetadata,
+    storageClass,
   };
+  if (checksumParts === undefined && metadata.encryption === undefined) return record;
+  if (checksumParts !== undefined) expectCount(checksumParts);
+  return { ...record, ...metadata, ...(checksumParts === undefined ? {} : { checksumParts }) };
 }
 
 export function encodeUpload(record: UploadRecord): string {
@@ -131,10 +141,12 @@ export function decodeUpload(text: string): UploadRecord {
 function readUpload(text: string): UploadRecord {
   const encoded = parse<EncodedUpload>(text);
   const [, key, id, created, state, due, result, storageClass, http, custom, encryption, checksum] = encoded;
-  expectText(key, id);
-  expectTime(created, due);
+  expectText(key);
+  expectText(id);
+  expectTime(created);
+  expectTime(due);
   expectOneOf(state, ["active", "completed", "aborted"]);
-  if (result !== 0) expectText(result[0], result[1]);
+  if (result !== 0) for (const word of [result[0], result[1]]) expectText(word);
   if (checksum !== undefined) {
     expectOneOf(checksum.algorithm, allAlgorithms);
     expectOneOf(checksum.of, ["parts", "bytes"]);
@@ -162,7 +174,8 @@ export function decodePart(number: number, blob: string, text: string): PartReco
 
 function readPart(number: number, blob: string, text: string): PartRecord {
   const [, size, etag, uploaded, stored, checksums] = parse<EncodedPart>(text);
-  expectCount(size, stored);
+  expectCount(size);
+  expectCount(stored);
   expectText(etag);
   expectTime(uploaded);
   return { number, size, etag, uploaded, blob, stored, ...decodedIfAny(checksums) };
@@ -191,7 +204,7 @@ export function decodeManifest(text: string): BodyPart[] {
 }
 
 function readBodyPart([number, size, id, stored, checksums]: EncodedBodyPart): BodyPart {
-  expectCount(number, size, stored);
+  for (const count of [number, size, stored]) expectCount(count);
   expectText(id);
   return { number, size, blob: { id, size: stored }, ...decodedIfAny(checksums) };
 }
@@ -227,9 +240,9 @@ function encodeChecksums(checksums: Checksums): EncodedChecksums {
 function decodeChecksums(encoded: EncodedChecksums): Checksums {
   expectFields(encoded, isChecksum);
   const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
-  for (const algorithm of allAlgorithms) {
-    const value = encoded[algorithm];
-    if (value !== undefined) checksums[algorithm] = Buffer.from(value, "hex");
+  for (const algorithm in encoded) {
+    const value = encoded[algorithm as keyof Checksums]!;
+    checksums[algorithm as keyof Checksums] = Buffer.from(value, "hex");
   }
   return checksums;
 }
@@ -258,16 +271,16 @@ function encodeEncryption({ keyMd5, scope, sealedKey }: Encryption) {
 }
 
 function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMetadata): Metadata {
-  expectOneOf(storageClass, ["Standard", "InfrequentAccess"]);
+  expectOneOf(storageClass, storageClasses);
   if (http !== 0) expectFields(http, (value) => typeof value === "string" || Number.isFinite(value));
-  if (custom !== 0) for (const [name, value] of custom) expectText(name, value);
+  if (custom !== 0) for (const [name, value] of custom) for (const text of [name, value]) expectText(text);
   const metadata = {
     httpMetadata: http === 0 ? {} : http,
-    customMetadata: new Map(custom === 0 ? [] : custom),
+    customMetadata: custom === 0 ? new Map<string, string>() : new Map(custom),
     storageClass,
   };
   if (encryption === 0) return metadata;
   const [keyMd5, scope, sealedKey] = encryption;
-  expectText(keyMd5, scope, sealedKey);
+  for (const text of [keyMd5, scope, sealedKey]) expectText(text);
   return { ...metadata, encryption: { keyMd5, scope, sealedKey: Buffer.from(sealedKey, "base64") } };
 }

@@ -21,18 +21,18 @@ function expect(holds: boolean, what: string): asserts holds {
   if (!holds) throw new ShapeError(what);
 }
 
-export function expectText(...values: readonly unknown[]): void {
-  for (const value of values) expect(typeof value === "string", "text");
+export function expectText(value: unknown): void {
+  expect(typeof value === "string", "text");
 }
 
 /** Bytes, parts: whole, and nothing below zero. */
-export function expectCount(...values: readonly unknown[]): void {
-  for (const value of values) expect(Number.isSafeInteger(value) && (value as number) >= 0, "a count");
+export function expectCount(value: unknown): void {
+  expect(Number.isSafeInteger(value) && (value as number) >= 0, "a count");
 }
 
 /** Milliseconds since the epoch, before it too. */
-export function expectTime(...values: readonly unknown[]): void {
-  for (const value of values) expect(Number.isFinite(value), "a time");
+export function expectTime(value: unknown): void {
+  expect(Number.isFinite(value), "a time");
 }
 
 export function expectOneOf(value: unknown, known: readonly unknown[]): void {
