@@ -14,6 +14,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
   { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
+  { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },

@@ -62,10 +62,26 @@ async function replace(
   signal: AbortSignal,
   mode: number | undefined,
 ): Promise<void> {
-  const partial = join(dirname(path), `.store-${randomBytes(8).toString("hex")}.part`);
+  await writeBeside(dirname(path), { chunks, signal, mode }, (partial) => rename(partial, path));
+}
+
+export interface Writing {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly signal: AbortSignal;
+  /** Of a file that it will replace. */
+  readonly mode?: number | undefined;
+}
+
+/** Writes and syncs a new file in the folder, for `place` to give it its name. Whatever fails, nothing of it is left. */
+export async function writeBeside(
+  folder: string,
+  { chunks, signal, mode }: Writing,
+  place: (partial: string) => Promise<void>,
+): Promise<void> {
+  const partial = join(folder, `.store-${randomBytes(8).toString("hex")}.part`);
   try {
     await writeInto(partial, "wx", chunks, signal, mode);
-    await rename(partial, path);
+    await place(partial);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

@@ -9,7 +9,8 @@ export interface Progress {
 }
 
 export interface ProgressOptions {
-  readonly label: string;
+  /** Asked for whenever the line is drawn, where it changes on the way. */
+  readonly label: string | (() => string);
   /** Bytes in all, when they are known. */
   readonly total?: number | undefined;
 }
@@ -22,7 +23,12 @@ export function startProgress(output: Output, { label, total }: ProgressOptions)
   const started = Date.now();
   let done = 0;
   const draw = () => {
-    const state = { label, done, total, seconds: (Date.now() - started) / 1000 };
+    const state = {
+      label: typeof label === "string" ? label : label(),
+      done,
+      total,
+      seconds: (Date.now() - started) / 1000,
+    };
     stderr.write(`\r${progressLine(state, stderr.columns || 80)}\u001b[K`);
   };
   const timer = setInterval(draw, redrawMilliseconds).unref();

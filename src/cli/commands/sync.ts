@@ -1,0 +1,146 @@
+// `store sync`: makes a bucket like a folder, or a folder like a bucket.
+import { StoreError } from "../../model/errors.ts";
+import type { Command, Invocation } from "../command.ts";
+import { CommandError } from "../command-error.ts";
+import { type Data, withData } from "../context.ts";
+import { explained } from "../failures.ts";
+import { interruptible } from "../interrupt.ts";
+import { counted, type Output, visible } from "../output.ts";
+import { startProgress } from "../progress.ts";
+import { realFolder, type SyncPlaces, syncPlaces } from "../sync/places.ts";
+import { objectsOf, type SyncCounts, sync, type Told } from "../sync/sync.ts";
+
+export const syncCommand: Command = {
+  name: "sync",
+  summary: "Make a bucket like a folder, or a folder like a bucket",
+  details:
+    "Copies what the second side lacks or has otherwise. A folder is written with ./ or / at its beginning, a bucket without.\n" +
+    "Files and objects are the same when size and MD5 are. What fails is a line with its key, the others go on, and the exit\n" +
+    "code is 1. Cut off at any moment, the same command goes on.",
+  usage: ["<folder> <bucket>[/prefix] [--delete] [--dry-run]", "<bucket>[/prefix] <folder>"],
+  options: {
+    delete: { summary: "delete what only the second side has" },
+    "dry-run": { summary: "only tell what would be done" },
+    "size-only": { summary: "take files and objects of the same size for the same, without reading them" },
+  },
+  examples: [
+    "store sync ./pictures photos/2026",
+    "store sync photos/2026 ./pictures --delete --dry-run",
+    "store sync /srv/www site --delete --json",
+  ],
+  async run(invocation) {
+    const places = syncPlaces(invocation.parameters);
+    const counts: SyncCounts = { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
+    const { bucket } = places;
+    await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
+      interruptible((signal) => runSync(invocation, data, { places, counts, signal })),
+    );
+    await tellReport(invocation, places, counts);
+    return counts.failed === 0 ? 0 : 1;
+  },
+};
+
+interface Run {
+  readonly places: SyncPlaces;
+  readonly counts: SyncCounts;
+  readonly signal: AbortSignal;
+}
+
+async function runSync(invocation: Invocation, data: Data, { places, counts, signal }: Run): Promise<void> {
+  const { options, output } = invocation;
+  const { engine, location, tidy } = data;
+  const { to, bucket, prefix } = places;
+  const isDryRun = options.flag("dry-run");
+  const deletes = options.flag("delete");
+  if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
+  if (to === "folder" && deletes) await refuseNothing({ engine, bucket, prefix }, places);
+  const absent = to === "bucket" ? "refuse" : isDryRun ? "pretend" : "create";
+  const { folder, except } = await realFolder(invocation, places.folder, { absent, location });
+  const label = () => {
+    const { same, copied, deleted, failed } = counts;
+    const rest = [deleted > 0 ? `, ${deleted} deleted` : "", failed > 0 ? `, ${failed} failed` : ""];
+    return `${same} same, ${copied} copied${rest.join("")}`;
+  };
+  const progress = startProgress(output, { label });
+  try {
+    await sync(
+      {
+        ...{ engine, bucket, prefix, folder, except, to, isDryRun, deletes, signal },
+        sizeOnly: options.flag("size-only"),
+        onBytes: (count) => progress.advance(count),
+        tell: (told) => tell(output, places, { told, isDryRun }),
+      },
+      counts,
+    );
+  } finally {
+    progress.end();
+    if (to === "bucket" && !isDryRun && counts.copied + counts.deleted > 0) await tidy();
+  }
+}
+
+/** A prefix that was mistyped would empty the folder. */
+async function refuseNothing(
+  objects: Parameters<typeof objectsOf>[0],
+  { folder }: SyncPlaces,
+): Promise<void> {
+  for await (const _ of objectsOf(objects)) return;
+  const { bucket, prefix } = objects;
+  throw new CommandError(
+    `There is nothing in "${visible(`${bucket}/${prefix}`)}": with --delete that would empty "${folder}".`,
+    { hint: `See what there is: store object list ${bucket} --delimiter /` },
+  );
+}
+
+async function tell(
+  output: Output,
+  { to, bucket }: SyncPlaces,
+  { told, isDryRun }: { readonly told: Told; readonly isDryRun: boolean },
+): Promise<void> {
+  const { kind, key } = told;
+  if (kind === "failed" || kind === "passed") {
+    const error = kind === "failed" ? explained(told.error, { bucket, key }) : undefined;
+    const why = kind === "passed" ? told.why : error instanceof Error ? error.message : String(error);
+    if (output.isJson) return output.line(JSON.stringify({ kind, key, why }));
+    const { red, bold, yellow } = output.noteStyle;
+    const label = kind === "failed" ? red(bold("failed:")) : yellow("passed by:");
+    // Over the progress, which is drawn anew behind it.
+    const clear = output.stderr.isTTY === true ? "\r\u001b[K" : "";
+    output.note(`${clear}${label} ${visible(`${key}: ${why}`)}`);
+    return;
+  }
+  const what = kind === "delete" ? "delete" : to === "bucket" ? "put" : "get";
+  const size = kind === "copy" ? told.size : undefined;
+  if (output.isJson) return output.line(JSON.stringify({ kind: what, key, size }));
+  if (!isDryRun) return;
+  const columns = [
+    { name: "WHAT", width: 6 },
+    { name: "SIZE", align: "right", width: 10 } as const,
+    { name: "KEY" },
+  ];
+  await output.moreRows(columns, [[what, size === undefined ? "-" : output.bytes(size), key]]);
+}
+
+async function tellReport(
+  { output, options }: Invocation,
+  places: SyncPlaces,
+  counts: SyncCounts,
+): Promise<void> {
+  const isDryRun = options.flag("dry-run");
+  const { to, folder, bucket, prefix } = places;
+  const address = `${bucket}/${prefix}`;
+  const [from, into] = to === "bucket" ? [folder, address] : [address, folder];
+  if (output.isJson)
+    return output.line(JSON.stringify({ kind: "report", from, to: into, isDryRun, ...counts }));
+  const { copied, bytes, same, deleted, passed, failed } = counts;
+  const done = to === "bucket" ? (isDryRun ? "Would put" : "Put") : isDryRun ? "Would get" : "Got";
+  const facts = [
+    `${same} the same`,
+    ...(deleted > 0 ? [`${deleted} ${isDryRun ? "to be deleted" : "deleted"}`] : []),
+    ...(passed > 0 ? [`${passed} passed by`] : []),
+    ...(failed > 0 ? [output.style.red(`${failed} failed`)] : []),
+  ];
+  const what = `${counted(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
+  await output.line(
+    `${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts.join(", ")}.`,
+  );
+}
