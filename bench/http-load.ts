@@ -3,8 +3,8 @@ import { connect } from "node:net";
 
 export interface Load {
   readonly port: number;
-  /** Of each connection's requests. */
-  readonly path: string | ((connection: number) => string);
+  /** What each connection asks for in turn, from the first path of its own on. */
+  readonly paths: readonly (readonly string[])[];
   readonly method?: "GET" | "PUT";
   readonly body?: Uint8Array;
   readonly connections: number;
@@ -13,29 +13,29 @@ export interface Load {
 
 /** Requests answered a second; rejects when an answer is not a 200 with a length. */
 export async function requestsPerSecond(load: Load): Promise<number> {
-  const { port, path, method = "GET", body, connections, seconds } = load;
-  const requestOf = (connection: number) => {
-    const target = typeof path === "string" ? path : path(connection);
+  const { port, paths, method = "GET", body, connections, seconds } = load;
+  const requestOf = (target: string) => {
     const length = body === undefined ? "" : `Content-Length: ${body.length}\r\n`;
     const head = `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${length}\r\n`;
     return Buffer.concat([Buffer.from(head), body ?? new Uint8Array()]);
   };
+  const requests = paths.map((own) => own.map(requestOf));
   const begin = performance.now();
   const end = begin + seconds * 1000;
   const counts = await Promise.all(
     Array.from({ length: connections }, (_, i) =>
-      oneConnection(port, requestOf(i), () => performance.now() < end),
+      oneConnection(port, requests[i % requests.length]!, () => performance.now() < end),
     ),
   );
   const done = counts.reduce((sum, count) => sum + count, 0);
   return done / ((performance.now() - begin) / 1000);
 }
 
-function oneConnection(port: number, request: Buffer, goesOn: () => boolean): Promise<number> {
+function oneConnection(port: number, requests: readonly Buffer[], goesOn: () => boolean): Promise<number> {
   return new Promise((resolve, reject) => {
     let count = 0;
     let pending = "";
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => socket.write(request));
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => socket.write(requests[0]!));
     socket.setEncoding("latin1");
     socket.on("error", reject);
     socket.on("data", (text: string) => {
@@ -51,7 +51,7 @@ function oneConnection(port: number, request: Buffer, goesOn: () => boolean): Pr
       if (pending.length < head + 4 + Number(length)) return;
       pending = "";
       count++;
-      if (goesOn()) socket.write(request);
+      if (goesOn()) socket.write(requests[count % requests.length]!);
       else socket.end(() => resolve(count));
     });
   });

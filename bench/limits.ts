@@ -24,6 +24,8 @@ const MiB = 1024 * 1024;
 export interface Limit {
   readonly name: string;
   readonly round: Round;
+  /** The share of it that the product should reach, where it should. */
+  readonly bar?: number | undefined;
 }
 
 /** Bodies of concurrent writers appended to one file, with one fdatasync for each group of them. */

@@ -14,6 +14,8 @@ export interface Options {
   readonly objects: number;
   /** How long the large store is overwritten. */
   readonly minutes: number;
+  /** Where programs of peers are, by their names, as far as it was said. */
+  readonly programs: Readonly<Record<string, string | undefined>>;
 }
 
 export interface SectionName {
@@ -34,6 +36,7 @@ export function parseOptions(args: readonly string[], sections: readonly Section
     dir: directory(values.dir ?? tmpdir()),
     objects: objects(values.objects ?? "1000000"),
     minutes: minutes(values.minutes ?? "10"),
+    programs: { minio: values.minio, versitygw: values.versitygw, weed: values.weed },
   };
 }
 
@@ -48,6 +51,10 @@ function parse(args: readonly string[]) {
         only: { type: "string" },
         cluster: { type: "boolean" },
         "cluster-model": { type: "boolean" },
+        peers: { type: "boolean" },
+        minio: { type: "string" },
+        versitygw: { type: "string" },
+        weed: { type: "string" },
         dir: { type: "string" },
         objects: { type: "string" },
         minutes: { type: "string" },
@@ -65,6 +72,7 @@ function onlyOf(
   sections: readonly SectionName[],
 ): readonly string[] | undefined {
   const names = values.only === undefined ? [] : sectionNames(values.only, sections);
+  if (values.peers) names.push("peers");
   if (values.cluster) names.push("cluster");
   if (values["cluster-model"]) names.push("cluster-model");
   return names.length === 0 ? undefined : names;
@@ -114,6 +122,9 @@ npm run bench -- [options]
   --quick         a minute in all: short rounds, fewer lanes, and nothing that needs the large store
                   unless --only names it
   --only a,b      only these sections
+  --peers         only the section of this name: everything one could pick instead, found on this machine or installed
+  --minio FILE, --versitygw FILE, --weed FILE
+                  where these peers are when they are not on the PATH
   --cluster       only the section of this name: a cluster beside its database and its S3 engine alone
   --cluster-model only the section of this name: how records grow, and what that means for very many
   --json          one JSON document instead of tables

@@ -19,6 +19,8 @@ export interface Context {
   readonly pace: Pace;
   readonly quick: boolean;
   readonly minutes: number;
+  /** Where programs of others are, by their names, as far as it was said. */
+  readonly programs: Readonly<Record<string, string | undefined>>;
   readonly children: Children;
   /** The large store, prepared once for all sections; undefined when this run does without it. */
   readonly largeStore: (() => Promise<LargeStore>) | undefined;
@@ -37,8 +39,20 @@ export interface Row {
   readonly unit: Unit;
   readonly store: Figure;
   /** The same work by hand; the ratio is the store's figure to this one. */
-  readonly limits: readonly { readonly name: string; readonly figure: Figure; readonly ratio: number }[];
-  readonly bar?: { readonly text: string; readonly ok: boolean } | undefined;
+  readonly limits: readonly RowLimit[];
+  readonly bar?: Judged | undefined;
+}
+
+export interface RowLimit {
+  readonly name: string;
+  readonly figure: Figure;
+  readonly ratio: number;
+  readonly bar?: Judged | undefined;
+}
+
+export interface Judged {
+  readonly text: string;
+  readonly ok: boolean;
 }
 
 /** What a figure should reach: a number of its own unit, or a share of a limit. */
@@ -67,28 +81,28 @@ export async function compare(context: Context, comparison: Comparison): Promise
     context.pace.rounds,
     [comparison.round, ...limits.map((limit) => limit.round)].map(scaled),
   );
-  const names = limits.map((limit) => limit.name);
-  const row = makeRow({ what, size, lanes, unit, bar: comparison.bar }, figures, names);
-  context.row(row);
+  context.row(makeRow({ what, size, lanes, unit, bar: comparison.bar }, figures, limits));
 }
 
 /** A row from figures that were measured already: the product's first, then those of the named limits. */
 export function makeRow(
   row: Pick<Comparison, "what" | "size" | "lanes" | "unit" | "bar">,
   figures: readonly Figure[],
-  limits: readonly string[] = [],
+  limits: readonly Pick<Limit, "name" | "bar">[] = [],
 ): Row {
   const { bar, ...rest } = row;
   const store = figures[0] ?? figure([]);
-  const beside = limits.map((name, index) => {
+  const beside = limits.map(({ name, bar }, index): RowLimit => {
     const limit = figures[index + 1] ?? figure([]);
-    return { name, figure: limit, ratio: ratio(store, limit) };
+    const share = ratio(store, limit);
+    if (bar === undefined) return { name, figure: limit, ratio: share };
+    return { name, figure: limit, ratio: share, bar: { text: `≥ ${bar}`, ok: share >= bar } };
   });
   const made = { ...rest, store, limits: beside };
   return bar === undefined ? made : { ...made, bar: judge(bar, made) };
 }
 
-function judge(bar: Bar, row: Row): { readonly text: string; readonly ok: boolean } {
+function judge(bar: Bar, row: Row): Judged {
   const unit = row.unit === "times" ? "×" : row.unit === "winners" ? "" : ` ${row.unit}`;
   if ("exactly" in bar) {
     return { text: `= ${bar.exactly}${unit}`, ok: row.store.rounds.every((value) => value === bar.exactly) };

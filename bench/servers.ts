@@ -51,8 +51,16 @@ export async function end(child: ChildProcess): Promise<void> {
 export function start(args: readonly string[], started: ChildProcess[]): ChildProcess {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   started.push(child);
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   return child;
 }
+
+const running = new Set<ChildProcess>();
+// The last resort: a run that was interrupted.
+process.once("exit", () => {
+  for (const child of running) child.kill();
+});
 
 /** The first JSON document a process prints, on one line or several. */
 export async function firstDocument(child: ChildProcess): Promise<string> {

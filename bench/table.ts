@@ -1,6 +1,6 @@
 // The figures for people: one table per section, a line per figure and one more per further limit.
 import type { Figure } from "./measure.ts";
-import { type Row, sizeName } from "./section.ts";
+import { type Judged, type Row, type RowLimit, sizeName } from "./section.ts";
 
 const columns = [
   { title: "what", align: "left" },
@@ -9,7 +9,7 @@ const columns = [
   { title: "store", align: "right" },
   { title: "±", align: "right" },
   { title: "unit", align: "left" },
-  { title: "by hand", align: "left" },
+  { title: "beside", align: "left" },
   { title: "figure", align: "right" },
   { title: "±", align: "right" },
   { title: "ratio", align: "right" },
@@ -39,7 +39,9 @@ export function renderTable(rows: readonly Row[]): string {
 
 function linesOf(row: Row): string[][] {
   const [first, ...more] = row.limits;
-  const limitCells = (limit: Row["limits"][number] | undefined) =>
+  const barCells = (bar: Judged | undefined) =>
+    bar === undefined ? ["", ""] : [bar.text, bar.ok ? "ok" : "short"];
+  const limitCells = (limit: RowLimit | undefined) =>
     limit === undefined
       ? ["", "", "", ""]
       : [
@@ -56,10 +58,10 @@ function linesOf(row: Row): string[][] {
     spread(row.store),
     row.unit,
     ...limitCells(first),
-    row.bar?.text ?? "",
-    row.bar === undefined ? "" : row.bar.ok ? "ok" : "short",
+    ...barCells(row.bar ?? first?.bar),
   ];
-  return [line, ...more.map((limit) => ["", "", "", "", "", "", ...limitCells(limit)])];
+  const further = (limit: RowLimit) => ["", "", "", "", "", "", ...limitCells(limit), ...barCells(limit.bar)];
+  return [line, ...more.map(further)];
 }
 
 export function number(value: number): string {

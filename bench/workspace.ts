@@ -1,5 +1,6 @@
 // The fresh directory everything happens in, gone when the run ends, also when it is interrupted.
 import { mkdtempSync, rmSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 
 /** Its path. Removed when the process ends, by itself or by a signal. */
@@ -10,12 +11,9 @@ export function createWorkspace(parent: string, beforeRemoval: () => void): stri
     removeTree(directory);
   };
   process.once("exit", remove);
+  // As a shell tells it. Ending by the signal itself would leave running whatever ends with this process.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.once(signal, () => {
-      remove();
-      // The handler is gone by now: end as the signal would have ended us.
-      process.kill(process.pid, signal);
-    });
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
   }
   return directory;
 }

@@ -83,7 +83,7 @@ async function puts({ context, bucket, key, what, seconds, limit }: Puts): Promi
   const { user, system } = process.cpuUsage(before);
   const byHand = await limit.round();
   const row = { what, size, lanes, unit: "op/s" } as const;
-  context.row(makeRow(row, [figure([rate]), figure([byHand])], [limit.name]));
+  context.row(makeRow(row, [figure([rate]), figure([byHand])], [limit]));
   return { rate, cpuPerPut: (user + system) / (rate * seconds) };
 }
 
@@ -129,7 +129,11 @@ function sizesOnDisk(context: Context, large: LargeStore, when: string, live: nu
   const database = Math.max(...taken.filter(({ name }) => name.endsWith(".db")).map(({ bytes }) => bytes));
   const row = (what: string, bytes: number) =>
     context.row(
-      makeRow({ what: `${what}, ${when}`, unit: "MiB" }, [figure([bytes / MiB]), bodies], ["bodies alone"]),
+      makeRow(
+        { what: `${what}, ${when}`, unit: "MiB" },
+        [figure([bytes / MiB]), bodies],
+        [{ name: "bodies alone" }],
+      ),
     );
   row("database", database);
   row("all files", totalBytes(taken));

@@ -85,9 +85,9 @@ async function compared(context: Context, pages: Pages): Promise<void> {
   const figures = await interleave(context.pace.rounds, [limit.round, ...pages.rounds]);
   const [byHand, few, many] = figures as [Figure, Figure, Figure | undefined];
   const row = { lanes, unit: "page/s" } as const;
-  context.row(makeRow({ ...row, what: pages.names[0] }, [few, byHand], [limit.name]));
+  context.row(makeRow({ ...row, what: pages.names[0] }, [few, byHand], [limit]));
   if (many === undefined) return;
-  context.row(makeRow({ ...row, what: pages.names[1] }, [many, byHand], [limit.name]));
+  context.row(makeRow({ ...row, what: pages.names[1] }, [many, byHand], [limit]));
   const times = few.rounds.map((rate, index) => rate / (many.rounds[index] ?? Number.NaN));
   const bar = { atMost: pages.atMost };
   const middle = ratio(few, many);

@@ -47,22 +47,24 @@ async function streams(context: Context): Promise<void> {
     ? await once(kinds.map(streamed))
     : await interleave(3, kinds.map(streamed));
   const row = { size: bytes, lanes: 1, unit: "MiB", bar: { atMost: 64 } } as const;
-  context.row(makeRow({ ...row, what: "put of a stream, memory" }, [put!, write!], ["md5 + write"]));
-  context.row(makeRow({ ...row, what: "get of a stream, memory" }, [get!, read!], ["open + read"]));
+  context.row(
+    makeRow({ ...row, what: "put of a stream, memory" }, [put!, write!], [{ name: "md5 + write" }]),
+  );
+  context.row(makeRow({ ...row, what: "get of a stream, memory" }, [get!, read!], [{ name: "open + read" }]));
   const rate = (kind: Task["kind"]) => figure((seconds.get(kind) ?? []).map((time) => bytes / MiB / time));
   const speed = { size: bytes, lanes: 1, unit: "MiB/s" } as const;
   context.row(
     makeRow(
       { ...speed, what: "put of a stream" },
       [rate("put stream"), rate("write by hand")],
-      ["md5 + write"],
+      [{ name: "md5 + write" }],
     ),
   );
   context.row(
     makeRow(
       { ...speed, what: "get of a stream" },
       [rate("get stream"), rate("read by hand")],
-      ["open + read"],
+      [{ name: "open + read" }],
     ),
   );
   rmSync(raw, { recursive: true });

@@ -40,7 +40,7 @@ async function run(context: Context): Promise<void> {
     if (miniflare !== undefined) limits.push(["miniflare", miniflare]);
     for (const lanes of connections) {
       const load = (port: number) => () =>
-        requestsPerSecond({ port, path: "/key", connections: lanes, seconds: context.pace.seconds });
+        requestsPerSecond({ port, paths: [["/key"]], connections: lanes, seconds: context.pace.seconds });
       await compare(context, {
         what: "script, one head per request",
         lanes,

@@ -4,9 +4,10 @@ export interface CephPlace {
   readonly directory: string;
   readonly fsid: string;
   readonly monitor: string;
+  readonly copies: number;
 }
 
-export function cephSettings({ directory, fsid, monitor }: CephPlace): string {
+export function cephSettings({ directory, fsid, monitor, copies }: CephPlace): string {
   // Without encryption on the way: with auth none a radosgw hangs in it.
   const plain = ["mon_client", "mon_service", "mon_cluster", "cluster", "service", "client"];
   return `[global]
@@ -34,12 +35,14 @@ mon_data_avail_crit = 1
 paxos_propose_interval = 0.05
 paxos_min_wait = 0.01
 
-osd_pool_default_size = 3
-osd_pool_default_min_size = 2
+osd_pool_default_size = ${copies}
+osd_pool_default_min_size = ${Math.ceil(copies / 2)}
 osd_pool_default_pg_num = 4
 osd_pool_default_pgp_num = 4
 osd_crush_chooseleaf_type = 0
 mon_max_pg_per_osd = 1000
+mon_allow_pool_size_one = true
+mon_warn_on_pool_no_redundancy = false
 
 # In a file, so that an OSD that was killed comes back with what it had.
 osd_objectstore = bluestore

@@ -25,23 +25,29 @@ export interface Ceph {
   kill(which: CephPart, signal?: NodeJS.Signals): Promise<void>;
   /** Resolves when it is at its work again. */
   restart(which: CephPart): Promise<void>;
-  /** When all that was written lies on all three OSDs again. */
+  /** When all that was written lies on all OSDs again. */
   healed(): Promise<void>;
 }
 
-const osds = 3;
-const gateways = 2;
+/** How much of it there is. Each OSD has a copy of everything. */
+export interface CephSize {
+  readonly osds: number;
+  readonly gateways: number;
+}
+
+const usualSize: CephSize = { osds: 3, gateways: 2 };
 const accessKeyId = "STOREKEY";
 const secretAccessKey = "storesecret";
 
-export async function startCeph(grounds: Grounds): Promise<Ceph> {
+export async function startCeph(grounds: Grounds, size = usualSize): Promise<Ceph> {
+  const { osds, gateways } = size;
   const directory = join(grounds.directory, "ceph");
   for (const name of ["mon", "run"]) mkdirSync(join(directory, name), { recursive: true });
   const settings = join(directory, "ceph.conf");
   const fsid = randomUUID();
   const monitor = `v2:127.0.0.1:${await freePort()}`;
-  const ports = [await freePort(), await freePort()];
-  writeFileSync(settings, cephSettings({ directory, fsid, monitor }));
+  const ports = await Promise.all(Array.from({ length: gateways }, freePort));
+  writeFileSync(settings, cephSettings({ directory, fsid, monitor, copies: osds }));
   const run = (program: string, ...args: string[]) => call(program, ["--conf", settings, ...args]);
   const ceph = (...args: string[]) => run("ceph", "--connect-timeout", "30", ...args);
 

@@ -1,0 +1,90 @@
+// Servers of others that speak S3 and are programs of their own: whichever is found is started on loopback and
+// measured; the others are named.
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import {
+  createGrounds,
+  eventually,
+  freePort,
+  type Grounds,
+  Hopeless,
+} from "../../test/cluster-run/grounds.ts";
+import type { Context } from "../section.ts";
+import { benchKey, type Native, natives } from "./natives.ts";
+import { startRadosgw } from "./radosgw.ts";
+import { createBucket, type S3Server, s3ServerAt } from "./s3-server.ts";
+import { leftOut } from "./s3rver.ts";
+
+export interface NativePeers {
+  readonly servers: readonly S3Server[];
+  stop(): Promise<void>;
+}
+
+/** On the first start of a run some of them make their files, on a machine that others use. */
+const patience = 90_000;
+
+export async function startNativePeers(context: Context): Promise<NativePeers> {
+  const grounds = createGrounds();
+  const servers: S3Server[] = [];
+  for (const native of natives) {
+    const program = programOf(native.program, context.programs[native.program]);
+    if (program === undefined) {
+      context.note(
+        `${native.name} is left out: no "${native.program}" on the PATH (--${native.program} FILE).`,
+      );
+      continue;
+    }
+    context.progress(`starting ${native.name}`);
+    try {
+      servers.push(await startNative(native, program, grounds, context));
+      context.note(`${native.name}: ${native.durability}.`);
+    } catch (error) {
+      context.note(`${leftOut(native.name, error)} ${grounds.words(native.name).split("\n").at(-2) ?? ""}`);
+    }
+  }
+  await startRadosgw(context, grounds, servers);
+  return { servers, stop: () => grounds.end() };
+}
+
+async function startNative(
+  native: Native,
+  program: string,
+  grounds: Grounds,
+  context: Context,
+): Promise<S3Server> {
+  const directory = join(context.directory, native.program);
+  mkdirSync(directory);
+  const port = await freePort();
+  const { args, env = {} } = await native.command({ directory, port });
+  const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const daemon = grounds.start(native.name, "env", [...pairs, program, ...args]);
+  const { name, isSynced } = native;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const server = s3ServerAt({ name, endpoint, ...benchKey, isSynced });
+  const answers = async () => {
+    if (!daemon.isAlive()) throw new Hopeless("it ended");
+    return (await fetch(endpoint)).status < 500;
+  };
+  await eventually(`${name} answers`, answers, patience);
+  await eventually(
+    `${name} has its bucket`,
+    async () => {
+      await createBucket(server);
+      return true;
+    },
+    patience,
+  );
+  return server;
+}
+
+function programOf(name: string, given: string | undefined): string | undefined {
+  const places = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name));
+  return (given === undefined ? places : [given]).find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,114 @@
+// The S3 rows: small and large objects of the product beside those of its peers, and beside what the machine gives.
+// The same client, the same keys and the same bytes for all of them, every request signed.
+import type { ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { requestsPerSecond } from "../http-load.ts";
+import { type Limit, md5Alone } from "../limits.ts";
+import { forEach, perSecond } from "../measure.ts";
+import { type Context, compare, KiB, MiB, sizeName } from "../section.ts";
+import { startBareFile } from "./bare-file.ts";
+import { getBytes, nameWithSync, putObject, type S3Server } from "./s3-server.ts";
+
+/** Enough that nothing which is remembered of one request answers the next one. */
+const keys = 1024;
+
+export interface S3Peer {
+  readonly server: S3Server;
+  /** How many times its rate should be reached: of a small GET, and of a small PUT. */
+  readonly getBar?: number | undefined;
+  readonly putBar?: number | undefined;
+}
+
+export async function smallRows(context: Context, store: S3Server, peers: readonly S3Peer[]): Promise<void> {
+  const { seconds } = context.pace;
+  const body = randomBytes(KiB);
+  const gets = (server: S3Server, connections: number) => {
+    const load = { port: server.port, connections, paths: signedPaths(server, "GET", connections) };
+    return (forSeconds = seconds) => requestsPerSecond({ ...load, seconds: forSeconds });
+  };
+  const puts = (server: S3Server, connections: number) => {
+    const load = { port: server.port, connections, paths: signedPaths(server, "PUT", connections) };
+    return (forSeconds = seconds) => requestsPerSecond({ ...load, method: "PUT", body, seconds: forSeconds });
+  };
+  for (const server of [store, ...peers.map((peer) => peer.server)]) {
+    context.progress(`warming ${server.name}`);
+    await forEach(keys, 16, (index) => putObject(server, keyOf(index), body));
+    // Servers that have just started compile what they run: none is measured before it has.
+    const warm = Math.max(2, seconds);
+    await gets(server, 16)(warm);
+    await puts(server, 16)(warm);
+    await gets(server, 16)(warm);
+  }
+  const row = { size: KiB, unit: "op/s" } as const;
+  for (const lanes of context.quick ? [16] : [1, 16, 64]) {
+    const measured = gets(store, lanes);
+    await compare(context, {
+      ...{ what: "S3 GET", ...row, lanes, round: () => measured() },
+      limits: peers.map(({ server, getBar }): Limit => {
+        const round = gets(server, lanes);
+        return { name: server.name, round: () => round(), bar: lanes === 16 ? getBar : undefined };
+      }),
+    });
+  }
+  for (const lanes of context.quick ? [64] : [1, 16, 64]) {
+    const measured = puts(store, lanes);
+    await compare(context, {
+      ...{ what: "S3 PUT, durable", ...row, lanes, round: () => measured() },
+      limits: peers.map(({ server, putBar }): Limit => {
+        const round = puts(server, lanes);
+        return { name: nameWithSync(server), round: () => round(), bar: lanes === 64 ? putBar : undefined };
+      }),
+    });
+  }
+}
+
+/** Every connection has keys of its own, so that no two of them wait for one object. */
+function signedPaths(server: S3Server, method: string, connections: number): string[][] {
+  const each = Math.floor(keys / connections);
+  return Array.from({ length: connections }, (_, connection) =>
+    Array.from({ length: each }, (_, index) => server.path(method, keyOf(connection * each + index))),
+  );
+}
+
+function keyOf(index: number): string {
+  return `object-${index}`;
+}
+
+export async function largeRows(
+  context: Context,
+  store: S3Server,
+  peers: readonly S3Server[],
+  started: ChildProcess[],
+): Promise<void> {
+  const { seconds } = context.pace;
+  const size = (context.quick ? 8 : 64) * MiB;
+  const body = randomBytes(size);
+  const key = (index: number) => `large-${index % 2}`;
+  const bare = await startBareFile(context.directory, body, started);
+  for (const server of [store, ...peers]) await forEach(2, 1, (index) => putObject(server, key(index), body));
+  let next = 0;
+  const row = { size, lanes: 1, unit: "MiB/s" } as const;
+  const work = { lanes: 1, seconds };
+  const gets = (server: S3Server) => () =>
+    perSecond(work, () => getBytes(server.port, server.path("GET", key(next++)), size));
+  await compare(context, {
+    ...{ what: "S3 GET", ...row, round: gets(store) },
+    limits: [
+      {
+        name: "bare node:http",
+        round: () => perSecond(work, () => getBytes(bare, "/", size)),
+        bar: 0.9,
+      },
+      ...peers.map((server): Limit => ({ name: server.name, round: gets(server) })),
+    ],
+  });
+  const puts = (server: S3Server) => () => perSecond(work, () => putObject(server, key(next++), body));
+  await compare(context, {
+    ...{ what: "S3 PUT, durable", ...row, round: puts(store) },
+    limits: [
+      { ...md5Alone(body, seconds), name: "md5 on one core", bar: 0.9 },
+      ...peers.map((server): Limit => ({ name: nameWithSync(server), round: puts(server) })),
+    ],
+  });
+  context.note(`${sizeName(size)} goes through one connection; the client runs on the same cores.`);
+}

@@ -1,0 +1,88 @@
+// A server that speaks S3, as a load meets it: its port, and paths that are signed for it. Whole bodies go to it
+// and come from it through node:http; small requests through http-load.ts.
+import { request } from "node:http";
+import { presign } from "../../src/http/signing.ts";
+import { sameCount } from "../section.ts";
+
+/** The bucket of all of them. */
+export const bucket = "bench";
+
+export interface S3Server {
+  readonly name: string;
+  readonly port: number;
+  /** Whether what it has acknowledged is on the disk. */
+  readonly isSynced: boolean;
+  /** A signed path for a method and a key, or for the bucket itself. */
+  path(method: string, key?: string): string;
+}
+
+export interface S3Address {
+  readonly name: string;
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly isSynced: boolean;
+}
+
+export function s3ServerAt(address: S3Address): S3Server {
+  const { name, endpoint, accessKeyId, secretAccessKey, isSynced } = address;
+  return {
+    name,
+    port: Number(new URL(endpoint).port),
+    isSynced,
+    path: (method, key) =>
+      presign({
+        ...{ endpoint, method, accessKeyId, secretAccessKey, region: "us-east-1" },
+        path: key === undefined ? `/${bucket}` : `/${bucket}/${key}`,
+        ...{ time: Date.now(), expiresInSeconds: 3600 },
+      }).slice(endpoint.length),
+  };
+}
+
+/** For one request: the name in a row where it matters what was synced. */
+export function nameWithSync({ name, isSynced }: S3Server): string {
+  return isSynced ? name : `${name}, never synced`;
+}
+
+export function putObject(server: S3Server, key: string, body: Uint8Array): Promise<void> {
+  return put(server, server.path("PUT", key), body);
+}
+
+export function createBucket(server: S3Server): Promise<void> {
+  return put(server, server.path("PUT"), new Uint8Array());
+}
+
+function put({ name, port }: S3Server, path: string, body: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-length": body.length };
+    const outgoing = request({ port, host: "127.0.0.1", method: "PUT", path, headers });
+    outgoing.on("error", reject);
+    outgoing.on("response", (incoming) => {
+      incoming.resume();
+      incoming.on("end", () =>
+        incoming.statusCode === 200
+          ? resolve()
+          : reject(new Error(`Cannot measure: ${name} answered a PUT with ${incoming.statusCode}`)),
+      );
+    });
+    outgoing.end(body);
+  });
+}
+
+export function getBytes(port: number, path: string, bytes: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request({ port, host: "127.0.0.1", path });
+    outgoing.on("error", reject);
+    outgoing.on("response", (incoming) => {
+      let found = 0;
+      incoming.on("data", (chunk: Buffer) => {
+        found += chunk.length;
+      });
+      incoming.on("end", () => {
+        sameCount(found, bytes, "bytes");
+        resolve();
+      });
+    });
+    outgoing.end();
+  });
+}

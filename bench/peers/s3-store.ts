@@ -1,0 +1,22 @@
+// The S3 API of the product, by its own command, with a bucket and a key for it.
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openEngine } from "../../src/open.ts";
+import { createCredentials } from "../../src/s3/credentials.ts";
+import { loadSecretKey } from "../../src/script/secret-key.ts";
+import { startStore } from "../servers.ts";
+import { bucket, type S3Server, s3ServerAt } from "./s3-server.ts";
+
+export async function startS3Store(directory: string, started: ChildProcess[]): Promise<S3Server> {
+  writeFileSync(join(directory, "index.js"), "export default { fetch: () => new Response() };");
+  const data = join(directory, "data");
+  mkdirSync(data);
+  const { engine, documents } = await openEngine(data);
+  await engine.createBucket(bucket);
+  const credentials = createCredentials(documents, loadSecretKey(data, undefined), Date.now);
+  const { accessKeyId, secretAccessKey } = await credentials.create();
+  await engine.close();
+  const { s3 } = await startStore(directory, started);
+  return s3ServerAt({ name: "store", endpoint: s3.url, accessKeyId, secretAccessKey, isSynced: true });
+}

@@ -1,0 +1,119 @@
+// One script in the product and in miniflare: a request asks it for so many operations on its bucket, and the client
+// takes the time. Neither clock of the two is needed, and the one request weighs nothing beside the many operations.
+import type { ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openStore } from "../../src/index.ts";
+import type { Context } from "../section.ts";
+import { firstDocument, installPeer, start, startStore } from "../servers.ts";
+
+/** The last one that runs on the oldest Node we support. */
+export const miniflareVersion = "4.20260426.0";
+
+export type ScriptOperation = "head" | "get" | "put";
+
+const keys = 1024;
+
+/** How long a request is to last: long beside its way, and no script that the product takes for a blocked one. */
+const requestMs = 20;
+
+const script = `const body = new Uint8Array(1024).fill(7);
+const key = (index) => "object-" + (index % ${keys});
+const operations = {
+  async head(bucket, index) {
+    if ((await bucket.head(key(index))) === null) throw new Error("missing");
+  },
+  async get(bucket, index) {
+    const bytes = await (await bucket.get(key(index))).arrayBuffer();
+    if (bytes.byteLength !== body.length) throw new Error("torn");
+  },
+  put: (bucket, index) => bucket.put(key(index), body),
+};
+export default {
+  async fetch(request, env) {
+    const asked = new URL(request.url).searchParams;
+    const operation = operations[asked.get("operation")];
+    const count = Number(asked.get("count"));
+    let next = 0;
+    const lane = async () => {
+      while (next < count) await operation(env.BUCKET, next++);
+    };
+    await Promise.all(Array.from({ length: Number(asked.get("lanes")) }, lane));
+    return new Response(String(next));
+  },
+};
+`;
+
+export interface ScriptServer {
+  /** Operations a second of so many lanes in one request after the other. */
+  rate(operation: ScriptOperation, lanes: number, seconds: number): Promise<number>;
+}
+
+export async function startStoreScript(directory: string, started: ChildProcess[]): Promise<ScriptServer> {
+  mkdirSync(directory);
+  writeFileSync(join(directory, "index.js"), script);
+  const data = join(directory, "data");
+  mkdirSync(data);
+  const store = await openStore(data);
+  await store.createBucket("bench");
+  await store.close();
+  const { url } = await startStore(directory, started);
+  return scriptServerAt(url);
+}
+
+/** On the disk, as the product is, in a folder of its own. */
+export async function startMiniflareScript(context: Context, started: ChildProcess[]): Promise<ScriptServer> {
+  const cache = await installPeer(context, "miniflare", miniflareVersion);
+  const file = join(cache, "serve-operations.mjs");
+  writeFileSync(
+    file,
+    `import { Miniflare } from "miniflare";
+const [, , script, folder] = process.argv;
+const miniflare = new Miniflare({
+  modules: true,
+  script,
+  compatibilityDate: "2026-04-01",
+  r2Buckets: ["BUCKET"],
+  r2Persist: folder,
+  host: "127.0.0.1",
+  port: 0,
+});
+process.on("SIGTERM", () => miniflare.dispose().finally(() => process.exit()));
+console.log(JSON.stringify({ url: String(await miniflare.ready) }));
+`,
+  );
+  const child = start([file, script, join(context.directory, "miniflare")], started);
+  const { url } = JSON.parse(await firstDocument(child)) as { url: string };
+  return scriptServerAt(url);
+}
+
+async function scriptServerAt(url: string): Promise<ScriptServer> {
+  const ask = async (operation: ScriptOperation, lanes: number, count: number): Promise<number> => {
+    const begin = performance.now();
+    const asked = new URLSearchParams({ operation, lanes: String(lanes), count: String(count) });
+    const response = await fetch(`${url}?${asked}`);
+    const said = await response.text();
+    if (said !== String(count)) throw new Error(`Cannot measure: the script answered ${said.slice(0, 80)}`);
+    return performance.now() - begin;
+  };
+  await ask("put", 32, keys);
+  /** How many fit into a request, as the last one went. */
+  const fitting = new Map<string, number>();
+  return {
+    async rate(operation, lanes, seconds) {
+      const name = `${operation} ${lanes}`;
+      const end = performance.now() + seconds * 1000;
+      let done = 0;
+      let spent = 0;
+      do {
+        const count = fitting.get(name) ?? 2 * lanes;
+        const time = await ask(operation, lanes, count);
+        done += count;
+        spent += time;
+        const fits = Math.round((count * requestMs) / time);
+        fitting.set(name, Math.max(lanes, Math.min(fits, 4 * count)));
+      } while (performance.now() < end);
+      return (done / spent) * 1000;
+    },
+  };
+}
