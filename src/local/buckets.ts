@@ -15,6 +15,7 @@ import { createGlance, type Glance } from "./glance.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
+import { createRecent, createRoom, type Recent } from "./recent.ts";
 import { createRegistryReader, type RegisteredBucket, type RegistryReader } from "./registry.ts";
 import { openBucketDatabase } from "./upgrade.ts";
 
@@ -22,6 +23,8 @@ export interface OpenBucket {
   readonly bucket: RegisteredBucket;
   readonly database: Database;
   readonly queries: Queries;
+  /** In front of the queries. */
+  readonly recent: Recent;
 }
 
 export interface Buckets {
@@ -54,7 +57,11 @@ export function createBuckets(layout: Layout): Buckets {
       throw damageOf(error, "the registry");
     }
   }
-  const handles = createLeastRecent(128, openByName, ({ database }) => database.close());
+  const room = createRoom();
+  const handles = createLeastRecent(128, openByName, ({ database, recent }) => {
+    recent.close();
+    database.close();
+  });
 
   function openByName(name: string): OpenBucket {
     for (;;) {
@@ -75,7 +82,9 @@ export function createBuckets(layout: Layout): Buckets {
     try {
       const database = openBucketDatabase(path, "reader");
       const queries = createQueries(database);
-      if (!queries.isDeleted()) return { bucket, database, queries };
+      if (!queries.isDeleted()) {
+        return { bucket, database, queries, recent: createRecent(createGlance(path), room) };
+      }
       database.close();
       return undefined;
     } catch (error) {
@@ -104,7 +113,6 @@ export function createBuckets(layout: Layout): Buckets {
     all: (which) => known((reader) => reader.all(which)),
     close() {
       handles.clear();
-      glance.close();
       registry.close();
     },
   };

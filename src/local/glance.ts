@@ -1,12 +1,11 @@
 // Whether a database may have changed since the last look, without asking SQLite: every commit writes the header of
 // the index of its log, and reading those few bytes costs a fifth of the smallest query.
 // (SQLite's WAL-mode file format, 2.2: the header of the wal-index, which has a counter of changes.)
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface Glance {
   /** True at first, and whenever there may have been a commit by anybody since the last time it was asked. */
   hasChanged(): boolean;
-  close(): void;
 }
 
 /** Both copies of the header. */
@@ -22,7 +21,7 @@ export function createGlance(databasePath: string): Glance {
   return {
     hasChanged() {
       try {
-        descriptor ??= openSync(`${databasePath}-shm`, "r");
+        descriptor ??= descriptorOf(`${databasePath}-shm`);
         if (readSync(descriptor, now, 0, headerBytes, 0) === headerBytes && isKnown && now.equals(last)) {
           return false;
         }
@@ -35,10 +34,38 @@ export function createGlance(databasePath: string): Glance {
       isKnown = true;
       return true;
     },
-    close() {
-      if (descriptor !== undefined) closeSync(descriptor);
-      descriptor = undefined;
-      isKnown = false;
-    },
   };
+}
+
+/**
+ * One a file, and never closed while the file is there: with any descriptor of a file that a process closes, it lets
+ * go of all its locks on it (fcntl(2)), and so of those that SQLite holds, in whichever thread.
+ */
+const descriptors = new Map<string, number>();
+const mostDescriptors = 256;
+
+function descriptorOf(path: string): number {
+  const known = descriptors.get(path);
+  if (known !== undefined && isOf(known, path)) return known;
+  forget(path);
+  if (descriptors.size >= mostDescriptors) {
+    for (const [other, descriptor] of descriptors) if (!isOf(descriptor, other)) forget(other);
+  }
+  if (descriptors.size >= mostDescriptors) throw new Error("More databases than are looked at.");
+  const opened = openSync(path, "r");
+  descriptors.set(path, opened);
+  return opened;
+}
+
+/** A file that was removed keeps its number as long as it is open, so that no later one has it. */
+function isOf(descriptor: number, path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  const held = fstatSync(descriptor);
+  return there !== undefined && there.ino === held.ino && there.dev === held.dev;
+}
+
+function forget(path: string): void {
+  const descriptor = descriptors.get(path);
+  descriptors.delete(path);
+  if (descriptor !== undefined) closeSync(descriptor);
 }

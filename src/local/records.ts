@@ -42,8 +42,8 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     createBucket: (bucket) => writer.createBucket(bucket),
     async bucket(name) {
       try {
-        const found = (queries: Queries, { bucket }: OpenBucket) => {
-          const settings = queries.settings();
+        const found = (queries: Queries, { bucket, recent }: OpenBucket) => {
+          const settings = recent.settings(() => queries.settings());
           return settings && { ...withoutId(bucket), settings };
         };
         return buckets.read(name, found, isFound);
@@ -65,10 +65,14 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.totals(), never);
     },
     async object(name, key) {
-      return buckets.read(name, (queries) => queries.object(key), isFound);
+      const find = (queries: Queries, { recent }: OpenBucket) =>
+        recent.object(key, () => queries.object(key));
+      return buckets.read(name, find, isFound);
     },
     async objectWithBody(name, key) {
-      return buckets.read(name, (queries) => queries.objectWithBody(key), isFound);
+      const find = (queries: Queries, { recent }: OpenBucket) =>
+        recent.objectWithBody(key, () => queries.objectWithBody(key));
+      return buckets.read(name, find, isFound);
     },
     async objects(name, scan) {
       return buckets.read(
