@@ -15,6 +15,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
   { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
   { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
+  { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },

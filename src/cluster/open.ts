@@ -1,6 +1,7 @@
 // Opens a cluster: the two ports over PostgreSQL and a shelf. Any number of processes may do so at once, anywhere.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
+import type { S3Times } from "../http/s3-wire.ts";
 import { StoreError } from "../model/errors.ts";
 import type { ClusterLocation } from "../model/location.ts";
 import { createClusterBlobs } from "./blobs.ts";
@@ -15,7 +16,6 @@ import { type DatabaseAddress, describedAddress, parsePostgresUrl } from "./post
 import { announcePresence, type Presence } from "./presence.ts";
 import { createPrimary } from "./primary.ts";
 import { createClusterRecords } from "./records.ts";
-import type { S3Times } from "./s3-wire.ts";
 import { checkShelf, checkVersion, foundVersion, migrate, type Run } from "./schema.ts";
 import type { Shelf } from "./shelf.ts";
 

@@ -1,18 +1,11 @@
 // A small client of an S3 service: the five requests a shelf needs, made again while that may help and there is
 // time. All of them may be made twice: a name is only ever written with the same bytes.
-import { setTimeout as pause } from "node:timers/promises";
-import { type Answer, Broken, type Leaving, Silence } from "../http/outgoing.ts";
+import { type Answer, Broken, type Leaving } from "../http/outgoing.ts";
+import { createS3Asking } from "../http/s3-asking.ts";
+import { bodyOf, resumingBody, type S3Body } from "../http/s3-body.ts";
+import { elementText, numberIn, refusalOf, S3Refusal, toldError } from "../http/s3-errors.ts";
+import type { S3Payload, S3Place, S3Times } from "../http/s3-wire.ts";
 import { damaged } from "./blocks.ts";
-import { bodyOf, resumingBody, type S3Body, wholeBody } from "./s3-body.ts";
-import { elementText, isPassing, readRefusal, S3Refusal, toldError } from "./s3-errors.ts";
-import {
-  createS3Wire,
-  type S3Payload,
-  type S3Place,
-  type S3Request,
-  type S3Times,
-  usualTimes,
-} from "./s3-wire.ts";
 
 export interface S3Client {
   /** How often it was sent until it was known to have arrived. */
@@ -49,51 +42,9 @@ export interface S3Page {
   readonly next: string | undefined;
 }
 
-const firstPause = 40;
-const longestPause = 2000;
-
 export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3Client {
-  const times = { ...usualTimes, ...given };
-  const wire = createS3Wire(place, times);
-  let isClosed = false;
-
-  /** Until it succeeds, cannot succeed, or the time for it is over. */
-  async function untilDone<T>(
-    work: (deadline: number, tries: number) => Promise<T>,
-    leaving?: Leaving,
-  ): Promise<T> {
-    const deadline = performance.now() + times.retry;
-    for (let tries = 0; ; tries++) {
-      try {
-        return await work(deadline, tries + 1);
-      } catch (error) {
-        if (error instanceof Silence) wire.dropKept();
-        // Not all at the same moment, who were cut at the same moment.
-        const wait = Math.min(firstPause * 2 ** tries, longestPause) * (0.5 + Math.random() / 2);
-        const isOver = performance.now() + wait >= deadline || leaving?.isLeft === true;
-        if (!isPassing(error) || isOver || isClosed) throw toldError(error, wire.host);
-        await pause(wait);
-      }
-    }
-  }
-
-  /** The answer's head, when the service has done what was asked. */
-  async function accepted(request: S3Request, deadline: number): Promise<Answer> {
-    const message = await wire.send(request, deadline);
-    const status = message.statusCode!;
-    if (status >= 200 && status < 300) return message;
-    throw readRefusal(status, await wholeBody(bodyOf(message, times.idle)));
-  }
-
-  /** With the answer's document. */
-  function ask(
-    request: S3Request,
-  ): Promise<{ readonly message: Answer; readonly document: string; readonly tries: number }> {
-    return untilDone(async (deadline, tries) => {
-      const message = await accepted(request, deadline);
-      return { message, document: await wholeBody(bodyOf(message, times.idle)), tries };
-    });
-  }
+  const asking = createS3Asking(place, { times: given, told: toldError });
+  const { times, untilDone, accepted, ask } = asking;
 
   const keyOf = (key: string) => place.prefix + key;
 
@@ -131,8 +82,8 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       resumingBody({
         length: range.length,
         retryMilliseconds: times.retry,
-        isOver: () => isClosed,
-        told: (error) => toldError(error, wire.host),
+        isOver: asking.isClosed,
+        told: asking.told,
         async open(done, leaving) {
           const rest = { ...range, offset: range.offset + done, length: range.length - done };
           return untilDone(async (deadline) => {
@@ -173,14 +124,11 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       try {
         return readPage(document, place.prefix);
       } catch (error) {
-        throw toldError(error, wire.host);
+        throw asking.told(error);
       }
     },
 
-    close() {
-      isClosed = true;
-      wire.close();
-    },
+    close: asking.close,
   };
 
   async function getRange(key: string, range: S3Range, leaving: Leaving, deadline: number): Promise<Answer> {
@@ -200,15 +148,6 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
       throw error;
     }
   }
-}
-
-function refusalOf(error: unknown): S3Refusal | undefined {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof S3Refusal ? cause : undefined;
-}
-
-function numberIn(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }
 
 /** The service has what was written, as long as it was, and answers with what was asked for. */

@@ -2,8 +2,8 @@
 // request that failed must be made again. All writes of a process together hold a bounded number of bytes: how
 // long pieces are is decided by how many write when the first one is filled.
 import { createHash } from "node:crypto";
+import type { S3Payload } from "../http/s3-wire.ts";
 import { createBlockEncoder, storedBlockBytes } from "./blocks.ts";
-import type { S3Payload } from "./s3-wire.ts";
 
 const MiB = 1024 * 1024;
 

@@ -2,6 +2,7 @@
 //   <prefix><bucket id>/<name>          the first piece
 //   <prefix><bucket id>/<name>.000001   the next ones
 import { randomBytes } from "node:crypto";
+import type { S3Body } from "../http/s3-body.ts";
 import { sha256 } from "../http/signing.ts";
 import type { ByteRange } from "../model/range.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "./blocks.ts";
 import { createChunkRoom } from "./chunk-room.ts";
 import { inParallel } from "./in-parallel.ts";
-import type { S3Body } from "./s3-body.ts";
 import type { S3Client, S3Page, S3Range } from "./s3-client.ts";
 import { createPieceRoom, type PieceLimits } from "./s3-pieces.ts";
 import type { Shelf, ShelfPlace, ShelvedBlob } from "./shelf.ts";

@@ -3,12 +3,12 @@ import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { type Data, withData } from "../context.ts";
-import { explained } from "../failures.ts";
 import { interruptible } from "../interrupt.ts";
-import { counted, type Output, visible } from "../output.ts";
+import { counted, visible } from "../output.ts";
 import { startProgress } from "../progress.ts";
 import { realFolder, type SyncPlaces, syncPlaces } from "../sync/places.ts";
-import { objectsOf, type SyncCounts, sync, type Told } from "../sync/sync.ts";
+import { objectsOf, type SyncCounts, sync } from "../sync/sync.ts";
+import { tellTransfer, transferFacts, transferLabel } from "../transfer-report.ts";
 
 export const syncCommand: Command = {
   name: "sync",
@@ -56,19 +56,15 @@ async function runSync(invocation: Invocation, data: Data, { places, counts, sig
   if (to === "folder" && deletes) await refuseNothing({ engine, bucket, prefix }, places);
   const absent = to === "bucket" ? "refuse" : isDryRun ? "pretend" : "create";
   const { folder, except } = await realFolder(invocation, places.folder, { absent, location });
-  const label = () => {
-    const { same, copied, deleted, failed } = counts;
-    const rest = [deleted > 0 ? `, ${deleted} deleted` : "", failed > 0 ? `, ${failed} failed` : ""];
-    return `${same} same, ${copied} copied${rest.join("")}`;
-  };
-  const progress = startProgress(output, { label });
+  const progress = startProgress(output, { label: () => transferLabel(counts) });
+  const telling = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
   try {
     await sync(
       {
         ...{ engine, bucket, prefix, folder, except, to, isDryRun, deletes, signal },
         sizeOnly: options.flag("size-only"),
         onBytes: (count) => progress.advance(count),
-        tell: (told) => tell(output, places, { told, isDryRun }),
+        tell: (told) => tellTransfer(output, told, telling),
       },
       counts,
     );
@@ -91,35 +87,6 @@ async function refuseNothing(
   );
 }
 
-async function tell(
-  output: Output,
-  { to, bucket }: SyncPlaces,
-  { told, isDryRun }: { readonly told: Told; readonly isDryRun: boolean },
-): Promise<void> {
-  const { kind, key } = told;
-  if (kind === "failed" || kind === "passed") {
-    const error = kind === "failed" ? explained(told.error, { bucket, key }) : undefined;
-    const why = kind === "passed" ? told.why : error instanceof Error ? error.message : String(error);
-    if (output.isJson) return output.line(JSON.stringify({ kind, key, why }));
-    const { red, bold, yellow } = output.noteStyle;
-    const label = kind === "failed" ? red(bold("failed:")) : yellow("passed by:");
-    // Over the progress, which is drawn anew behind it.
-    const clear = output.stderr.isTTY === true ? "\r\u001b[K" : "";
-    output.note(`${clear}${label} ${visible(`${key}: ${why}`)}`);
-    return;
-  }
-  const what = kind === "delete" ? "delete" : to === "bucket" ? "put" : "get";
-  const size = kind === "copy" ? told.size : undefined;
-  if (output.isJson) return output.line(JSON.stringify({ kind: what, key, size }));
-  if (!isDryRun) return;
-  const columns = [
-    { name: "WHAT", width: 6 },
-    { name: "SIZE", align: "right", width: 10 } as const,
-    { name: "KEY" },
-  ];
-  await output.moreRows(columns, [[what, size === undefined ? "-" : output.bytes(size), key]]);
-}
-
 async function tellReport(
   { output, options }: Invocation,
   places: SyncPlaces,
@@ -131,16 +98,9 @@ async function tellReport(
   const [from, into] = to === "bucket" ? [folder, address] : [address, folder];
   if (output.isJson)
     return output.line(JSON.stringify({ kind: "report", from, to: into, isDryRun, ...counts }));
-  const { copied, bytes, same, deleted, passed, failed } = counts;
+  const { copied, bytes } = counts;
   const done = to === "bucket" ? (isDryRun ? "Would put" : "Put") : isDryRun ? "Would get" : "Got";
-  const facts = [
-    `${same} the same`,
-    ...(deleted > 0 ? [`${deleted} ${isDryRun ? "to be deleted" : "deleted"}`] : []),
-    ...(passed > 0 ? [`${passed} passed by`] : []),
-    ...(failed > 0 ? [output.style.red(`${failed} failed`)] : []),
-  ];
+  const facts = transferFacts(counts, output, isDryRun);
   const what = `${counted(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
-  await output.line(
-    `${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts.join(", ")}.`,
-  );
+  await output.line(`${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts}.`);
 }

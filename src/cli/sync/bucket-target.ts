@@ -3,13 +3,14 @@ import type { WriteOptions } from "../../engine/engine.ts";
 import type { Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
+import { CommandError } from "../command-error.ts";
 import { contentTypeOf } from "../content-types.ts";
 import { upload } from "../upload.ts";
 import { hasSameBytes, openLocalFile } from "./local-file.ts";
 import type { SyncOptions, SyncTarget } from "./sync.ts";
 
 export function createBucketTarget(options: SyncOptions): SyncTarget {
-  const { engine, bucket, isDryRun, sizeOnly, signal, onBytes } = options;
+  const { engine, bucket, isDryRun, sizeOnly, verifies, signal, onBytes } = options;
   let dead: Key[] = [];
 
   async function deleteAll(): Promise<void> {
@@ -26,7 +27,11 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
           return undefined;
         if (!isDryRun) {
           const given = { chunks: file.chunks(), size: file.size, options: writeOptions(key, record) };
-          await upload({ engine, to: { bucket, key }, ...given, signal, onBytes });
+          const stored = await upload({ engine, to: { bucket, key }, ...given, signal, onBytes });
+          const isRight =
+            !verifies || (await hasSameBytes({ engine, bucket, record: stored, file, sizeOnly: false }));
+          if (!isRight)
+            throw new CommandError("What was stored is not what the file holds: import it again.");
         }
         return file.size;
       } finally {

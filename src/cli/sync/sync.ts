@@ -27,6 +27,8 @@ export interface SyncOptions {
   readonly deletes: boolean;
   /** Whether files and objects of the same size are taken for the same. */
   readonly sizeOnly: boolean;
+  /** Whether a file is read once more and held against what was stored of it. */
+  readonly verifies?: boolean;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
   tell(told: Told): Promise<void>;
@@ -124,7 +126,7 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
 }
 
 /** Nothing that follows would fare better. */
-function endsAll(error: unknown): boolean {
+export function endsAll(error: unknown): boolean {
   if (error instanceof StoreError) {
     return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
   }

@@ -1,7 +1,7 @@
 // The body of an answer, asked for a chunk at a time: a service that falls silent while a chunk is due is cut, one
 // whose receiver takes its time is not.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Answer, Broken, type Leaving, Silence } from "../http/outgoing.ts";
+import { type Answer, Broken, type Leaving, Silence } from "./outgoing.ts";
 import { isPassing } from "./s3-errors.ts";
 
 export interface S3Body {

@@ -1,6 +1,7 @@
 // What an S3 service says when it does not do what was asked, and what of it passes by itself.
-import { Broken, Silence } from "../http/outgoing.ts";
+
 import { StoreError } from "../model/errors.ts";
+import { Broken, Silence } from "./outgoing.ts";
 
 /** The service's own words for why not. */
 export class S3Refusal extends Error {
@@ -84,4 +85,14 @@ function unescapeXml(text: string): string {
     const point = hex === undefined ? Number(decimal) : Number.parseInt(hex as string, 16);
     return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
   });
+}
+
+/** What the service said, behind a failure that was told. */
+export function refusalOf(error: unknown): S3Refusal | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof S3Refusal ? cause : undefined;
+}
+
+export function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }

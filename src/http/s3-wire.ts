@@ -7,7 +7,7 @@ import {
   type OutgoingRequest,
   type OutgoingTimes,
   type Service,
-} from "../http/outgoing.ts";
+} from "./outgoing.ts";
 import {
   algorithm,
   amzTime,
@@ -20,7 +20,7 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../http/signing.ts";
+} from "./signing.ts";
 
 export interface S3Place extends Service {
   readonly accessKeyId: string;
