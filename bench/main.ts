@@ -20,11 +20,23 @@ import { s3 } from "./sections/s3.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
+import { writers } from "./sections/writers.ts";
 import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
 
 /** In this order: churn is last since it destroys what the large store holds. */
-const sections: readonly Section[] = [small, sizes, multipart, scripts, s3, contention, list, memory, churn];
+const sections: readonly Section[] = [
+  small,
+  writers,
+  sizes,
+  multipart,
+  scripts,
+  s3,
+  contention,
+  list,
+  memory,
+  churn,
+];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
 const asked: readonly Section[] = [peers, cluster, clusterModel];
