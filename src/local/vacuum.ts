@@ -43,6 +43,25 @@ export function giveBackNow(database: Database): boolean {
   return true;
 }
 
+/** Folds the log in and gives its room back; false when there was none, or it cannot be done now. */
+export function cutLog(database: Database): boolean {
+  const { log } = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number };
+  if (log <= 0) return false;
+  try {
+    const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    return busy === 0;
+  } catch (error) {
+    if (!isForLater(error)) throw error;
+    return false;
+  }
+}
+
+/** Busy with another process, or no room to work in. */
+function isForLater(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === sqliteBusy || code === sqliteFull;
+}
+
 function giveBack(database: Database): boolean {
   const free = Number(pragma(database, "freelist_count"));
   const pages = Number(pragma(database, "page_count"));
@@ -51,9 +70,8 @@ function giveBack(database: Database): boolean {
     database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
     return true;
   } catch (error) {
-    // Busy with another process, or no room to work in: giving space back can wait. Nothing else can.
-    const code = sqliteCode(error);
-    if (code !== sqliteBusy && code !== sqliteFull) throw error;
+    // Giving space back can wait. Nothing else can.
+    if (!isForLater(error)) throw error;
     return false;
   }
 }

@@ -26,7 +26,7 @@ import { createLeastRecent } from "./least-recent.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
 import { openBucketDatabase } from "./upgrade.ts";
-import { createVacuum, giveBackNow } from "./vacuum.ts";
+import { createVacuum, cutLog, giveBackNow } from "./vacuum.ts";
 import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
 import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
@@ -86,7 +86,13 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   const freeing = changes.filter((change) => change.frees);
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
-  if (isLastResort && !reserve.release()) return changes.map(() => failure("full", error));
+  try {
+    // What was logged since the reserve went has taken its room: folded in, it is there again.
+    if (isLastResort && !reserve.release() && !cutLog(buckets.get(bucketId).database))
+      return changes.map(() => failure("full", error));
+  } catch (failed) {
+    return changes.map(() => failure("failed", failed));
+  }
   const outcomes = commitGroup({ bucketId, changes: freeing })[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
 }

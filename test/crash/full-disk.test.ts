@@ -4,7 +4,7 @@ import { readdirSync, realpathSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/index.ts";
-import { mountSmallDisk } from "../support/small-disk.ts";
+import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import type { Filled } from "./agent.ts";
 import { type Agent, Refusal, withAgents } from "./agents.ts";
@@ -16,10 +16,14 @@ const full = 10044;
 const parts: Value = { name: "parts", size: 300 * KiB };
 
 /** Runs on a disk of its own, of so many bytes; says loudly when this machine lets nobody make one. */
-async function onSmallDisk(t: TestContext, size: number, work: (directory: string) => Promise<void>) {
+async function onSmallDisk(
+  t: TestContext,
+  size: number,
+  work: (directory: string, disk: SmallDisk) => Promise<void>,
+) {
   const disk = mountSmallDisk(realpathSync(await temporaryDirectory(t)), size);
   try {
-    if (disk.isSmall) await work(join(disk.directory, "store"));
+    if (disk.isSmall) await work(join(disk.directory, "store"), disk);
     else t.skip("no small disk can be mounted here");
   } finally {
     disk.remove();
@@ -145,4 +149,28 @@ fullDiskTest("a disk full of large bodies refuses puts, and deletes make room ag
 fullDiskTest("a disk full of small bodies refuses puts, and deletes make room again", {
   disk: 12 * MiB,
   prefixes: [["small ", KiB]],
+});
+
+test("deletes of many go on when more of them were logged than the reserve has room for", async (t) => {
+  await onSmallDisk(t, 64 * MiB, async (directory, disk) => {
+    const store = await openStore(directory);
+    t.after(() => store.close());
+    await store.createBucket(bucket);
+    const objects = store.bucket(bucket);
+    const count = 6000;
+    const atOnce = 200;
+    const keys = Array.from({ length: count }, (_, i) => `key ${String(i).padStart(5, "0")}`);
+    for (let from = 0; from < count; from += atOnce) {
+      await Promise.all(keys.slice(from, from + atOnce).map((key) => objects.put(key, new Uint8Array(KiB))));
+    }
+    disk.fill(0);
+    // Far from each other, so that each delete changes as many pages as it can.
+    const stride = count / atOnce;
+    for (let at = 0; at < stride; at++) {
+      await objects.delete(Array.from({ length: atOnce }, (_, i) => keys[at + i * stride]!));
+    }
+    assert.deepEqual((await objects.list()).objects, []);
+    disk.empty();
+    assert.ok(await objects.put("after", new Uint8Array(KiB)));
+  });
 });
