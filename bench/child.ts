@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import { openStore, type Store, type StoreBucket } from "../src/index.ts";
 import { drain, repeated, streamBucket } from "./bodies.ts";
+import { holdStreams } from "./growth/held.ts";
 import { perSecond } from "./measure.ts";
 import { KiB, MiB, present } from "./section.ts";
 import { createAtOnce } from "./sections/contention.ts";
@@ -19,6 +20,8 @@ export type Task =
       readonly directory: string;
       readonly bytes: number;
     }
+  /** Opens so many streams and holds them: how much memory each takes. */
+  | { readonly kind: "hold get" | "hold put"; readonly directory: string; readonly streams: number }
   /** Told a key, puts an object there so many times at once, and says which of them won. */
   | { readonly kind: "contend"; readonly directory: string; readonly bucket: string; readonly puts: number };
 
@@ -30,6 +33,10 @@ export interface Opened {
 export interface Streamed {
   readonly peakMiB: number;
   readonly seconds: number;
+}
+
+export interface Held {
+  readonly KiBEach: number;
 }
 
 export interface Won {
@@ -64,6 +71,13 @@ async function run(task: Task): Promise<void> {
       return weigh(async () => writeByHand(`${task.directory}/by-hand`, task.bytes));
     case "read by hand":
       return weigh(async () => readByHand(`${task.directory}/by-hand`));
+    case "hold get":
+    case "hold put":
+      return withStore(task.directory, async (store) => {
+        const which = task.kind === "hold get" ? "get" : "put";
+        const KiBEach = await holdStreams(store.bucket(streamBucket), which, task.streams);
+        say({ KiBEach } satisfies Held);
+      });
     case "contend":
       return withStore(task.directory, (store) => contend(store.bucket(task.bucket), task.puts));
   }

@@ -7,11 +7,13 @@ import { prepareLargeStore } from "./large-store.ts";
 import { diskFacts } from "./limits.ts";
 import type { Pace } from "./measure.ts";
 import { help, type Options, parseOptions, UsageError } from "./options.ts";
+import { type Draw, save } from "./saved.ts";
 import { type Context, type Judged, MiB, type Row, type Section } from "./section.ts";
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
 import { contention } from "./sections/contention.ts";
+import { growth } from "./sections/growth.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { multipart } from "./sections/multipart.ts";
@@ -39,7 +41,7 @@ const sections: readonly Section[] = [
 ];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [peers, cluster, clusterModel];
+const asked: readonly Section[] = [peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };
@@ -68,23 +70,31 @@ async function main(options: Options): Promise<void> {
     mkdirSync(directory);
     const rows: Row[] = [];
     const notes: string[] = [];
+    let picture: Draw | undefined;
     const context: Context = {
       directory,
       pace: options.quick ? quick : full,
       quick: options.quick,
       minutes: options.minutes,
       programs: options.programs,
+      sizes: options.sizes,
+      stores: options.stores,
       children,
       largeStore: options.quick && options.only === undefined ? undefined : largeStore,
       row: (row) => rows.push(row),
       note: (text) => notes.push(text),
+      picture: (draw) => {
+        picture = draw;
+      },
       progress: (text) => progress(`${section.name}: ${text}`),
     };
     await section.run(context);
     rmSync(directory, { recursive: true });
     progress("");
     const { name, description } = section;
-    reports.push({ name, description, rows, notes });
+    const report = { name, description, rows, notes };
+    reports.push(report);
+    if (options.save !== undefined) save(options.save, report, { machine, draw: picture });
     print(
       [`${name}: ${description}`, "", ...(rows.length > 0 ? [renderTable(rows)] : []), ...notes, ""].join(
         "\n",

@@ -16,6 +16,12 @@ export interface Options {
   readonly minutes: number;
   /** Where programs of peers are, by their names, as far as it was said. */
   readonly programs: Readonly<Record<string, string | undefined>>;
+  /** How many objects the stores have that growth is measured on, from few to many. */
+  readonly sizes: readonly number[];
+  /** Where these stores are kept, and taken again. */
+  readonly stores: string | undefined;
+  /** Where the figures of each section go as files. */
+  readonly save: string | undefined;
 }
 
 export interface SectionName {
@@ -34,9 +40,15 @@ export function parseOptions(args: readonly string[], sections: readonly Section
     json: values.json ?? false,
     only: onlyOf(values, sections),
     dir: directory(values.dir ?? tmpdir()),
-    objects: objects(values.objects ?? "1000000"),
+    objects: objects("objects", values.objects ?? "1000000"),
     minutes: minutes(values.minutes ?? "10"),
-    programs: { minio: values.minio, versitygw: values.versitygw, weed: values.weed },
+    programs: { minio: values.minio, versitygw: values.versitygw, weed: values.weed, garage: values.garage },
+    sizes: (values.sizes ?? (values.quick ? "10000,100000" : "10000,100000,1000000"))
+      .split(",")
+      .map((text) => objects("sizes", text))
+      .sort((a, b) => a - b),
+    stores: values.stores === undefined ? undefined : directory(values.stores),
+    save: values.save === undefined ? undefined : directory(values.save),
   };
 }
 
@@ -52,9 +64,14 @@ function parse(args: readonly string[]) {
         cluster: { type: "boolean" },
         "cluster-model": { type: "boolean" },
         peers: { type: "boolean" },
+        growth: { type: "boolean" },
+        sizes: { type: "string" },
+        stores: { type: "string" },
+        save: { type: "string" },
         minio: { type: "string" },
         versitygw: { type: "string" },
         weed: { type: "string" },
+        garage: { type: "string" },
         dir: { type: "string" },
         objects: { type: "string" },
         minutes: { type: "string" },
@@ -73,6 +90,7 @@ function onlyOf(
 ): readonly string[] | undefined {
   const names = values.only === undefined ? [] : sectionNames(values.only, sections);
   if (values.peers) names.push("peers");
+  if (values.growth) names.push("growth");
   if (values.cluster) names.push("cluster");
   if (values["cluster-model"]) names.push("cluster-model");
   return names.length === 0 ? undefined : names;
@@ -96,10 +114,10 @@ function directory(path: string): string {
   return path;
 }
 
-function objects(text: string): number {
+function objects(option: string, text: string): number {
   const count = Number(text.replaceAll("_", ""));
   if (!Number.isInteger(count) || count < 2000 || count % 10 !== 0) {
-    throw new UsageError(`--objects takes a multiple of ten from 2000: "${text}" is not one`);
+    throw new UsageError(`--${option} takes a multiple of ten from 2000: "${text}" is not one`);
   }
   return count;
 }
@@ -123,8 +141,12 @@ npm run bench -- [options]
                   unless --only names it
   --only a,b      only these sections
   --peers         only the section of this name: everything one could pick instead, found on this machine or installed
-  --minio FILE, --versitygw FILE, --weed FILE
+  --minio FILE, --versitygw FILE, --weed FILE, --garage FILE
                   where these peers are when they are not on the PATH
+  --growth        only the section of this name: how costs grow with objects, concurrency, parts and streams
+  --sizes N,N     objects in the stores of growth (default: 10000,100000,1000000); ten million take 16 GB
+  --stores DIR    where these stores are kept, and taken again by the next run
+  --save DIR      the figures of each section into DIR, too: as JSON, as a page, and as a picture where it has one
   --cluster       only the section of this name: a cluster beside its database and its S3 engine alone
   --cluster-model only the section of this name: how records grow, and what that means for very many
   --json          one JSON document instead of tables

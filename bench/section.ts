@@ -3,6 +3,7 @@ import type { Children } from "./children.ts";
 import type { LargeStore } from "./large-store.ts";
 import type { Limit } from "./limits.ts";
 import { type Figure, figure, interleave, type Pace, type Round, ratio } from "./measure.ts";
+import type { Draw } from "./saved.ts";
 
 export const KiB = 1024;
 export const MiB = 1024 * KiB;
@@ -21,16 +22,33 @@ export interface Context {
   readonly minutes: number;
   /** Where programs of others are, by their names, as far as it was said. */
   readonly programs: Readonly<Record<string, string | undefined>>;
+  /** How many objects the stores have that growth is measured on, from few to many. */
+  readonly sizes: readonly number[];
+  /** Where these stores are kept, when they are. */
+  readonly stores: string | undefined;
   readonly children: Children;
   /** The large store, prepared once for all sections; undefined when this run does without it. */
   readonly largeStore: (() => Promise<LargeStore>) | undefined;
   row(row: Row): void;
+  /** What the rows are drawn as; the lines for under it say where and how they were measured. */
+  picture(draw: Draw): void;
   /** A line under the table. */
   note(text: string): void;
   progress(text: string): void;
 }
 
-export type Unit = "op/s" | "MiB/s" | "page/s" | "ms" | "MiB" | "B" | "pages" | "times" | "winners";
+export type Unit =
+  | "op/s"
+  | "MiB/s"
+  | "page/s"
+  | "ms"
+  | "µs"
+  | "MiB"
+  | "KiB"
+  | "B"
+  | "pages"
+  | "times"
+  | "winners";
 
 export interface Row {
   readonly what: string;

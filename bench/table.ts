@@ -70,7 +70,7 @@ export function number(value: number): string {
 }
 
 /** Half of the range of the rounds, as a share of their median. */
-function spread(figure: Figure): string {
+export function spread(figure: Figure): string {
   if (figure.rounds.length < 2 || figure.median === 0) return "";
   return `${Math.round(((figure.high - figure.low) / 2 / figure.median) * 100)}%`;
 }

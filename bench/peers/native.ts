@@ -1,7 +1,9 @@
 // Servers of others that speak S3 and are programs of their own: whichever is found is started on loopback and
 // measured; the others are named.
+import { execFile } from "node:child_process";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import {
   createGrounds,
   eventually,
@@ -55,7 +57,7 @@ async function startNative(
   const directory = join(context.directory, native.program);
   mkdirSync(directory);
   const port = await freePort();
-  const { args, env = {} } = await native.command({ directory, port });
+  const { args, env = {}, prepare } = await native.command({ directory, port });
   const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   const daemon = grounds.start(native.name, "env", [...pairs, program, ...args]);
   const { name, isSynced } = native;
@@ -63,9 +65,11 @@ async function startNative(
   const server = s3ServerAt({ name, endpoint, ...benchKey, isSynced });
   const answers = async () => {
     if (!daemon.isAlive()) throw new Hopeless("it ended");
-    return (await fetch(endpoint)).status < 500;
+    await fetch(endpoint);
+    return true;
   };
   await eventually(`${name} answers`, answers, patience);
+  await prepare?.(async (...words) => (await promisify(execFile)(program, words)).stdout);
   await eventually(
     `${name} has its bucket`,
     async () => {

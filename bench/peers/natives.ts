@@ -27,6 +27,8 @@ export interface Place {
 export interface Command {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** What it is told, by its own commands, once it runs. The answer is what a command printed. */
+  prepare?(run: (...args: string[]) => Promise<string>): Promise<void>;
 }
 
 const { accessKeyId, secretAccessKey } = benchKey;
@@ -35,7 +37,7 @@ const minio: Native = {
   name: "MinIO",
   program: "minio",
   isSynced: true,
-  durability: "one drive, MINIO_FS_OSYNC=on: files are written with O_SYNC",
+  durability: "one drive, MINIO_FS_OSYNC=on: every file is written with O_SYNC, no folder is synced",
   command: async ({ directory, port }) => ({
     args: [
       ...["server", "--quiet", "--address", `127.0.0.1:${port}`],
@@ -87,4 +89,34 @@ const seaweed: Native = {
   },
 };
 
-export const natives: readonly Native[] = [minio, versitygw, seaweed];
+const garage: Native = {
+  name: "Garage",
+  program: "garage",
+  isSynced: true,
+  durability: "one node, one copy, data_fsync and metadata_fsync on",
+  async command({ directory, port }) {
+    const rpc = `127.0.0.1:${await freePort()}`;
+    const file = join(directory, "garage.toml");
+    const settings = {
+      ...{ metadata_dir: join(directory, "meta"), data_dir: join(directory, "data"), db_engine: "sqlite" },
+      ...{ metadata_fsync: true, data_fsync: true, replication_factor: 1 },
+      ...{ rpc_bind_addr: rpc, rpc_public_addr: rpc, rpc_secret: secretAccessKey },
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+    const api = `[s3_api]\ns3_region = "us-east-1"\napi_bind_addr = "127.0.0.1:${port}"`;
+    writeFileSync(file, `${lines.join("\n")}\n\n${api}\n`, { mode: 0o600 });
+    const at = ["-c", file];
+    return {
+      args: [...at, "server"],
+      async prepare(run) {
+        const [node = ""] = (await run(...at, "node", "id", "-q")).split("@");
+        await run(...at, "layout", "assign", "-z", "here", "-c", "8G", node);
+        await run(...at, "layout", "apply", "--version", "1");
+        await run(...at, "key", "import", "--yes", "-n", "bench", accessKeyId, secretAccessKey);
+        await run(...at, "key", "allow", "--create-bucket", accessKeyId);
+      },
+    };
+  },
+};
+
+export const natives: readonly Native[] = [minio, versitygw, seaweed, garage];

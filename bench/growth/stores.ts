@@ -1,0 +1,55 @@
+// Stores of many objects to measure growth on: filled through the records port, thousands of puts to a commit, so that
+// ten million take minutes. What it leaves is a store like any other. Kept, and taken again, where a folder is named.
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createEngine } from "../../src/engine/create.ts";
+import type { Records } from "../../src/engine/records.ts";
+import { openLocal } from "../../src/local/open.ts";
+import { keysInFolders, type LargeStore } from "../large-store.ts";
+import { KiB, present, sameCount } from "../section.ts";
+
+const bucket = "large";
+const putsAtOnce = 5000;
+
+/** The store of so many objects of 1 KiB in the folder, made when it is not there. */
+export async function storeOf(
+  folder: string,
+  objects: number,
+  progress: (text: string) => void,
+): Promise<LargeStore> {
+  const directory = join(folder, String(objects));
+  const large = { directory, bucket, objects, folders: 10, key: keysInFolders(10, objects) };
+  if (existsSync(directory)) return large;
+  // One that was cut short is never taken for a whole one.
+  const unfinished = join(folder, `unfinished-${objects}`);
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished);
+  const { records, blobs } = await openLocal(unfinished);
+  const engine = createEngine({ records, blobs });
+  await engine.createBucket(bucket);
+  // The first one by the engine itself: all others are like it.
+  await engine.put(bucket, large.key(0), Buffer.alloc(KiB, 1));
+  await fill(records, large, progress);
+  sameCount((await engine.totals(bucket)).objects, objects, "objects");
+  await engine.close();
+  renameSync(unfinished, directory);
+  return large;
+}
+
+async function fill(
+  records: Records,
+  { objects, key }: LargeStore,
+  progress: (text: string) => void,
+): Promise<void> {
+  const { record, body } = present(await records.objectWithBody(bucket, key(0)), "the first object");
+  for (let from = 1; from < objects; from += putsAtOnce) {
+    progress(`${from.toLocaleString("en")} of ${objects.toLocaleString("en")} objects`);
+    const mutations = Array.from({ length: Math.min(putsAtOnce, objects - from) }, (_, index) => ({
+      ...({ kind: "put object", body } as const),
+      record: { ...record, key: key(from + index), version: randomBytes(16).toString("hex") },
+    }));
+    if ((await records.commit(bucket, { mutations })) !== "committed")
+      throw new Error("Cannot fill the store");
+  }
+}
