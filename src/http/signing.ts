@@ -23,15 +23,25 @@ export const algorithm = "AWS4-HMAC-SHA256";
 export const unsignedPayload = "UNSIGNED-PAYLOAD";
 export const emptyHash = sha256("");
 
+export function canonicalRequest(request: Signable): string {
+  return canonicalText({ ...request, query: canonicalQuery(request.query) });
+}
+
 /** Query names and values are given decoded; order and encoding are the signature's own. */
-export function canonicalRequest({ method, path, query, headers, payloadHash }: Signable): string {
+export function canonicalQuery(query: Signable["query"]): string {
   const pairs = query.map(([name, value]) => [encodeText(name), encodeText(value)] as const);
   pairs.sort((a, b) => compare(a[0], b[0]) || compare(a[1], b[1]));
+  return pairs.map(([name, value]) => `${name}=${value}`).join("&");
+}
+
+/** The same for a query that is in the signature's form already. */
+export function canonicalText(request: Omit<Signable, "query"> & { readonly query: string }): string {
+  const { method, path, query, headers, payloadHash } = request;
   const names = headers.map(([name]) => name).join(";");
   return [
     method,
     path,
-    pairs.map(([name, value]) => `${name}=${value}`).join("&"),
+    query,
     ...headers.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, " ")}`),
     "",
     names,

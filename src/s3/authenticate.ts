@@ -4,7 +4,7 @@ import { parseHttpDate } from "../http/headers.ts";
 import {
   algorithm,
   amzTime,
-  canonicalRequest,
+  canonicalText,
   emptyHash,
   parseAmzTime,
   type Scope,
@@ -60,10 +60,10 @@ export async function authenticate(
   checkTime(request, claim, options.now());
   const { accessKeyId, scope } = readCredential(claim, options.regions);
   const credential = await activeCredential(options.credentials, accessKeyId);
-  const canonical = canonicalRequest({
+  const canonical = canonicalText({
     method: request.method,
     path: request.canonicalPath,
-    query: request.query.pairs.filter(([name]) => name !== "X-Amz-Signature"),
+    query: request.query.signed(),
     headers: signedHeaders(request, claim),
     payloadHash: claim.payload,
   });

@@ -1,6 +1,6 @@
 // An S3 request as it came: the raw target taken apart by hand, since a URL object would fold `..` and `%2e`.
 import type { HttpRequest } from "../http/listen.ts";
-import { encodePath } from "../http/signing.ts";
+import { canonicalQuery, encodePath } from "../http/signing.ts";
 import { S3Error } from "./errors.ts";
 
 export interface S3Request {
@@ -19,21 +19,40 @@ export interface Query {
   readonly pairs: readonly (readonly [name: string, value: string])[];
   get(name: string): string | undefined;
   has(name: string): boolean;
+  /** As a signature has it, which is not among what it signs. */
+  signed(): string;
+  /** Those that stand for headers, in lowercase, one character a byte. */
+  moved(): readonly (readonly [name: string, value: string])[];
 }
 
 export function readRequest(http: HttpRequest): S3Request {
-  const target = http.target.replace(/^https?:\/\/[^/?]*/i, "");
+  const { path, canonicalPath, query } = targetOf(http.target);
+  return { method: http.method, path, canonicalPath, query, http, header: (name) => http.header(name) };
+}
+
+type Target = Pick<S3Request, "path" | "canonicalPath" | "query">;
+
+/** Targets that were taken apart of late: the same ones come again and again, and cost as much as a read. */
+const known = new Map<string, Target>();
+const mostKnown = 1000;
+const longestKnown = 1024;
+
+function targetOf(text: string): Target {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const target = readTarget(text);
+  if (known.size >= mostKnown) known.clear();
+  if (text.length <= longestKnown) known.set(text, target);
+  return target;
+}
+
+function readTarget(text: string): Target {
+  const target = text.replace(/^https?:\/\/[^/?]*/i, "");
   const mark = target.indexOf("?");
   const rawPath = mark === -1 ? target : target.slice(0, mark);
   const path = decode(rawPath === "" ? "/" : rawPath);
-  return {
-    method: http.method,
-    path,
-    canonicalPath: encodePath(path),
-    query: readQuery(mark === -1 ? "" : target.slice(mark + 1)),
-    http,
-    header: (name) => http.header(name),
-  };
+  const query = readQuery(mark === -1 ? "" : target.slice(mark + 1));
+  return { path, canonicalPath: encodePath(path), query };
 }
 
 /** The signature's own, how a body is framed, and checksums: SDKs put that of an empty body there. */
@@ -47,12 +66,7 @@ const notMoved =
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;
   if (!query.has("X-Amz-Signature")) return request;
-  const moved = new Map<string, string>();
-  for (const [given, value] of query.pairs) {
-    const name = given.toLowerCase();
-    if (!name.startsWith("x-amz-") || notMoved.test(name) || http.header(name) !== undefined) continue;
-    moved.set(name, Buffer.from(value, "utf8").toString("latin1"));
-  }
+  const moved = new Map(query.moved().filter(([name]) => http.header(name) === undefined));
   if (moved.size === 0) return request;
   const header = (name: string) => http.header(name) ?? moved.get(name);
   const rawHeaders = [...http.rawHeaders, ...[...moved].flat()];
@@ -70,7 +84,23 @@ export function readQuery(text: string): Query {
     });
   const first = new Map<string, string>();
   for (const [name, value] of pairs) if (!first.has(name)) first.set(name, value);
-  return { pairs, get: (name) => first.get(name), has: (name) => first.has(name) };
+  let signed: string | undefined;
+  let moved: readonly (readonly [string, string])[] | undefined;
+  return {
+    pairs,
+    get: (name) => first.get(name),
+    has: (name) => first.has(name),
+    signed() {
+      signed ??= canonicalQuery(pairs.filter(([name]) => name !== "X-Amz-Signature"));
+      return signed;
+    },
+    moved() {
+      moved ??= pairs
+        .map(([name, value]) => [name.toLowerCase(), Buffer.from(value, "utf8").toString("latin1")] as const)
+        .filter(([name]) => name.startsWith("x-amz-") && !notMoved.test(name));
+      return moved;
+    },
+  };
 }
 
 const encoded = /[%\x80-\xff]/;
