@@ -24,6 +24,10 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
   { name: "copy", load: async () => (await import("./commands/copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
+  {
+    name: "completions",
+    load: async () => (await import("./commands/completions.ts")).completionsCommand,
+  },
   { name: "help", load: async () => (await import("./commands/help.ts")).helpCommand },
 ];
 

@@ -1,0 +1,26 @@
+// `store completions`: what a shell needs to complete commands and options.
+import type { Command } from "../command.ts";
+import { usageError } from "../command-error.ts";
+import { completionScript, shells } from "../completions.ts";
+
+export const completionsCommand: Command = {
+  name: "completions",
+  summary: "Print what a shell needs to complete commands and options",
+  details:
+    "For bash, in ~/.bashrc:              source <(store completions bash)\n" +
+    "For zsh, in ~/.zshrc after compinit: source <(store completions zsh)\n" +
+    "For fish:                            store completions fish > ~/.config/fish/completions/store.fish",
+  usage: ["<shell>"],
+  options: {},
+  examples: ["store completions bash", "store completions zsh", "store completions fish"],
+  async run({ parameters, output }) {
+    const shell = shells.find((name) => name === parameters[0]);
+    if (shell === undefined) {
+      throw usageError(
+        `There are no completions for "${parameters[0]}".`,
+        `Use one of: ${shells.join(", ")}`,
+      );
+    }
+    await output.line(await completionScript(shell));
+  },
+};

@@ -1,0 +1,124 @@
+// What shells complete after `store`: commands, their options, and file names behind them, out of what the commands declare.
+import { catalog } from "./catalog.ts";
+import { commonOptions, isGroup, type Option } from "./command.ts";
+
+export const shells = ["bash", "zsh", "fish"] as const;
+export type ShellName = (typeof shells)[number];
+
+interface Entry {
+  /** "bucket create", or one word; empty for `store` itself. */
+  readonly path: string;
+  /** The words that may follow. */
+  readonly words: readonly { readonly name: string; readonly summary: string }[];
+  readonly options: Readonly<Record<string, Option>>;
+}
+
+async function entries(): Promise<Entry[]> {
+  const loaded = await Promise.all(catalog.map(({ load }) => load()));
+  const found: Entry[] = [{ path: "", words: loaded, options: commonOptions }];
+  for (const entry of loaded) {
+    if (!isGroup(entry)) {
+      found.push({ path: entry.name, words: [], options: { ...entry.options, ...commonOptions } });
+      continue;
+    }
+    found.push({ path: entry.name, words: entry.commands, options: commonOptions });
+    for (const command of entry.commands) {
+      const path = `${entry.name} ${command.name}`;
+      found.push({ path, words: [], options: { ...command.options, ...commonOptions } });
+    }
+  }
+  return found;
+}
+
+export async function completionScript(shell: ShellName): Promise<string> {
+  const all = await entries();
+  return shell === "bash" ? bashScript(all) : shell === "zsh" ? zshScript(all) : fishScript(all);
+}
+
+function candidates({ words, options }: Entry): string {
+  const names = words.map(({ name }) => name);
+  return [...names, ...Object.keys(options).map((name) => `--${name}`)].join(" ");
+}
+
+/** The commands that the line begins with, options left out: at most two words. */
+const bashPath = `  local path="" word names
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == -* ]] && continue
+    names=$(_store_names "\${path:+$path }$word")
+    [[ -n $names ]] && path="\${path:+$path }$word" || break
+  done`;
+
+function bashScript(all: readonly Entry[]): string {
+  const cases = all.map((entry) => `    "${entry.path}") echo "${candidates(entry)}" ;;`);
+  return `# Completions of store for bash: source <(store completions bash)
+_store_names() {
+  case "$1" in
+${cases.join("\n")}
+  esac
+}
+_store() {
+${bashPath}
+  COMPREPLY=($(compgen -W "$(_store_names "$path")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o bashdefault -o default -F _store store`;
+}
+
+/** Not `path`, which is the search path in zsh. */
+function zshScript(all: readonly Entry[]): string {
+  const cases = all.map((entry) => {
+    const words = entry.words.map(({ name, summary }) => zshWord(name, summary));
+    const options = Object.entries(entry.options).map(([name, { summary }]) => zshWord(`--${name}`, summary));
+    return `    "${entry.path}") reply=(${[...words, ...options].join(" ")}) ;;`;
+  });
+  return `#compdef store
+# Completions of store for zsh: source <(store completions zsh)
+_store_names() {
+  reply=()
+  case "$1" in
+${cases.join("\n")}
+  esac
+}
+_store() {
+  local at="" word
+  local -a reply
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    [[ $word == -* ]] && continue
+    _store_names "\${at:+$at }$word"
+    (( \${#reply} )) && at="\${at:+$at }$word" || break
+  done
+  _store_names "$at"
+  _describe store reply || _files
+}
+compdef _store store`;
+}
+
+function zshWord(name: string, summary: string): string {
+  return quoted(`${name.replaceAll(":", "\\:")}:${summary}`);
+}
+
+function fishScript(all: readonly Entry[]): string {
+  const lines = all.flatMap((entry) => {
+    const condition = `-n ${quoted(fishCondition(entry))}`;
+    const words = entry.words.map(
+      ({ name, summary }) => `complete -c store -f ${condition} -a ${name} -d ${quoted(summary)}`,
+    );
+    const options = Object.entries(entry.options).map(([name, { value, summary }]) => {
+      const needs = value === undefined ? "" : "-r ";
+      return `complete -c store ${needs}${condition} -l ${name} -d ${quoted(summary)}`;
+    });
+    return [...words, ...options];
+  });
+  return ["# Completions of store for fish: store completions fish | source", ...lines].join("\n");
+}
+
+/** The words so far are this command; for one that has others below it, none of them yet. */
+function fishCondition({ path, words }: Entry): string {
+  if (path === "") return "__fish_use_subcommand";
+  const seen = path.split(" ").map((word) => `__fish_seen_subcommand_from ${word}`);
+  const names = words.map(({ name }) => name).join(" ");
+  return [...seen, ...(names === "" ? [] : [`not __fish_seen_subcommand_from ${names}`])].join("; and ");
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,117 @@
+// `npm run test:package`: packs the package, installs it in an empty folder where no compiler is to be found, and runs it.
+// Without a registry nothing can be installed, which is told loudly and is no failure.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  realpath,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { root } from "../cli/store.ts";
+
+const mostBytes = 60 * 1000 * 1000;
+const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/;
+
+/** As npm would publish it, of what the sources are now. */
+async function pack(folder: string): Promise<string> {
+  const tsc = join(root, "node_modules", ".bin", "tsc");
+  const built = join(folder, "store");
+  await mkdir(join(built, "packaging"), { recursive: true });
+  const compiled = spawnSync(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(built, "dist")]);
+  assert.equal(compiled.status, 0, String(compiled.stdout));
+  await chmod(join(built, "dist/cli/main.js"), 0o755);
+  for (const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "packaging/store.service"])
+    await copyFile(join(root, name), join(built, name));
+  const packed = spawnSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: built });
+  assert.equal(packed.status, 0, String(packed.stderr));
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
+}
+
+/** Node, npm and a shell, and nothing else that is not named by its whole path. */
+async function bareBin(folder: string): Promise<string> {
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  await symlink(process.execPath, join(bin, "node"));
+  const npm = spawnSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).stdout.trim();
+  await symlink(await realpath(npm), join(bin, "npm"));
+  await symlink("/bin/sh", join(bin, "sh"));
+  return bin;
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
+}
+
+test("the packed package installs in an empty folder without a compiler, and runs", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "store-package-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const tarball = await pack(folder);
+  const empty = join(folder, "empty");
+  await mkdir(empty);
+  await writeFile(join(empty, "package.json"), "{}");
+  const env = { ...process.env, PATH: await bareBin(folder) };
+  const began = performance.now();
+  const args = ["install", "--no-audit", "--no-fund", "--cache", join(folder, "cache"), tarball];
+  const installed = spawnSync("npm", args, { cwd: empty, env, encoding: "utf8" });
+  const seconds = (performance.now() - began) / 1000;
+  if (installed.status !== 0 && unreachable.test(installed.stderr)) {
+    console.error("\nNOT TESTED: the packed package could not be installed: no registry can be reached.\n");
+    t.skip("no registry can be reached");
+    return;
+  }
+  assert.equal(installed.status, 0, installed.stderr);
+  const bytes = await bytesIn(join(empty, "node_modules"));
+  console.log(`Installed ${(bytes / 1e6).toFixed(1)} MB in ${seconds.toFixed(1)} s with an empty cache.`);
+  assert.ok(bytes <= mostBytes, `${bytes} bytes are installed`);
+
+  const program = join(empty, "node_modules/.bin/store");
+  const store = (...words: string[]) => {
+    const run = spawnSync(program, words, { cwd: empty, env, encoding: "utf8", input: "Hello" });
+    assert.equal(run.status, 0, `store ${words.join(" ")}: ${run.stderr}`);
+    return run.stdout;
+  };
+  assert.match(store("--version"), /^\d+\.\d+\.\d+/);
+  store("bucket", "create", "photos");
+  store("object", "put", "photos/a", "-");
+  assert.equal(store("object", "get", "photos/a"), "Hello");
+  await serves(program, { cwd: empty, env });
+  const service = join(dirname(program), "../store/packaging/store.service");
+  assert.ok((await stat(service)).isFile());
+});
+
+/** A server starts, answers, and ends in order. */
+async function serves(program: string, options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) {
+  const server = spawn(program, ["serve", "--s3-port", "0"], options);
+  const ended = once(server, "close") as Promise<[number | null]>;
+  let said = "";
+  const url = new Promise<string>((resolve, reject) => {
+    for (const stream of [server.stdout, server.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+        if (found !== null) resolve(found[0]);
+      });
+    }
+    server.on("close", () => reject(new Error(said)));
+  });
+  const answer = await fetch(await url);
+  await answer.arrayBuffer();
+  assert.equal(answer.status, 403);
+  server.kill("SIGTERM");
+  assert.equal((await ended)[0], 0, said);
+}

@@ -1,0 +1,44 @@
+// The files that bring Store onto a machine: what they promise of themselves, and that everything they name is there.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "./cli/store.ts";
+
+const read = (name: string) => readFileSync(join(root, name), "utf8");
+
+test("the container runs without root, tells its health, and is built of files that are there and let in", () => {
+  const text = read("packaging/Dockerfile");
+  const last = text.slice(text.lastIndexOf("\nFROM "));
+  assert.match(last, /^USER node$/m);
+  assert.match(last, /^HEALTHCHECK /m);
+  assert.match(last, /^ENTRYPOINT \["store"\]$/m);
+  const ignored = read(".dockerignore").split("\n");
+  const copied = [...text.matchAll(/^COPY (?!--from)(.*)$/gm)].flatMap(([, names]) =>
+    names!.split(" ").slice(0, -1),
+  );
+  assert.ok(copied.length > 3);
+  for (const name of copied) {
+    assert.ok(existsSync(join(root, name)), name);
+    assert.ok(ignored.includes(`!${name}`), `${name} is let in`);
+  }
+});
+
+test("the service of systemd has nothing it does not need", () => {
+  const lines = read("packaging/store.service").split("\n");
+  const hard = [
+    "NoNewPrivileges=yes",
+    "ProtectSystem=strict",
+    "ProtectHome=yes",
+    "CapabilityBoundingSet=",
+    "UMask=0077",
+  ];
+  for (const line of hard) assert.ok(lines.includes(line), line);
+  assert.ok(lines.some((line) => /^ExecStart=.* serve --data \/var\/lib\/store$/.test(line)));
+});
+
+test("what is packed is what runs: no sources, no tests", () => {
+  const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { store: string } };
+  assert.deepEqual(files, ["dist", "packaging/store.service", "README.md", "LICENSE", "CHANGELOG.md"]);
+  assert.equal(bin.store, "dist/cli/main.js");
+});
