@@ -71,8 +71,13 @@ async function importOne(
     reading.cancel();
     return isNotOlder(record, object) && !isVerified ? undefined : object.size;
   }
-  if (reading.parts === undefined) await putWhole(options, key, object, reading);
-  else await putParts(options, key, object.etag, { ...reading, parts: reading.parts });
+  try {
+    if (reading.parts === undefined) await putWhole(options, key, object, reading);
+    else await putParts(options, key, object.etag, { ...reading, parts: reading.parts });
+  } catch (error) {
+    reading.cancel();
+    throw error;
+  }
   if (!isVerified) counts.unverified++;
   return object.size;
 }
