@@ -38,6 +38,8 @@ function oneConnection(port: number, requests: readonly Buffer[], goesOn: () => 
     const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => socket.write(requests[0]!));
     socket.setEncoding("latin1");
     socket.on("error", reject);
+    // Without effect once the last answer has come.
+    socket.on("close", () => reject(new Error("Cannot measure: the server has closed a connection")));
     socket.on("data", (text: string) => {
       pending += text;
       const head = pending.indexOf("\r\n\r\n");

@@ -61,7 +61,7 @@ const versitygw: Native = {
   command: ({ directory, port }) => ({
     args: [
       ...["--access", accessKeyId, "--secret", secretAccessKey, "--region", "us-east-1"],
-      ...["--port", `127.0.0.1:${port}`, "--quiet", "posix", directory],
+      ...["--port", `127.0.0.1:${port}`, "--quiet", "--keep-alive", "posix", directory],
     ],
   }),
 };

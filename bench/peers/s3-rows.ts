@@ -40,26 +40,18 @@ export async function smallRows(context: Context, store: S3Server, peers: readon
     await gets(server, 16)(warm);
   }
   const row = { size: KiB, unit: "op/s" } as const;
-  for (const lanes of context.quick ? [16] : [1, 16, 64]) {
-    const measured = gets(store, lanes);
-    await compare(context, {
-      ...{ what: "S3 GET", ...row, lanes, round: () => measured() },
-      limits: peers.map(({ server, getBar }): Limit => {
-        const round = gets(server, lanes);
-        return { name: server.name, round: () => round(), bar: lanes === 16 ? getBar : undefined };
-      }),
-    });
-  }
-  for (const lanes of context.quick ? [64] : [1, 16, 64]) {
-    const measured = puts(store, lanes);
-    await compare(context, {
-      ...{ what: "S3 PUT, durable", ...row, lanes, round: () => measured() },
-      limits: peers.map(({ server, putBar }): Limit => {
-        const round = puts(server, lanes);
-        return { name: nameWithSync(server), round: () => round(), bar: lanes === 64 ? putBar : undefined };
-      }),
-    });
-  }
+  await compare(context, {
+    ...{ what: "S3 GET", ...row, lanes: 16, round: () => gets(store, 16)() },
+    limits: peers.map(({ server, getBar }): Limit => {
+      return { name: server.name, round: () => gets(server, 16)(), bar: getBar };
+    }),
+  });
+  await compare(context, {
+    ...{ what: "S3 PUT, durable", ...row, lanes: 64, round: () => puts(store, 64)() },
+    limits: peers.map(({ server, putBar }): Limit => {
+      return { name: nameWithSync(server), round: () => puts(server, 64)(), bar: putBar };
+    }),
+  });
 }
 
 /** Every connection has keys of its own, so that no two of them wait for one object. */

@@ -1,13 +1,9 @@
 // Everything a user could pick instead, in one run: scripts beside miniflare, the S3 API beside other servers that
 // speak it, durable puts beside the disk itself. A peer that is not there is left out, and said so.
 import type { ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "../../src/index.ts";
 import { barsOf } from "../draw/bars.ts";
-import { groupAppend } from "../limits.ts";
-import { perSecond } from "../measure.ts";
 import { startNativePeers } from "../peers/native.ts";
 import { largeRows, type S3Peer, smallRows } from "../peers/s3-rows.ts";
 import { startS3Store } from "../peers/s3-store.ts";
@@ -15,6 +11,7 @@ import { leftOut, s3rverBars, startS3rver } from "../peers/s3rver.ts";
 import { miniflareVersion, startMiniflareScript, startStoreScript } from "../peers/scripts.ts";
 import { type Context, compare, KiB, type Row, type Section } from "../section.ts";
 import { end } from "../servers.ts";
+import { writers } from "./writers.ts";
 
 export const peers: Section = {
   name: "peers",
@@ -32,8 +29,12 @@ async function run(context: Context): Promise<void> {
   const drawn = { ...context, row };
   await besideMiniflare(drawn);
   await besideServers(drawn);
-  await besideDisk(drawn);
-  const judged = rows.filter(({ limits }) => limits.some(({ bar }) => bar !== undefined));
+  const puts = join(context.directory, "puts");
+  mkdirSync(puts);
+  await writers.run({ ...drawn, directory: puts });
+  const judged = rows.filter(({ bar, limits }) =>
+    [bar, ...limits.map((limit) => limit.bar)].some((one) => one),
+  );
   context.picture((footer) => barsOf("Store beside what one could pick instead", judged, footer));
 }
 
@@ -100,27 +101,4 @@ async function besideServers(context: Context): Promise<void> {
   } finally {
     await Promise.all([native.stop(), ...started.map(end)]);
   }
-}
-
-/** New objects, in a store of its own, beside the same bytes appended in groups as large as can be. */
-async function besideDisk(context: Context): Promise<void> {
-  const { seconds } = context.pace;
-  const lanes = 64;
-  const directory = join(context.directory, "puts");
-  const raw = join(context.directory, "raw");
-  for (const folder of [directory, raw]) mkdirSync(folder);
-  const store = await openStore(directory);
-  await store.createBucket("bench");
-  const bucket = store.bucket("bench");
-  let next = 0;
-  for (const size of [KiB, 16 * KiB, 64 * KiB]) {
-    const body = randomBytes(size);
-    const limit = groupAppend(raw, body, lanes, seconds);
-    await compare(context, {
-      ...{ what: "put, durable", size, lanes, unit: "op/s" },
-      round: () => perSecond({ lanes, seconds }, () => bucket.put(`${size}/${next++}`, body)),
-      limits: [{ ...limit, name: `${limit.name}, alone`, bar: 0.4 }],
-    });
-  }
-  await store.close();
 }
