@@ -1,7 +1,7 @@
 // Servers of others that speak S3 and are programs of their own: whichever is found is started on loopback and
 // measured; the others are named.
 import { execFile } from "node:child_process";
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, mkdtempSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -38,7 +38,9 @@ export async function startNativePeers(context: Context): Promise<NativePeers> {
     }
     context.progress(`starting ${native.name}`);
     try {
-      servers.push(await startNative(native, program, grounds, context));
+      // One that gives up on a busy machine is given one more chance.
+      const start = () => startNative(native, program, grounds, context);
+      servers.push(await start().catch(start));
       context.note(`${native.name}: ${native.durability}.`);
     } catch (error) {
       context.note(`${leftOut(native.name, error)} ${grounds.words(native.name).split("\n").at(-2) ?? ""}`);
@@ -54,8 +56,7 @@ async function startNative(
   grounds: Grounds,
   context: Context,
 ): Promise<S3Server> {
-  const directory = join(context.directory, native.program);
-  mkdirSync(directory);
+  const directory = mkdtempSync(join(context.directory, `${native.program}-`));
   const port = await freePort();
   const { args, env = {}, prepare } = await native.command({ directory, port });
   const pairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
