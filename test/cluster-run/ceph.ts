@@ -121,7 +121,9 @@ export async function startCeph(grounds: Grounds, size = usualSize): Promise<Cep
       startOsd(number);
       await eventually(`${which} is up`, async () => (await upOsds()) === osds);
     },
-    healed: () => eventually("all placement groups are clean", async () => isClean(directory, await pools())),
+    // What was written meanwhile is copied first, on whatever the machine has left.
+    healed: () =>
+      eventually("all placement groups are clean", async () => isClean(directory, await pools()), 300_000),
   };
 }
 
