@@ -11,7 +11,7 @@ import {
   sqliteCannotOpen,
   sqliteCode,
 } from "./database.ts";
-import { createGlance, type Glance } from "./glance.ts";
+import { createGlances, type Glance } from "./glance.ts";
 import { bucketPaths, type Layout } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createQueries, type Queries } from "./queries.ts";
@@ -43,11 +43,14 @@ export interface Buckets {
   /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
   all(which?: "sound"): RegisteredBucket[];
   close(): void;
+  /** Behind the end of whoever commits, too. */
+  letGo(): void;
 }
 
 export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
-  const glance = createGlance(layout.registry);
+  const glances = createGlances(layout.root);
+  const glance = glances.of(layout.registry);
   // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
   // statements is held.
   function known<T>(ask: (reader: RegistryReader) => T): T {
@@ -83,7 +86,7 @@ export function createBuckets(layout: Layout): Buckets {
       const database = openBucketDatabase(path, "reader");
       const queries = createQueries(database);
       if (!queries.isDeleted()) {
-        return { bucket, database, queries, recent: createRecent(createGlance(path), room) };
+        return { bucket, database, queries, recent: createRecent(glances.of(path), room) };
       }
       database.close();
       return undefined;
@@ -115,5 +118,6 @@ export function createBuckets(layout: Layout): Buckets {
       handles.clear();
       registry.close();
     },
+    letGo: () => glances.close(),
   };
 }

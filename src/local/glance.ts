@@ -11,8 +11,32 @@ export interface Glance {
 /** Both copies of the header. */
 const headerBytes = 96;
 
+export interface Glances {
+  of(databasePath: string): Glance;
+  /** Once the directory's databases are closed, also by the thread that commits. */
+  close(): void;
+}
+
+/** Those of one opening of a data directory. */
+export function createGlances(root: string): Glances {
+  openings.set(root, (openings.get(root) ?? 0) + 1);
+  let isClosed = false;
+  return {
+    of: createGlance,
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      const others = openings.get(root)! - 1;
+      openings.set(root, others);
+      if (others > 0) return;
+      openings.delete(root);
+      for (const path of [...descriptors.keys()]) if (path.startsWith(`${root}/`)) forget(path);
+    },
+  };
+}
+
 /** The database must be open in this process all the while: its log is then neither made anew nor removed. */
-export function createGlance(databasePath: string): Glance {
+function createGlance(databasePath: string): Glance {
   const last = Buffer.alloc(headerBytes);
   const now = Buffer.alloc(headerBytes);
   let descriptor: number | undefined;
@@ -38,10 +62,12 @@ export function createGlance(databasePath: string): Glance {
 }
 
 /**
- * One a file, and never closed while the file is there: with any descriptor of a file that a process closes, it lets
- * go of all its locks on it (fcntl(2)), and so of those that SQLite holds, in whichever thread.
+ * One a file, and not closed while the file may be open by SQLite: with any descriptor of a file that a process closes,
+ * it lets go of all its locks on it (fcntl(2)), and so of those that SQLite holds, in whichever thread.
  */
 const descriptors = new Map<string, number>();
+/** How often a data directory is open in this process. */
+const openings = new Map<string, number>();
 const mostDescriptors = 256;
 
 function descriptorOf(path: string): number {

@@ -149,6 +149,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       // Readers first: the last to close a database folds its log into it.
       buckets.close();
       await writer.close();
+      buckets.letGo();
     },
   };
 }
