@@ -83,7 +83,14 @@ const seaweed: Native = {
       args: [
         ...["server", `-dir=${directory}`, "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false"],
         ...["-volume.max=8", "-master.volumeSizeLimitMB=1024", "-volume.minFreeSpace=1"],
-        ...["-s3", `-s3.port=${port}`, "-s3.port.iceberg=0", `-s3.config=${file}`, ...given],
+        ...[
+          "-s3",
+          `-s3.port=${port}`,
+          "-s3.port.iceberg=0",
+          "-s3.port.lance=0",
+          `-s3.config=${file}`,
+          ...given,
+        ],
       ],
     };
   },
