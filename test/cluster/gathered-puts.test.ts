@@ -5,7 +5,7 @@ import type { Change } from "../../src/engine/records.ts";
 import { compareKeys } from "../../src/model/key.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { inline, plain, putObject, randomHex } from "../support/samples.ts";
-import { type ClusterScene, through, until, useCluster } from "./scene.ts";
+import { type ClusterScene, commitWaits, lingerBeforeTheEnd, through, useCluster } from "./scene.ts";
 
 const cluster = useCluster();
 const bucket = "bucket";
@@ -106,18 +106,11 @@ test("commits that were made but whose answers were lost are acknowledged, each 
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
   await records.createBucket(bucketRecord);
-  // Whoever has written down its commit waits for a lock before it ends.
-  await scene.ask(`CREATE FUNCTION store.linger() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`);
-  await scene.ask("SELECT pg_advisory_lock(1)");
-  await scene.ask(`CREATE TRIGGER linger AFTER UPDATE OF last ON store.sessions
-    FOR EACH ROW EXECUTE FUNCTION store.linger()`);
+  const letGo = await lingerBeforeTheEnd(scene);
   const commits = Array.from({ length: 40 }, (_, i) => records.commit(bucket, creating(`key ${i}`)));
-  const count =
-    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'store'";
-  await until(async () => Number((await scene.ask(count))[0]![0]) > 0, "a commit waits for a lock");
+  await commitWaits(scene);
   proxy.planAlways(undefined);
-  await scene.ask("SELECT pg_advisory_unlock(1)");
+  await letGo();
   // Made again they would be conflicts.
   assert.ok((await Promise.all(commits)).every((outcome) => outcome === "committed"));
   assert.equal((await records.totals(bucket)).objects, 40);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Records } from "../../src/engine/records.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { inline, putObject, randomHex } from "../support/samples.ts";
-import { type ClusterScene, through, until, useCluster } from "./scene.ts";
+import { commitWaits, lingerBeforeTheEnd, through, until, useCluster } from "./scene.ts";
 
 const cluster = useCluster();
 const bucket = "bucket";
@@ -13,13 +13,6 @@ const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", accou
 /** Long enough for a slow machine that is there. */
 const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
-
-/** A commit that stands still in the database, at a lock that the test holds, while its connection is cut. */
-async function waiting(scene: ClusterScene): Promise<void> {
-  const count =
-    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'store'";
-  await until(async () => Number((await scene.ask(count))[0]![0]) > 0, "a commit waits for a lock");
-}
 
 test("a commit that is cut off on its way is made once, and its late statement comes to nothing", async (t) => {
   const scene = await cluster.scene(t);
@@ -31,7 +24,7 @@ test("a commit that is cut off on its way is made once, and its late statement c
   await scene.ask("BEGIN");
   await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
   const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
-  await waiting(scene);
+  await commitWaits(scene);
   // Everybody is cut off; the statement stays, and runs on when it gets the lock.
   proxy.planAlways(undefined);
   const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
@@ -51,17 +44,12 @@ test("a commit that was made but whose answer was lost is acknowledged, once", a
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
   await records.createBucket(bucketRecord);
-  // Whoever has written down its commit waits for a lock before it ends.
-  await scene.ask(`CREATE FUNCTION store.linger() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`);
-  await scene.ask("SELECT pg_advisory_lock(1)");
-  await scene.ask(`CREATE TRIGGER linger AFTER UPDATE OF last ON store.sessions
-    FOR EACH ROW EXECUTE FUNCTION store.linger()`);
+  const letGo = await lingerBeforeTheEnd(scene);
   const change = { checks: [missing("a")], mutations: [putObject("a", inline("only"))] };
   const commit = records.commit(bucket, change);
-  await waiting(scene);
+  await commitWaits(scene);
   proxy.planAlways(undefined);
-  await scene.ask("SELECT pg_advisory_unlock(1)");
+  await letGo();
   // Made again it would be a conflict.
   assert.equal(await commit, "committed");
   assert.equal(await records.commit(bucket, change), "conflict");

@@ -70,6 +70,25 @@ export function through(records: string, port: number): string {
   return records.replace(/:\d+\//, `:${port}/`);
 }
 
+/** From now on whoever has written down its commit waits before it ends, until the answer is called. */
+export async function lingerBeforeTheEnd(scene: ClusterScene): Promise<() => Promise<void>> {
+  await scene.ask(`CREATE FUNCTION store.linger() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`);
+  await scene.ask("SELECT pg_advisory_lock(1)");
+  await scene.ask(`CREATE TRIGGER linger AFTER UPDATE OF last ON store.sessions
+    FOR EACH ROW EXECUTE FUNCTION store.linger()`);
+  return async () => {
+    await scene.ask("SELECT pg_advisory_unlock(1)");
+  };
+}
+
+/** A commit of a store stands still in the database, at a lock. */
+export async function commitWaits(scene: ClusterScene): Promise<void> {
+  const count =
+    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'store'";
+  await until(async () => Number((await scene.ask(count))[0]![0]) > 0, "a commit waits for a lock");
+}
+
 export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
