@@ -14,7 +14,7 @@ import {
 import type { Context } from "../section.ts";
 import { benchKey, type Native, natives } from "./natives.ts";
 import { startRadosgw } from "./radosgw.ts";
-import { createBucket, type S3Server, s3ServerAt } from "./s3-server.ts";
+import { createBucket, putObject, type S3Server, s3ServerAt } from "./s3-server.ts";
 import { leftOut } from "./s3rver.ts";
 
 export interface NativePeers {
@@ -71,14 +71,11 @@ async function startNative(
   };
   await eventually(`${name} answers`, answers, patience);
   await prepare?.(async (...words) => (await promisify(execFile)(program, words)).stdout);
-  await eventually(
-    `${name} has its bucket`,
-    async () => {
-      await createBucket(server);
-      return true;
-    },
-    patience,
-  );
+  const does = (what: string, work: () => Promise<void>) =>
+    eventually(`${name} ${what}`, () => work().then(() => true), patience);
+  await does("has its bucket", () => createBucket(server));
+  // Some take no bytes for a while after that.
+  await does("takes an object", () => putObject(server, "first", new Uint8Array(1)));
   return server;
 }
 
