@@ -1,6 +1,7 @@
 // Whether a history of one key can have happened one operation at a time, each at an instant between its beginning
 // and its end (Wing and Gong's search, with Lowe's memory of what was tried). Keep to some hundreds of operations.
 
+import { createMemory, kindsOf } from "./linearizable-memory.ts";
 import { findContradiction, observed, wordsOf } from "./linearizable-zones.ts";
 
 /** More than a right history ever takes; a wrong one can take all the time there is. */
@@ -74,7 +75,8 @@ function search(operations: readonly Operation[]): string | undefined {
   const unknown = operations.filter(({ end }) => end === Number.POSITIVE_INFINITY).sort(byBegin);
   const all = [...known, ...unknown];
   const placed = new Uint8Array(all.length);
-  const tried = new Set<string>();
+  const memory = createMemory(operations);
+  const kinds = kindsOf(unknown, memory.named);
   const waiting = observers(known);
   let count = 0;
   /** How far the best order came, and what cannot go on from there. */
@@ -97,8 +99,13 @@ function search(operations: readonly Operation[]): string | undefined {
       (i) => known[i]!.action.kind !== "write" && step(state, known[i]!.action) === state,
     );
     if (idle !== undefined) return [idle];
+    const taken = new Set<string>();
     for (let i = known.length; i < all.length && all[i]!.begin <= firstEnd; i++) {
-      if (placed[i] === 0) open.push(i);
+      const kind = kinds[i - known.length]!;
+      // One of a kind is as good as any other.
+      if (placed[i] === 1 || taken.has(kind)) continue;
+      taken.add(kind);
+      open.push(i);
     }
     return open;
   }
@@ -109,10 +116,9 @@ function search(operations: readonly Operation[]): string | undefined {
   }
 
   function isNew(state: State): boolean {
-    const before = tried.size;
-    if (before > mostTried) throw new Error(`Undecided after ${before} orders. The best: ${howFar()}`);
-    tried.add(`${state}|${placementOf(placed, known.length)}`);
-    return tried.size > before;
+    if (memory.size() > mostTried)
+      throw new Error(`Undecided after ${mostTried} orders. The best: ${howFar()}`);
+    return memory.isNew(state, placed.subarray(0, known.length), placed.subarray(known.length));
   }
 
   function howFar(): string {
@@ -172,12 +178,3 @@ function observers(operations: readonly Operation[]): Map<State, number> {
 }
 
 const byBegin = (a: Operation, b: Operation) => a.begin - b.begin;
-
-/** Short, since nearly all placed operations are at the beginning. */
-function placementOf(placed: Uint8Array, known: number): string {
-  let low = 0;
-  while (placed[low] === 1 && low < known) low++;
-  let text = String(low);
-  for (let i = low; i < placed.length; i++) if (placed[i] === 1) text += `,${i}`;
-  return text;
-}
