@@ -23,6 +23,7 @@ import {
   expectTime,
   reading,
 } from "./stored-shape.ts";
+import { readUsualObject } from "./usual-record.ts";
 
 const format = 1;
 
@@ -88,7 +89,7 @@ export function encodeObject(record: ObjectRecord): string {
 }
 
 export function decodeObject(text: string): ObjectRecord {
-  return reading("the record of an object", () => readObject(text));
+  return readUsualObject(text) ?? reading("the record of an object", () => readObject(text));
 }
 
 function readObject(text: string): ObjectRecord {
