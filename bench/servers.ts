@@ -21,7 +21,7 @@ export async function startStore(directory: string, started: ChildProcess[]): Pr
   writeFileSync(file, JSON.stringify({ ...config, store_buckets }));
   const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
   const data = join(directory, "data");
-  const ports = ["--port", "0", "--s3-port", "0"];
+  const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
   const args = [command, "serve", "--config", file, "--data", data, ...ports, "--json"];
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }

@@ -23,10 +23,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["script", "binding", "http", "model", "types.ts", "open.ts", ...faces()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
+  console: ["console", "http", "model", ...faces(), "node:*"],
   cli: [
     "cli",
     "script",
     "s3",
+    "console",
     "binding",
     "engine",
     "http",
@@ -77,6 +79,13 @@ function sourceFiles(): string[] {
     .map((name) => join(source, name));
 }
 
+/** The console's page, which a browser runs as it is. */
+function pageFiles(): string[] {
+  return readdirSync(join(source, "console/page"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"))
+    .map((name) => join(source, "console/page", name));
+}
+
 function roomOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.indexOf("/")) : path;
 }
@@ -106,7 +115,7 @@ test("a face knows the engine by its types alone, and adapters are loaded only w
     const name = relative(source, file);
     for (const { target, kind } of importsOf(file)) {
       const room = roomOf(target);
-      const isFace = ["binding", "s3", "script"].includes(roomOf(name));
+      const isFace = ["binding", "s3", "script", "console"].includes(roomOf(name));
       if (isFace && room === "engine") assert.equal(kind, "type", `src/${name} imports ${target}`);
       const isAdapter = ["memory", "local", "cluster"].includes(room);
       if (isAdapter && roomOf(name) !== room) assert.equal(kind, "dynamic", `src/${name} imports ${target}`);
@@ -122,8 +131,22 @@ test("HTTP itself is known in one room", () => {
   }
 });
 
+test("the console's page imports nothing but its own files, and puts no text in as HTML", () => {
+  for (const file of pageFiles()) {
+    const name = relative(source, file);
+    for (const { target } of importsOf(file)) {
+      assert.ok(target.startsWith("console/page/"), `src/${name} must not import ${target}`);
+    }
+    assert.doesNotMatch(
+      readFileSync(file, "utf8"),
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\b|new Function/,
+      `src/${name}`,
+    );
+  }
+});
+
 test("no file outgrows 300 lines, and none is named after nothing", () => {
-  for (const file of sourceFiles()) {
+  for (const file of [...sourceFiles(), ...pageFiles()]) {
     const name = relative(source, file);
     const lines = readFileSync(file, "utf8").split("\n").length;
     assert.ok(lines <= 300, `src/${name} has ${lines} lines`);
@@ -132,7 +155,7 @@ test("no file outgrows 300 lines, and none is named after nothing", () => {
 });
 
 test("every file begins with words on what it answers for", () => {
-  for (const file of sourceFiles()) {
+  for (const file of [...sourceFiles(), ...pageFiles()]) {
     assert.match(
       readFileSync(file, "utf8"),
       /^(#!.*\n)?\/\/ \S/,

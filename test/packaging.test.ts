@@ -37,8 +37,15 @@ test("the service of systemd has nothing it does not need", () => {
   assert.ok(lines.some((line) => /^ExecStart=.* serve --data \/var\/lib\/store$/.test(line)));
 });
 
-test("what is packed is what runs: no sources, no tests", () => {
+test("what is packed is what runs, here or in a browser: no sources, no tests", () => {
   const { files, bin } = JSON.parse(read("package.json")) as { files: string[]; bin: { store: string } };
-  assert.deepEqual(files, ["dist", "packaging/store.service", "README.md", "LICENSE", "CHANGELOG.md"]);
+  assert.deepEqual(files, [
+    "dist",
+    "src/console/page",
+    "packaging/store.service",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+  ]);
   assert.equal(bin.store, "dist/cli/main.js");
 });

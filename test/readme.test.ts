@@ -35,7 +35,9 @@ async function startInCopy(t: TestContext): Promise<{ server: ChildProcess; line
   await symlink(join(root, "dist"), join(directory, "dist"));
   await symlink(join(root, "node_modules"), join(directory, "node_modules"));
   const [, ...args] = scripts.start.split(" ");
-  const server = spawn(process.execPath, [...args, "--port", "0", "--s3-port", "0"], { cwd: directory });
+  const server = spawn(process.execPath, [...args, "--port", "0", "--s3-port", "0", "--console-port", "0"], {
+    cwd: directory,
+  });
   t.after(async () => {
     if (server.exitCode !== null) return;
     server.kill();
@@ -58,11 +60,14 @@ test("npm start prints what README shows, and the three lines to try do what the
   const told = lines.join("\n");
   const [, port = ""] = /^Listening on .*:(\d+)\/$/m.exec(told) ?? [];
   const [, s3Port = ""] = /^S3 API on .*:(\d+)$/m.exec(told) ?? [];
+  const [, consolePort = ""] = /^Console on .*:(\d+)$/m.exec(told) ?? [];
   /** Ports and keys are others each time: README shows some of them. */
   const asShown = (line: string) =>
     line
       .replace(`:${port}/`, ":8787/")
       .replace(new RegExp(`:${s3Port}\\b`), ":9000")
+      .replace(new RegExp(`:${consolePort}\\b`), ":9001")
+      .replace(/sct-[a-z2-7]{10}-[\w-]{43}$/, "sct-abcdefghij-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ")
       .replace(/STORE[A-Z2-7]{15}$/, "STOREABCDEFGHIJKLMNO")
       .replace(/(SECRET_ACCESS_KEY=)[\w-]{40}$/, "$1abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN");
   // Piped, a table has neither a head nor padding.

@@ -5,17 +5,20 @@ import type { Mode } from "../script/host-messages.ts";
 import type { ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
 import { hostOf, urlOf } from "./listening.ts";
+import type { RunningConsole } from "./serve-console.ts";
 import type { RunningS3 } from "./serve-s3.ts";
 
 export interface Ready {
   /** None when the S3 API is served alone. */
   readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
+  readonly console: RunningConsole;
   readonly location: Location;
   readonly mode: Mode;
 }
 
-export async function announce(invocation: Invocation, { server, s3, location, mode }: Ready): Promise<void> {
+export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
+  const { server, s3, console, location, mode } = ready;
   const { output, directory } = invocation;
   const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
@@ -29,7 +32,13 @@ export async function announce(invocation: Invocation, { server, s3, location, m
       s3.key === undefined
         ? {}
         : { accessKeyId: s3.key.accessKeyId, secretAccessKey: s3.key.secretAccessKey };
-    return output.json({ url: url ?? null, s3: { url: s3.url, ...key }, data: dataOf(location), scripts });
+    return output.json({
+      url: url ?? null,
+      s3: { url: s3.url, ...key },
+      console: { url: console.url, ...(console.token === undefined ? {} : { token: console.token }) },
+      data: dataOf(location),
+      scripts,
+    });
   }
   const rows = scripts.map(({ name, url, routes, buckets }) => [
     name,
@@ -43,8 +52,9 @@ export async function announce(invocation: Invocation, { server, s3, location, m
     await output.line(`Listening on ${url}`);
   }
   await output.line(`S3 API on ${s3.url}`);
+  await output.line(`Console on ${console.url}`);
   await output.line(`Data in ${dataText(directory, location)}`);
-  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, s3);
+  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
 }
 
 function dataOf(location: Location) {
@@ -57,12 +67,18 @@ function dataText(directory: string, location: Location): string {
   return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
 }
 
-async function tryLines({ output }: Invocation, url: string, s3: RunningS3): Promise<void> {
+async function tryLines({ output }: Invocation, url: string, { s3, console }: Ready): Promise<void> {
   await output.line("");
   await output.line("Try:");
   await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
   await output.line(`  curl ${url}hello.txt`);
   await output.line(`  curl -X DELETE ${url}hello.txt`);
+  if (console.token !== undefined) {
+    await output.line("");
+    await output.line("To look around, signed in for as long as this runs:");
+    // Behind the #, where a browser sends it to nobody.
+    await output.line(`  ${console.url}/#token=${console.token}`);
+  }
   if (s3.key === undefined) return;
   await output.line("");
   await output.line("For S3 clients:");

@@ -18,6 +18,10 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommands },
+  {
+    name: "console",
+    load: async () => (await import("./commands/console.ts")).consoleCommands,
+  },
   { name: "types", load: async () => (await import("./commands/types.ts")).typesCommand },
   { name: "verify", load: async () => (await import("./commands/verify.ts")).verifyCommand },
   { name: "backup", load: async () => (await import("./commands/backup.ts")).backupCommand },

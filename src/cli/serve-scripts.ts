@@ -15,12 +15,14 @@ import { type Data, openData } from "./context.ts";
 import { listenError, numberOption } from "./listening.ts";
 import { ask } from "./prompt.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
+import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
   port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
   host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
   ...s3Options,
+  ...consoleOptions,
   "create-buckets": { summary: "create buckets that do not exist yet" },
   "script-memory": {
     value: "MB",
@@ -36,6 +38,7 @@ interface Plan {
   /** None when the S3 API is served alone. */
   readonly files: readonly string[];
   readonly s3: S3Settings;
+  readonly console: ConsoleSettings;
 }
 
 function planOf(invocation: Invocation, mode: Mode): Plan {
@@ -46,13 +49,13 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
     heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
     files: isAlone ? [] : configFiles(invocation),
     s3: s3Settings(invocation),
+    console: consoleSettings(invocation),
   };
   checkNames(plan.files.map((file) => readConfig(file)));
   return plan;
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
-  const { output } = invocation;
   // First: a configuration that is wrong leaves no data directory behind.
   const plan = planOf(invocation, mode);
   const data = await openData(invocation, { absent: "create" });
@@ -66,20 +69,32 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
-    const s3 = await serveS3(plan.s3, { data, mode, log: (line) => output.note(line) });
-    const server = await startPlanned(invocation, data, { ...plan, presign: s3.presign }).catch(
-      async (error: unknown) => {
-        await s3.close();
-        throw startError(error, plan.s3.host, plan.port);
-      },
-    );
-    data.engine.startScrub((damage) => output.note(scrubLine(damage)));
-    await announce(invocation, { server, s3, location: data.location, mode });
-    await endingSignal();
-    output.note("Ending: requests under way are finished first.");
-    await Promise.all([server?.close(), s3.close()]);
+    await serveAll(invocation, data, plan);
   } finally {
     await data.close();
+  }
+}
+
+/** Starts every server, and ends those that run, in order or because one could not be started. */
+async function serveAll(invocation: Invocation, data: Data, plan: Plan): Promise<void> {
+  const { output } = invocation;
+  const { mode } = plan;
+  const log = (line: string) => output.note(line);
+  const running: { close(): Promise<void> }[] = [];
+  const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
+    if (server !== undefined) running.push(server);
+    return server;
+  };
+  try {
+    const s3 = started(await serveS3(plan.s3, { data, mode, log }));
+    const server = started(await startPlanned(invocation, data, { ...plan, presign: s3.presign }));
+    const console = started(await serveConsole(plan.console, { data, mode, log }));
+    data.engine.startScrub((damage) => log(scrubLine(damage)));
+    await announce(invocation, { server, s3, console, location: data.location, mode });
+    await endingSignal();
+    log("Ending: requests under way are finished first.");
+  } finally {
+    await Promise.all(running.map((server) => server.close()));
   }
 }
 
@@ -120,6 +135,8 @@ async function startPlanned(
       const prefix = files.length > 1 ? `[${script}] ` : "";
       output[stream].write(`${prefix}${line}\n`);
     },
+  }).catch((error: unknown) => {
+    throw startError(error, host, port);
   });
 }
 

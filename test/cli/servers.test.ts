@@ -61,7 +61,7 @@ test("a key that is made while the server runs is taken at once, as far as its g
 
 test("without a configuration serve brings the S3 API alone, and says so", async (t) => {
   const scene = await openScene(t);
-  const server = scene.shell.start(["serve", "--s3-port", "0"]);
+  const server = scene.shell.start(["serve", "--s3-port", "0", "--console-port", "0"]);
   const ended = outcomeOf(server);
   t.after(() => server.kill("SIGKILL"));
   const url = await new Promise<string>((resolve, reject) => {
@@ -91,14 +91,18 @@ test("without a configuration serve brings the S3 API alone, and says so", async
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^There is no configuration here: the S3 API is served alone\.\nS3 API on http:\/\/127\.0\.0\.1:\d+\nData in \.store\n$/,
+    /^There is no configuration here: the S3 API is served alone\.\nS3 API on http:\/\/127\.0\.0\.1:\d+\nConsole on http:\/\/127\.0\.0\.1:\d+\nData in \.store\n$/,
   );
 });
 
 test("what cannot start is told in words, and leaves no data directory behind", async (t) => {
   const shell = await openShell(t);
   await assertRefused(shell, 1, [
-    [["dev", "--s3-port", "0"], "There is no store.toml, store.json or store.jsonc", "store init"],
+    [
+      ["dev", "--s3-port", "0", "--console-port", "0"],
+      "There is no store.toml, store.json or store.jsonc",
+      "store init",
+    ],
     [["serve", "--config", "missing.toml"], "missing.toml"],
   ]);
   await assertRefused(shell, 2, [
@@ -114,7 +118,7 @@ test("what cannot start is told in words, and leaves no data directory behind", 
   await scene.write("store.toml", 'nmae = "script"\n');
   const before = await filesIn(scene.directory);
   for (const mode of ["dev", "serve"]) {
-    const told = await scene.shell.fails(1, [mode, "--port", "0", "--s3-port", "0"]);
+    const told = await scene.shell.fails(1, [mode, "--port", "0", "--s3-port", "0", "--console-port", "0"]);
     assert.match(told, /^store\.toml:1:1: .*nmae/);
   }
   assert.deepEqual(await filesIn(scene.directory), before);
@@ -131,7 +135,7 @@ async function takenPort(t: TestContext): Promise<number> {
 test("a port of the S3 API that is taken is named, with the option that chooses another", async (t) => {
   const scene = await scriptScene(t, source);
   const port = await takenPort(t);
-  const args = ["--port", "0", "--s3-port", String(port), "--create-buckets"];
+  const args = ["--port", "0", "--s3-port", String(port), "--console-port", "0", "--create-buckets"];
   for (const mode of ["dev", "serve"]) {
     const { code, stdout, stderr } = await scene.shell.run([mode, ...args]);
     assert.deepEqual([code, stdout], [1, ""], stderr);

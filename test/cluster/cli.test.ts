@@ -125,7 +125,7 @@ test("serve answers over a cluster: scripts and the S3 API, each process with it
     } };`,
   );
   const environment = { STORE_RECORDS: shell.environment.STORE_RECORDS!, STORE_SECRET_KEY: secretKey };
-  const args = ["dev", "--port", "0", "--s3-port", "0", "--create-buckets", "--json"];
+  const args = ["dev", "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets", "--json"];
   const child = shell.start(args, { environment });
   child.stdin.end();
   const ended = outcomeOf(child);

@@ -52,6 +52,8 @@ export async function withDev<T>(
     "0",
     "--s3-port",
     "0",
+    "--console-port",
+    "0",
     "--json",
     ...args,
   ]);

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import {
   chmod,
   copyFile,
+  cp,
   mkdir,
   mkdtemp,
   readdir,
@@ -33,6 +34,7 @@ async function pack(folder: string): Promise<string> {
   await chmod(join(built, "dist/cli/main.js"), 0o755);
   for (const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "packaging/store.service"])
     await copyFile(join(root, name), join(built, name));
+  await cp(join(root, "src/console/page"), join(built, "src/console/page"), { recursive: true });
   const packed = spawnSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: built });
   assert.equal(packed.status, 0, String(packed.stderr));
   return join(folder, (await readdir(folder)).find((name) => name.endsWith(".tgz"))!);
@@ -96,22 +98,24 @@ test("the packed package installs in an empty folder without a compiler, and run
 
 /** A server starts, answers, and ends in order. */
 async function serves(program: string, options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }) {
-  const server = spawn(program, ["serve", "--s3-port", "0"], options);
+  const server = spawn(program, ["serve", "--s3-port", "0", "--console-port", "0"], options);
   const ended = once(server, "close") as Promise<[number | null]>;
   let said = "";
-  const url = new Promise<string>((resolve, reject) => {
+  const urls = new Promise<string[]>((resolve, reject) => {
     for (const stream of [server.stdout, server.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         said += text;
-        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-        if (found !== null) resolve(found[0]);
+        const found = /S3 API on (.*)\nConsole on (.*)\n/.exec(said);
+        if (found !== null) resolve(found.slice(1));
       });
     }
     server.on("close", () => reject(new Error(said)));
   });
-  const answer = await fetch(await url);
+  const [s3 = "", console = ""] = await urls;
+  const answer = await fetch(s3);
   await answer.arrayBuffer();
   assert.equal(answer.status, 403);
+  assert.match(await (await fetch(`${console}/app.js`)).text(), /^\/\/ Where the page begins/);
   server.kill("SIGTERM");
   assert.equal((await ended)[0], 0, said);
 }

@@ -105,7 +105,7 @@ for (const mode of ["dev", "serve"] as const) {
 
 /** What it says when it cannot start. */
 async function refused(scene: Scene, mode: string): Promise<string> {
-  const args = [mode, "--port", "0", "--s3-port", "0", "--create-buckets", "--json"];
+  const args = [mode, "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets", "--json"];
   const { code, stdout, stderr } = await scene.shell.run(args, { environment: { TMPDIR: scene.directory } });
   assert.deepEqual([code, stdout], [1, ""], stderr);
   assert.doesNotMatch(stderr, /host-process|node:internal|STORE_DEBUG/, "nothing of our own insides");
@@ -154,10 +154,26 @@ test("a script that does not finish loading is given up after a while", async (t
 test("a bucket that does not exist, and a port that is taken, are told with what to do", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source: "export default { fetch: () => new Response() };" });
-  const missing = await scene.shell.fails(1, ["serve", "--port", "0", "--s3-port", "0"]);
+  const missing = await scene.shell.fails(1, [
+    "serve",
+    "--port",
+    "0",
+    "--s3-port",
+    "0",
+    "--console-port",
+    "0",
+  ]);
   assert.match(missing, /store\.toml:\d+:\d+: There is no bucket "bucket".*store bucket create bucket/s);
   const { port } = await scene.start("dev");
-  const taken = await scene.shell.fails(1, ["serve", "--port", String(port), "--s3-port", "0"]);
+  const taken = await scene.shell.fails(1, [
+    "serve",
+    "--port",
+    String(port),
+    "--s3-port",
+    "0",
+    "--console-port",
+    "0",
+  ]);
   assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*in use already\\.\\n.*--port`));
 });
 
@@ -165,7 +181,7 @@ test("a secret with the name of a variable is refused at its place in the config
   const scene = await scriptScene(t, "export default { fetch: () => new Response() };");
   await scene.secret("GREETING", "hush");
   await scene.write("store.toml", configText("script", '[vars]\nGREETING = "hello"'));
-  const args = ["serve", "--port", "0", "--s3-port", "0", "--create-buckets"];
+  const args = ["serve", "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets"];
   assert.match(
     await scene.shell.fails(1, args),
     /store\.toml:8:1: The script has a secret named "GREETING" too/,

@@ -91,6 +91,8 @@ test("scripts that cannot be told apart are refused", async (t) => {
       "0",
       "--s3-port",
       "0",
+      "--console-port",
+      "0",
       "--create-buckets",
       ...files.flatMap((file) => ["--config", file]),
     ]);

@@ -50,6 +50,8 @@ export async function startServer(
     "0",
     "--s3-port",
     "0",
+    "--console-port",
+    "0",
     "--json",
     ...(options.args ?? []),
   ];

@@ -75,7 +75,18 @@ for (const mode of ["dev", "serve"] as const) {
 
 test("Ctrl-C, which reaches every process of the group, lets requests finish too", async (t) => {
   const scene = await scriptScene(t, source);
-  const args = [program, "dev", "--port", "0", "--s3-port", "0", "--json", "--create-buckets"];
+  const args = [
+    program,
+    "dev",
+    "--port",
+    "0",
+    "--s3-port",
+    "0",
+    "--console-port",
+    "0",
+    "--json",
+    "--create-buckets",
+  ];
   const child = spawn(process.execPath, args, {
     cwd: scene.directory,
     env: { PATH: process.env.PATH, TMPDIR: scene.directory },

@@ -1,0 +1,60 @@
+// The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
+import { join } from "node:path";
+import { startConsole } from "../console/server.ts";
+import { newToken } from "../console/tokens.ts";
+import type { Mode } from "../script/host-messages.ts";
+import type { Invocation, Option } from "./command.ts";
+import type { Data } from "./context.ts";
+import { endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import { packageRoot } from "./package-root.ts";
+
+export const consoleOptions: Readonly<Record<string, Option>> = {
+  "console-port": {
+    value: "PORT",
+    summary: "where the console answers, 9001 unless given; 0 picks a free one",
+  },
+  "console-url": { value: "URL", summary: "what browsers call the console, behind a proxy for example" },
+};
+
+export interface RunningConsole {
+  readonly url: string;
+  /** While developing: one that signs in to this server, as long as it runs. */
+  readonly token: string | undefined;
+  close(): Promise<void>;
+}
+
+/** What the options say; wrong ones throw before anything is opened. */
+export interface ConsoleSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly url: string | undefined;
+}
+
+export function consoleSettings(invocation: Invocation): ConsoleSettings {
+  return {
+    host: hostOf(invocation),
+    port: numberOption(invocation, "console-port", 9001, 65_535),
+    url: endpointOption(invocation, "console-url"),
+  };
+}
+
+export interface ServeConsoleOptions {
+  readonly data: Data;
+  readonly mode: Mode;
+  readonly log: (line: string) => void;
+}
+
+export async function serveConsole(
+  { host, port, url }: ConsoleSettings,
+  { data, mode, log }: ServeConsoleOptions,
+): Promise<RunningConsole> {
+  const own = mode === "dev" ? newToken() : undefined;
+  const server = await startConsole({
+    ...{ engine: data.engine, documents: data.documents, host, port, url, log },
+    pageFolder: join(packageRoot(), "src/console/page"),
+    ownToken: own?.hash,
+  }).catch((error: unknown) => {
+    throw listenError(error, { host, port, option: "console-port" });
+  });
+  return { url: url ?? urlOf(host, server.port), token: own?.token, close: () => server.close() };
+}

@@ -1,0 +1,70 @@
+// Every request to the console's port, in one place that no route can go round: the host it names, the page it comes
+// from, the session it carries, then its route; what goes wrong is told in words, and every answer is strict.
+import { randomUUID } from "node:crypto";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { ConsoleError, fault, refusal, strictly } from "./answer.ts";
+import { checkHost, checkOrigin } from "./guard.ts";
+import type { PageFiles } from "./page-files.ts";
+import { fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
+import { sessionIdOf } from "./session-routes.ts";
+import type { Sessions } from "./sessions.ts";
+
+export interface HandlerOptions {
+  readonly files: PageFiles;
+  readonly sessions: Sessions;
+  readonly routes: readonly Route[];
+  readonly openRoutes: readonly OpenRoute[];
+  /** What it is called, beside addresses and localhost. */
+  readonly hostNames: readonly string[];
+  readonly log: (line: string) => void;
+}
+
+export function createHandler(options: HandlerOptions): HttpHandler {
+  const routes = byName(options.routes);
+  const openRoutes = byName(options.openRoutes);
+
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
+    const [path = "", search = ""] = split(request.target);
+    checkHost(request, options.hostNames);
+    const file = options.files(request, path);
+    if (file !== undefined) return file;
+    checkOrigin(request);
+    const name = `${request.method} ${path}`;
+    const call = { request, query: queryOf(search), fields: () => fieldsOf(request) };
+    const open = openRoutes.get(name);
+    if (open !== undefined) return open.run(call);
+    const session = await options.sessions.find(sessionIdOf(request) ?? "");
+    if (session === undefined) throw new ConsoleError(401, "You are not signed in, or not any more.");
+    const route = routes.get(name);
+    if (route === undefined) throw new ConsoleError(404, "There is nothing here.");
+    return route.run({ ...call, session });
+  }
+
+  return async (request) => {
+    try {
+      return strictly(await respond(request));
+    } catch (error) {
+      return strictly(refusal(error) ?? unexpected(error, options.log));
+    }
+  };
+}
+
+/** Without its query: keys stand there, and keys are the user's own. */
+function unexpected(error: unknown, log: (line: string) => void): HttpResponse {
+  const id = randomUUID();
+  log(
+    `The console failed (${id}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
+  return fault(id);
+}
+
+function split(target: string): [path: string, search: string] {
+  const at = target.indexOf("?");
+  return at === -1 ? [target, ""] : [target.slice(0, at), target.slice(at + 1)];
+}
+
+function byName<T extends { readonly method: string; readonly path: string }>(
+  routes: readonly T[],
+): ReadonlyMap<string, T> {
+  return new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+}

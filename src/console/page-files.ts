@@ -1,0 +1,42 @@
+// The files of the page, in memory: few and small. A browser asks each time whether one has changed, and is told no.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import type { HttpRequest, HttpResponse } from "../http/listen.ts";
+
+interface PageFile {
+  readonly bytes: Uint8Array;
+  readonly etag: string;
+  readonly type: string;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+export type PageFiles = (request: HttpRequest, path: string) => HttpResponse | undefined;
+
+export function loadPageFiles(folder: string): PageFiles {
+  const files = new Map<string, PageFile>();
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    const type = types[extname(name)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(join(folder, name));
+    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    files.set(name === "index.html" ? "/" : `/${name}`, { bytes, etag, type });
+  }
+  return (request, path) => {
+    const file = request.method === "GET" || request.method === "HEAD" ? files.get(path) : undefined;
+    if (file === undefined) return undefined;
+    const headers: [string, string][] = [
+      ["content-type", file.type],
+      ["etag", file.etag],
+      ["cache-control", "no-cache"],
+    ];
+    const isKnown = request.header("if-none-match") === file.etag;
+    return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
+  };
+}

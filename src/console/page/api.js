@@ -1,0 +1,98 @@
+// Asks the console's server. What it refuses becomes an ApiError with the server's own words; who is not signed in
+// any more is shown the sign-in.
+
+/** @import { ErrorDocument } from "../wire.ts" */
+
+export class ApiError extends Error {
+  /**
+   * @param {number} status 0 when the server could not be reached
+   * @param {ErrorDocument["error"]} error
+   */
+  constructor(status, { code, message, hint }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** Sent with every request: no other page can send it. */
+export const ownHeaders = { "x-store-console": "1" };
+
+/** @type {() => void} */
+let onSignedOut = () => {};
+
+/** @param {() => void} listener */
+export function whenSignedOut(listener) {
+  onSignedOut = listener;
+}
+
+/**
+ * @typedef {object} AskOptions
+ * @property {"GET" | "POST" | "PUT" | "DELETE"} [method]
+ * @property {Record<string, string | number | undefined>} [query]
+ * @property {unknown} [json] sent as the body
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * @template T
+ * @param {string} path
+ * @param {AskOptions} [options]
+ * @returns {Promise<T>}
+ */
+export async function ask(path, { method = "GET", query = {}, json, signal } = {}) {
+  /** @type {RequestInit} */
+  const init = { method, headers: { ...ownHeaders, "content-type": "application/json" } };
+  if (json !== undefined) init.body = JSON.stringify(json);
+  if (signal !== undefined) init.signal = signal;
+  let response;
+  try {
+    response = await fetch(address(path, query), init);
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw unreachable();
+  }
+  if (response.status === 204) return /** @type {T} */ (undefined);
+  if (response.ok) return await response.json();
+  throw await refused(response.status, () => response.json());
+}
+
+/**
+ * A path of the API with its query.
+ *
+ * @param {string} path
+ * @param {Record<string, string | number | undefined>} query
+ */
+export function address(path, query) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  const search = parameters.toString();
+  return search === "" ? path : `${path}?${search}`;
+}
+
+/**
+ * @param {number} status
+ * @param {() => unknown} read
+ */
+export async function refused(status, read) {
+  /** @type {ErrorDocument["error"]} */
+  let error = { code: "Unknown", message: `The server answered with status ${status}.` };
+  try {
+    error = /** @type {ErrorDocument} */ (await read()).error ?? error;
+  } catch {
+    // A proxy in between may have answered in its own words.
+  }
+  if (status === 401) onSignedOut();
+  return new ApiError(status, error);
+}
+
+export function unreachable() {
+  return new ApiError(0, {
+    code: "Unreachable",
+    message: "The server cannot be reached.",
+    hint: "See whether store dev or store serve still runs, then try again.",
+  });
+}

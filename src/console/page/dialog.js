@@ -1,0 +1,74 @@
+// Dialogs: the browser's own, which keep the focus inside and close by Escape.
+import { h } from "./dom.js";
+import { wordsOf } from "./notices.js";
+
+/**
+ * @typedef {object} FormOptions
+ * @property {string} title
+ * @property {(Node | string)[]} content
+ * @property {string} submit what the button says
+ * @property {boolean} [danger]
+ * @property {() => Promise<void>} run what fails stays in the dialog, in its own words
+ */
+
+/** @param {FormOptions} options */
+export function openForm({ title, content, submit, danger = false, run }) {
+  const told = h("p", { class: "error-text", role: "alert" });
+  const button = h("button", { class: danger ? "danger" : "primary", type: "submit" }, submit);
+  const cancel = h("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
+  const form = h(
+    "form",
+    {
+      method: "dialog",
+      /** @param {Event} event */
+      async onsubmit(event) {
+        event.preventDefault();
+        button.disabled = true;
+        told.replaceChildren();
+        try {
+          await run();
+          dialog.close();
+        } catch (error) {
+          told.replaceChildren(wordsOf(error).join(" "));
+          button.disabled = false;
+        }
+      },
+    },
+    h("h2", { id: "dialog-title" }, title),
+    ...content,
+    told,
+    h("div", { class: "actions" }, cancel, button),
+  );
+  const dialog = openDialog(form);
+  return { dialog, button };
+}
+
+/** @param {Node} content whose heading has the id `dialog-title` */
+export function openDialog(content) {
+  const before = document.activeElement;
+  const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, content);
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    if (before instanceof HTMLElement) before.focus();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/**
+ * For what cannot be undone: the name has to be typed.
+ *
+ * @param {FormOptions & { name: string }} options
+ */
+export function openConfirmation({ name, content, ...options }) {
+  const input = h("input", { id: "typed-name", autocomplete: "off", spellcheck: "false", required: true });
+  const label = h("label", { for: "typed-name" }, "Type ", h("strong", {}, name), " to go on");
+  const opened = openForm({ ...options, danger: true, content: [...content, label, input] });
+  opened.button.disabled = true;
+  input.addEventListener("input", () => {
+    opened.button.disabled = input.value !== name;
+  });
+  input.focus();
+  return opened;
+}

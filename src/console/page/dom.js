@@ -1,0 +1,69 @@
+// Elements out of plain data. Texts are always text nodes and never HTML: what a key or a header says cannot become
+// a part of the page.
+
+/** @typedef {Node | string | number | null | undefined | false} Child */
+/** @typedef {Record<string, unknown>} Props */
+
+/**
+ * `h("button", { class: "primary", onclick }, "Save")`. A property that begins with "on" listens; false, null and
+ * undefined leave an attribute out; true gives it without a value.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Props} [props]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) setProperty(element, name, value);
+  element.append(...nodesOf(children));
+  return element;
+}
+
+const svgSpace = "http://www.w3.org/2000/svg";
+
+/**
+ * @param {string} path what is drawn, on a field of 20 by 20
+ * @returns {SVGSVGElement}
+ */
+export function icon(path) {
+  const svg = document.createElementNS(svgSpace, "svg");
+  svg.setAttribute("viewBox", "0 0 20 20");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const drawn = document.createElementNS(svgSpace, "path");
+  drawn.setAttribute("d", path);
+  svg.append(drawn);
+  return svg;
+}
+
+/**
+ * @param {Element} element
+ * @param {string} name
+ * @param {unknown} value
+ */
+function setProperty(element, name, value) {
+  if (value === undefined || value === null || value === false) return;
+  if (name.startsWith("on") && typeof value === "function") {
+    element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+  } else if (name === "value" && "value" in element) {
+    element.value = value;
+  } else {
+    element.setAttribute(name, value === true ? "" : String(value));
+  }
+}
+
+/**
+ * @param {(Child | Child[])[]} children
+ * @returns {(Node | string)[]}
+ */
+function nodesOf(children) {
+  /** @type {(Node | string)[]} */
+  const nodes = [];
+  for (const child of children.flat()) {
+    if (child === undefined || child === null || child === false) continue;
+    nodes.push(child instanceof Node ? child : String(child));
+  }
+  return nodes;
+}

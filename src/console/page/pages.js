@@ -1,0 +1,22 @@
+// All pages of the console. A page is a file in pages/ and a row here; its code is loaded when it is first opened.
+
+/**
+ * @typedef {object} View What a page is given.
+ * @property {URLSearchParams} params
+ * @property {AbortSignal} signal aborts when another page takes its place
+ * @property {(title: string) => void} setTitle the name of the window; that of the row unless a page says another
+ */
+
+/**
+ * @typedef {object} Page
+ * @property {string} id in the address
+ * @property {string} title
+ * @property {keyof typeof import("./icons.js").icons} [icon] those without one are not in the navigation
+ * @property {string} [under] the id of the page that the navigation marks instead
+ * @property {() => Promise<{ render: (view: View) => Promise<Node> }>} load
+ */
+
+/** @type {readonly Page[]} */
+export const pages = [
+  { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("./pages/buckets.js") },
+];

@@ -1,0 +1,182 @@
+// The buckets: what each holds, and making, emptying and deleting them.
+import { ask } from "../api.js";
+import { openConfirmation, openForm } from "../dialog.js";
+import { h, icon } from "../dom.js";
+import { bytes, number, time } from "../format.js";
+import { icons } from "../icons.js";
+import { empty, isAbort, note } from "../notices.js";
+import { addShortcuts } from "../shortcuts.js";
+
+/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire.ts" */
+/** @import { View } from "../pages.js" */
+
+/** @param {View} view */
+export async function render({ signal }) {
+  const content = h("div", {});
+
+  async function refresh() {
+    /** @type {BucketsDocument} */
+    const { buckets } = await ask("/api/buckets", { signal });
+    const create = () => openCreation(refresh);
+    const head = h(
+      "div",
+      { class: "page-head" },
+      h("h1", {}, "Buckets"),
+      h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket"),
+    );
+    const rows = buckets.map((bucket) => rowOf(bucket, refresh));
+    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows.map(({ row }) => row)));
+    void tellTotals(rows, signal);
+  }
+
+  addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
+  await refresh();
+  return content;
+}
+
+function nothingYet() {
+  return h(
+    "div",
+    { class: "card" },
+    empty(
+      "There are no buckets yet",
+      "Objects live in buckets. Create one here, or with ",
+      h("code", {}, "store bucket create"),
+    ),
+  );
+}
+
+/** @param {readonly HTMLTableRowElement[]} rows */
+function table(rows) {
+  const names = ["Name", "Objects", "Size", "Default class", "Created"];
+  const heads = names.map((name) =>
+    h("th", { scope: "col", class: name === "Objects" || name === "Size" ? "number" : undefined }, name),
+  );
+  return h(
+    "div",
+    { class: "card table-scroll" },
+    h(
+      "table",
+      { class: "stacks" },
+      h(
+        "thead",
+        {},
+        h("tr", {}, ...heads, h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions"))),
+      ),
+      h("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/**
+ * @param {BucketDocument} bucket
+ * @param {() => Promise<void>} refresh
+ */
+function rowOf({ name, created, storageClass }, refresh) {
+  const objects = h("td", { class: "number", "data-name": "Objects" }, "…");
+  const size = h("td", { class: "number", "data-name": "Size" }, "…");
+  const row = h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, name),
+    objects,
+    size,
+    h("td", { "data-name": "Default class" }, storageClass),
+    h("td", { "data-name": "Created" }, time(created)),
+    h(
+      "td",
+      {},
+      h(
+        "div",
+        { class: "row-tools" },
+        h(
+          "button",
+          { type: "button", "aria-label": `Delete ${name}`, onclick: () => openDeletion(name, refresh) },
+          "Delete",
+        ),
+      ),
+    ),
+  );
+  return { name, row, objects, size };
+}
+
+/**
+ * One after the other: the list is there already, and a large store is not asked for everything at once.
+ *
+ * @param {readonly ReturnType<typeof rowOf>[]} rows
+ * @param {AbortSignal} signal
+ */
+async function tellTotals(rows, signal) {
+  for (const { name, objects, size } of rows) {
+    try {
+      /** @type {TotalsDocument} */
+      const totals = await ask("/api/buckets/totals", { query: { bucket: name }, signal });
+      objects.textContent = number(totals.objects);
+      size.textContent = bytes(totals.bytes);
+    } catch (error) {
+      if (isAbort(error)) return;
+      objects.textContent = size.textContent = "unknown";
+    }
+  }
+}
+
+/** @param {() => Promise<void>} refresh */
+function openCreation(refresh) {
+  const name = h("input", {
+    id: "bucket-name",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    minlength: 3,
+    maxlength: 63,
+    "aria-describedby": "bucket-name-help",
+  });
+  const storageClass = h(
+    "select",
+    { id: "bucket-class" },
+    h("option", { value: "Standard" }, "Standard"),
+    h("option", { value: "InfrequentAccess" }, "Infrequent access"),
+  );
+  openForm({
+    title: "Create a bucket",
+    submit: "Create",
+    content: [
+      h("label", { for: "bucket-name" }, "Name"),
+      name,
+      h(
+        "p",
+        { id: "bucket-name-help", class: "quiet" },
+        "3 to 63 lowercase letters, digits, dots and dashes.",
+      ),
+      h("label", { for: "bucket-class" }, "Class of objects put without one"),
+      storageClass,
+    ],
+    async run() {
+      await ask("/api/buckets", {
+        method: "POST",
+        json: { name: name.value, storageClass: storageClass.value },
+      });
+      note(`Created bucket ${name.value}.`);
+      await refresh();
+    },
+  });
+  name.focus();
+}
+
+/**
+ * @param {string} name
+ * @param {() => Promise<void>} refresh
+ */
+function openDeletion(name, refresh) {
+  openConfirmation({
+    name,
+    title: `Delete bucket ${name}?`,
+    submit: "Delete bucket",
+    content: [h("p", {}, "A bucket must be empty to be deleted. Uploads in flight go with it.")],
+    async run() {
+      await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
+      note(`Deleted bucket ${name}.`);
+      await refresh();
+    },
+  });
+}

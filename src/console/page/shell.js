@@ -1,0 +1,124 @@
+// What stands around every page: the navigation, light and dark, signing out, and the place where pages change.
+import { ask } from "./api.js";
+import { h, icon } from "./dom.js";
+import { icons } from "./icons.js";
+import { failure } from "./notices.js";
+import { pages } from "./pages.js";
+import { currentPlace, placeOf } from "./router.js";
+import { listenForShortcuts, showHelp } from "./shortcuts.js";
+import { showSignIn } from "./sign-in.js";
+import { switchTheme } from "./theme-switch.js";
+
+/** @import { SessionDocument } from "../wire.ts" */
+/** @import { Page } from "./pages.js" */
+
+/** @type {AbortController} */
+let shown = new AbortController();
+
+/** @param {SessionDocument} session */
+export function showShell({ name }) {
+  const main = h("main", { id: "main", tabindex: -1 });
+  const links = pages.filter(({ icon }) => icon !== undefined).map(linkTo);
+  const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
+  document.body.replaceChildren(
+    h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to the content"),
+    h(
+      "header",
+      { class: "bar" },
+      h("a", { class: "brand", href: placeOf("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
+      nav,
+      h(
+        "div",
+        { class: "tools" },
+        toolButton("Keyboard shortcuts", icons.help, showHelp),
+        toolButton("Light or dark", icons.theme, switchTheme),
+        toolButton(`Sign out (${name})`, icons.signOut, signOut),
+      ),
+    ),
+    main,
+    h("div", { id: "toasts", role: "status", "aria-live": "polite" }),
+  );
+  const show = () => void showPage(main, links);
+  shown.abort();
+  removeEventListener("hashchange", current);
+  current = show;
+  addEventListener("hashchange", show);
+  listenForShortcuts();
+  show();
+}
+
+/** @type {() => void} */
+let current = () => {};
+
+/**
+ * @param {HTMLElement} main
+ * @param {readonly HTMLAnchorElement[]} links
+ */
+async function showPage(main, links) {
+  const { page: id, params } = currentPlace();
+  if (id.startsWith("token=")) return;
+  const page = pages.find((one) => one.id === id) ?? pages[0];
+  if (page === undefined) return;
+  const isFirst = !main.hasChildNodes();
+  shown.abort();
+  shown = new AbortController();
+  const { signal } = shown;
+  for (const link of links) {
+    const isHere = link.dataset.page === (page.under ?? page.id);
+    if (isHere) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  /** @param {string} title */
+  const setTitle = (title) => {
+    document.title = `${title} · Store console`;
+  };
+  setTitle(page.title);
+  main.setAttribute("aria-busy", "true");
+  /** @type {Node} */
+  let content;
+  try {
+    const { render } = await page.load();
+    content = await render({ params, signal, setTitle });
+  } catch (error) {
+    if (signal.aborted) return;
+    content = failure(error, () => void showPage(main, links));
+  }
+  if (signal.aborted) return;
+  main.replaceChildren(content);
+  main.removeAttribute("aria-busy");
+  if (!isFirst && document.activeElement === document.body) main.focus();
+}
+
+/** @param {Page} page */
+function linkTo({ id, title, icon: name }) {
+  const drawn = name === undefined ? undefined : icon(icons[name]);
+  return h("a", { href: placeOf(id), "data-page": id }, drawn, h("span", {}, title));
+}
+
+/**
+ * @param {string} label
+ * @param {string} path
+ * @param {() => void} onclick
+ */
+function toolButton(label, path, onclick) {
+  return h(
+    "button",
+    { class: "tool", type: "button", "aria-label": label, title: label, onclick },
+    icon(path),
+  );
+}
+
+/** @param {HTMLElement} main */
+function skipTo(main) {
+  return (/** @type {Event} */ event) => {
+    event.preventDefault();
+    main.focus();
+  };
+}
+
+async function signOut() {
+  await ask("/api/session", { method: "DELETE" });
+  shown.abort();
+  removeEventListener("hashchange", current);
+  showSignIn({ message: "You are signed out.", onSignedIn: showShell });
+}

@@ -1,0 +1,80 @@
+// Keys that work wherever one is, those that the page shown adds, and the dialog that tells of them.
+import { openDialog } from "./dialog.js";
+import { h } from "./dom.js";
+import { pages } from "./pages.js";
+import { go } from "./router.js";
+
+/**
+ * @typedef {object} Shortcut
+ * @property {string} key as `KeyboardEvent.key`
+ * @property {string} does
+ * @property {() => void} [run] left out for one that is told of only, and listened to elsewhere
+ */
+
+/** @type {readonly Shortcut[]} */
+let ofPage = [];
+
+/**
+ * For as long as the page is shown.
+ *
+ * @param {AbortSignal} signal
+ * @param {readonly Shortcut[]} shortcuts
+ */
+export function addShortcuts(signal, shortcuts) {
+  ofPage = shortcuts;
+  signal.addEventListener("abort", () => {
+    if (ofPage === shortcuts) ofPage = [];
+  });
+}
+
+/** One by number for each page of the navigation. */
+function ofEverywhere() {
+  /** @type {Shortcut[]} */
+  const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];
+  const inNavigation = pages.filter(({ icon }) => icon !== undefined);
+  for (const [i, { id, title }] of inNavigation.entries()) {
+    all.push({ key: String(i + 1), does: `Go to ${title}`, run: () => go(id) });
+  }
+  return all;
+}
+
+let isListening = false;
+
+export function listenForShortcuts() {
+  if (isListening) return;
+  isListening = true;
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (target.closest("input, textarea, select, dialog, .sign-in") !== null) return;
+    const found = [...ofPage, ...ofEverywhere()].find(
+      ({ key, run }) => key === event.key && run !== undefined,
+    );
+    if (found === undefined || document.querySelector(".sign-in, dialog[open]") !== null) return;
+    event.preventDefault();
+    found.run?.();
+  });
+}
+
+/** @type {Readonly<Record<string, string>>} */
+const names = { " ": "Space", ArrowUp: "↑", ArrowDown: "↓" };
+
+export function showHelp() {
+  const rows = [...ofPage, ...ofEverywhere()].map(({ key, does }) =>
+    h("tr", {}, h("td", {}, h("kbd", {}, names[key] ?? key)), h("td", {}, does)),
+  );
+  /** @type {HTMLDialogElement} */
+  const dialog = openDialog(
+    h(
+      "div",
+      {},
+      h("h2", { id: "dialog-title" }, "Keyboard shortcuts"),
+      h("table", { class: "shortcuts" }, h("tbody", {}, ...rows)),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "Close"),
+      ),
+    ),
+  );
+}

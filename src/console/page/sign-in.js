@@ -1,0 +1,90 @@
+// The sign-in: a token of the command line becomes a session.
+import { ApiError, ask } from "./api.js";
+import { h } from "./dom.js";
+
+/** @import { SessionDocument } from "../wire.ts" */
+
+/**
+ * @typedef {object} SignInOptions
+ * @property {(session: SessionDocument) => void} onSignedIn
+ * @property {string} [token] tried at once
+ * @property {string} [message]
+ * @property {unknown} [error] why nobody is signed in
+ */
+
+/** @param {SignInOptions} options */
+export function showSignIn({ onSignedIn, token, message, error }) {
+  document.title = "Sign in · Store console";
+  const told = h("p", { class: "error-text", role: "alert" });
+  const input = h("input", {
+    id: "token",
+    type: "password",
+    name: "token",
+    autocomplete: "off",
+    spellcheck: "false",
+    required: true,
+    placeholder: "sct-…",
+    "aria-describedby": "token-help",
+  });
+  const button = h("button", { class: "primary", type: "submit" }, "Sign in");
+
+  /** @param {string} given */
+  async function signIn(given) {
+    button.disabled = true;
+    told.replaceChildren();
+    try {
+      onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } }));
+    } catch (refusal) {
+      told.replaceChildren(...wordsOf(refusal));
+      button.disabled = false;
+      input.focus();
+    }
+  }
+
+  const form = h(
+    "form",
+    {
+      class: "card",
+      /** @param {Event} event */
+      onsubmit(event) {
+        event.preventDefault();
+        void signIn(input.value);
+      },
+    },
+    h("img", { src: "/icon.svg", alt: "", width: 40, height: 40 }),
+    h("h1", {}, "Store console"),
+    h("label", { for: "token" }, "Administrator token"),
+    input,
+    h(
+      "p",
+      { id: "token-help", class: "quiet" },
+      "The command line makes one, on the server: ",
+      h("code", {}, "store console token"),
+    ),
+    insecureWarning(),
+    told,
+    button,
+  );
+  document.body.replaceChildren(h("main", { class: "sign-in" }, form));
+  if (message !== undefined) told.replaceChildren(message);
+  if (error instanceof ApiError && error.status !== 401) told.replaceChildren(...wordsOf(error));
+  if (token === undefined) input.focus();
+  else void signIn(token);
+}
+
+/** Over plain HTTP from another machine a browser does not keep the session's cookie. */
+function insecureWarning() {
+  if (isSecureContext) return undefined;
+  return h(
+    "p",
+    { class: "notice", role: "note" },
+    "This address is plain HTTP, over which browsers keep no session. Open the console over HTTPS, " +
+      "or on the server itself as http://localhost.",
+  );
+}
+
+/** @param {unknown} error */
+function wordsOf(error) {
+  if (!(error instanceof ApiError)) throw error;
+  return error.hint === undefined ? [error.message] : [error.message, h("br"), error.hint];
+}

@@ -1,0 +1,11 @@
+// The switch between light and dark. What the system prefers holds until somebody chooses.
+
+const name = "store console theme";
+
+export function switchTheme() {
+  const { dataset } = document.documentElement;
+  const prefersDark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const isDark = dataset.theme === undefined ? prefersDark : dataset.theme === "dark";
+  dataset.theme = isDark ? "light" : "dark";
+  localStorage.setItem(name, dataset.theme);
+}

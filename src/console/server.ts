@@ -1,0 +1,48 @@
+// The console: a page in the browser and the API behind it, on a port of their own. What it shows of other rooms is
+// given to it by whoever starts it.
+import type { Engine } from "../engine/engine.ts";
+import type { Documents } from "../engine/records.ts";
+import { listen } from "../http/listen.ts";
+import { createAttempts } from "./attempts.ts";
+import { bucketRoutes } from "./buckets.ts";
+import { createHandler } from "./handler.ts";
+import { loadPageFiles } from "./page-files.ts";
+import { sessionRoutes, signInRoute } from "./session-routes.ts";
+import { createSessions } from "./sessions.ts";
+import { createTokens } from "./tokens.ts";
+
+export interface ConsoleOptions {
+  readonly engine: Engine;
+  readonly documents: Documents;
+  readonly host: string;
+  readonly port: number;
+  /** What browsers call it, where that is another address than its own. */
+  readonly url: string | undefined;
+  /** Where the files of the page are. */
+  readonly pageFolder: string;
+  /** The hash of a token that only this server knows. */
+  readonly ownToken: string | undefined;
+  readonly log: (line: string) => void;
+}
+
+export interface ConsoleServer {
+  readonly port: number;
+  /** Lets requests under way finish. */
+  close(): Promise<void>;
+}
+
+export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
+  const { engine, documents, host, port, url, ownToken, log } = options;
+  const now = Date.now;
+  const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
+  const handler = createHandler({
+    files: loadPageFiles(options.pageFolder),
+    sessions,
+    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine)],
+    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
+    log,
+  });
+  const listening = await listen(handler, { host, port });
+  return { port: listening.port!, close: () => listening.drain() };
+}

@@ -1,0 +1,34 @@
+// The browser: Debian's Chromium, started once for a file of tests and always by its place.
+import { existsSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { type Browser, chromium } from "playwright-core";
+
+const place = "/usr/bin/chromium";
+
+/** What the suite is about, a file each. */
+export const topics = ["Signing in", "Buckets"] as const;
+export type Topic = (typeof topics)[number];
+
+export function titleOf(topic: Topic): string {
+  return `${topic}, in a browser`;
+}
+
+export function missingPackages(): string[] {
+  return existsSync(place) ? [] : ["chromium"];
+}
+
+/** The tests of a topic, or the reason why they cannot be run here. */
+export function inBrowser(topic: Topic, run: (t: TestContext, browser: Browser) => Promise<void>): void {
+  const skip = existsSync(place)
+    ? false
+    : "Chromium is not installed, and not to be installed from Debian here";
+  test(titleOf(topic), { skip, timeout: 280_000 }, async (t) => {
+    const browser = await chromium.launch({
+      executablePath: place,
+      // In a container, and for root, Chromium's own sandbox cannot be made.
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    });
+    t.after(() => browser.close());
+    await run(t, browser);
+  });
+}

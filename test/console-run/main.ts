@@ -1,0 +1,13 @@
+// `npm run test:console`: installs Debian's Chromium and drives the console in it, page by page; pictures of what it
+// saw are in build/console/. Without a browser that is told loudly, and is no failure.
+import { installFromDebian } from "../support/debian.ts";
+import { toldRun } from "../support/told-run.ts";
+import { missingPackages, titleOf, topics } from "./browser.ts";
+
+installFromDebian(missingPackages);
+toldRun({
+  folder: new URL("./pages/", import.meta.url),
+  concurrency: 2,
+  patience: 300_000,
+  titles: topics.map(titleOf),
+});

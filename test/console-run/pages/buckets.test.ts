@@ -1,0 +1,31 @@
+// The page of the buckets.
+import assert from "node:assert/strict";
+import { inBrowser } from "../browser.ts";
+import { looksRight } from "../looks.ts";
+import { consoleScene } from "../scene.ts";
+
+inBrowser("Buckets", async (t, browser) => {
+  const scene = await consoleScene(t, browser);
+
+  await t.test("a bucket is made and deleted with its name typed, by keyboard alone", async () => {
+    const page = await scene.open("#/buckets");
+    await page.keyboard.press("c");
+    await page.keyboard.type("No");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getByRole("dialog").isVisible(), true);
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type("holiday-photos");
+    await page.keyboard.press("Enter");
+    await page.getByRole("row", { name: /holiday-photos 0 0 B Standard/ }).waitFor();
+    await looksRight(page, "buckets");
+    await page.getByRole("button", { name: "Delete holiday-photos" }).focus();
+    await page.keyboard.press("Enter");
+    const button = page.getByRole("dialog").getByRole("button", { name: "Delete bucket" });
+    assert.equal(await button.isDisabled(), true);
+    await page.keyboard.type("holiday-photos");
+    await page.keyboard.press("Enter");
+    await page.getByText("Deleted bucket holiday-photos.").waitFor();
+    assert.equal(await page.getByRole("row", { name: /holiday-photos/ }).count(), 0);
+    assert.equal(await scene.engine.bucket("holiday-photos"), undefined);
+  });
+});

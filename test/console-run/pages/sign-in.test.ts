@@ -1,0 +1,48 @@
+// Signing in and out: by the link that `dev` prints, by a token that is typed, and not at all.
+import assert from "node:assert/strict";
+import { inBrowser } from "../browser.ts";
+import { looksRight } from "../looks.ts";
+import { consoleScene } from "../scene.ts";
+
+inBrowser("Signing in", async (t, browser) => {
+  const scene = await consoleScene(t, browser);
+
+  await t.test("the link of dev signs in, and the token is out of the address at once", async () => {
+    const { page, context } = await scene.openSignedOut();
+    await page.goto(`${scene.url}/#token=${scene.token}`);
+    await page.getByRole("heading", { name: "Buckets" }).waitFor();
+    assert.ok(!page.url().includes(scene.token), page.url());
+    const [cookie] = await context.cookies();
+    assert.match(cookie!.name, /^__Host-store-console-\d+$/);
+    const { secure, httpOnly, sameSite, path, domain } = cookie!;
+    assert.deepEqual(
+      { secure, httpOnly, sameSite, path, domain },
+      { secure: true, httpOnly: true, sameSite: "Strict", path: "/", domain: "127.0.0.1" },
+    );
+    assert.equal(await page.evaluate("document.cookie"), "");
+    await page.reload();
+    await page.getByRole("heading", { name: "Buckets" }).waitFor();
+    await page.getByRole("button", { name: /^Sign out/ }).click();
+    await page.getByText("You are signed out.").waitFor();
+    await page.reload();
+    await page.getByLabel("Administrator token").waitFor();
+    assert.deepEqual(await context.cookies(), []);
+  });
+
+  await t.test("a wrong token is refused in words, and the one that was made signs in", async () => {
+    const made = await scene.scene.shell.store("console", "token", "--data", scene.data, "--json");
+    const { token, id } = JSON.parse(made) as { token: string; id: string };
+    const { page } = await scene.openSignedOut();
+    await page.goto(scene.url);
+    await looksRight(page, "sign-in");
+    await page.getByLabel("Administrator token").fill(`${token.slice(0, -3)}abc`);
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("This token does not sign in").waitFor();
+    await page.getByLabel("Administrator token").fill(token);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Buckets" }).waitFor();
+    await scene.scene.shell.store("console", "revoke", id, "--data", scene.data);
+    await page.reload();
+    await page.getByLabel("Administrator token").waitFor();
+  });
+});

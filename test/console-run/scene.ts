@@ -1,0 +1,67 @@
+// A started store with its console, and pages of a browser in it: signed in or not, light or dark, wide or as narrow
+// as a phone. Nothing a page says on its console, and nothing that its policy had to block, goes unnoticed.
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Engine } from "../../src/engine/engine.ts";
+import { openEngine } from "../../src/open.ts";
+import { type Scene, scriptScene } from "../script/scene.ts";
+import type { Server } from "../script/server.ts";
+
+export interface ConsoleScene {
+  readonly scene: Scene;
+  readonly server: Server;
+  /** Of the console, without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  readonly data: string;
+  /** The same store, opened beside the server. */
+  readonly engine: Engine;
+  /** A page that shows the place behind the #, signed in. */
+  open(place: string, options?: BrowserContextOptions): Promise<Page>;
+  /** One that nobody has signed in. */
+  openSignedOut(options?: BrowserContextOptions): Promise<{ page: Page; context: BrowserContext }>;
+}
+
+/** How long the browser may take for anything it is waited for. */
+const patience = 30_000;
+
+const script = "export default { fetch: () => new Response('from the script') };";
+
+export async function consoleScene(t: TestContext, browser: Browser): Promise<ConsoleScene> {
+  const scene = await scriptScene(t, script);
+  const server = await scene.start("dev");
+  const { url, token } = (server.announced as unknown as { console: { url: string; token: string } }).console;
+  const data = `${scene.directory}/.store`;
+  const { engine } = await openEngine(data);
+  const complaints: string[] = [];
+  t.after(async () => {
+    await engine.close();
+    assert.deepEqual(complaints, []);
+  });
+
+  async function openSignedOut(options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    t.after(() => context.close());
+    context.setDefaultTimeout(patience);
+    const page = await context.newPage();
+    page.on("pageerror", (error) => complaints.push(String(error.stack)));
+    page.on("console", (message) => {
+      // What is refused is told by the browser, too; the tests look at that themselves.
+      const isRefusal = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isRefusal) complaints.push(message.text());
+    });
+    return { page, context };
+  }
+  return {
+    ...{ scene, server, url, token, data, engine, openSignedOut },
+    async open(place, options) {
+      const { page } = await openSignedOut(options);
+      await page.goto(`${url}/#token=${token}`);
+      await page.getByRole("navigation", { name: "Pages" }).waitFor();
+      await page.goto(`${url}/${place}`);
+      await page.locator("main:not([aria-busy])").waitFor();
+      return page;
+    },
+  };
+}
