@@ -84,6 +84,10 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => Place): 
     }
     case "end parts":
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
+    case "tell": {
+      const { rule, event, ifThere } = mutation;
+      return { kind, rule, event, ...(ifThere === undefined ? {} : { key: put(keyBytes(ifThere)) }) };
+    }
     case "put setting":
       return {
         kind: mutation.name,

@@ -3,6 +3,8 @@
 import type { Bucket } from "../model/bucket.ts";
 
 export interface KnownBuckets {
+  /** How old an answer may be. */
+  readonly milliseconds: number;
   get(name: string): Bucket | undefined;
   keep(bucket: Bucket): void;
   drop(name: string): void;
@@ -14,6 +16,7 @@ const most = 10_000;
 export function createKnownBuckets(milliseconds: number): KnownBuckets {
   const known = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
   return {
+    milliseconds,
     get(name) {
       const found = known.get(name);
       if (found !== undefined && found.until > Date.now()) return found.bucket;

@@ -1,5 +1,6 @@
 // What is read from the database. Every statement begins at the bucket's name, so that one round trip tells a missing
 // bucket from a missing object; without the bucket there is no row at all.
+import { settingNames } from "../model/bucket.ts";
 import type { Statement } from "./connection.ts";
 
 function statement(name: string, text: string): Statement {
@@ -9,7 +10,7 @@ function statement(name: string, text: string): Statement {
 export const queries = {
   bucket: statement(
     "bucket",
-    "SELECT name, created, storage_class, account, cors, lifecycle FROM store.buckets WHERE name = $1",
+    `SELECT name, created, storage_class, account, ${settingNames.join(", ")} FROM store.buckets WHERE name = $1`,
   ),
   buckets: statement(
     "buckets",
@@ -97,6 +98,18 @@ export const queries = {
     `SELECT p.record, p.number, p.blob FROM store.buckets b
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
   ),
+  told: statement(
+    "told",
+    `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT entry, event FROM store.outbox WHERE bucket = b.id AND rule = $2 ORDER BY entry LIMIT $3
+      ) o ON true WHERE b.name = $1 ORDER BY o.entry`,
+  ),
+  toldCounts: statement(
+    "told counts",
+    `SELECT o.rule, o.told FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT rule, count(*) AS told FROM store.outbox WHERE bucket = b.id GROUP BY rule
+      ) o ON true WHERE b.name = $1 ORDER BY o.rule`,
+  ),
   document: statement(
     "document",
     "SELECT name, text, revision FROM store.documents WHERE kind = $1 AND name = $2",
@@ -106,6 +119,12 @@ export const queries = {
     "SELECT name, text, revision FROM store.documents WHERE kind = $1 ORDER BY name",
   ),
 };
+
+/** May run twice, or late: an entry's number is never used again. */
+export const strikeEvents = statement(
+  "strike events",
+  "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
+);
 
 export const calls = {
   commit: statement("commit", "SELECT store.commit($1, $2, $3, $4, $5, $6)"),

@@ -1,7 +1,8 @@
 // Records in PostgreSQL: the port, over statements that each begin at the bucket's name.
+import { setTimeout as pause } from "node:timers/promises";
 import { decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
 import type { Change, Records, UploadScan } from "../engine/records.ts";
-import type { Bucket, BucketRecord } from "../model/bucket.ts";
+import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
@@ -16,7 +17,7 @@ import type { KnownBuckets } from "./known-buckets.ts";
 import type { Ledger } from "./ledger.ts";
 import { behindEverything, next, readPage, successor } from "./listing.ts";
 import { inspectedOf, withBodyOf } from "./object-row.ts";
-import { calls, queries } from "./queries.ts";
+import { calls, queries, strikeEvents } from "./queries.ts";
 import { isText } from "./text.ts";
 
 export interface ClusterRecordsOptions {
@@ -66,9 +67,15 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
         ? await database.commit(calls.commit, [bucket, ...commitValues(change)])
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
-    if (outcome === "committed" && change.mutations.some(({ kind }) => kind === "put setting"))
-      known.drop(bucket);
+    if (outcome === "committed") await settle(bucket, change);
     return outcome === "committed" ? "committed" : "conflict";
+  }
+
+  /** From the moment that rules are said to be set, every write anywhere is told: no process knows the bucket without. */
+  async function settle(bucket: string, { mutations }: Change): Promise<void> {
+    const names = mutations.flatMap((mutation) => (mutation.kind === "put setting" ? [mutation.name] : []));
+    if (names.length > 0) known.drop(bucket);
+    if (names.includes("notifications")) await pause(known.milliseconds);
   }
 
   return {
@@ -150,6 +157,19 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
       if (entries.length > 0) await ledger.forget(entries);
     },
 
+    async told(bucket, rule, limit) {
+      const rows = await found(bucket, queries.told, [rule, limit]);
+      return rows.map(([entry, event]) => ({ entry: Number(entry), text: String(event) }));
+    },
+    async strike(bucket, entries) {
+      await rowsOf(bucket, queries.bucket, []);
+      if (entries.length > 0) await database.run(strikeEvents, [entries]);
+    },
+    async toldCounts(bucket) {
+      const rows = await found(bucket, queries.toldCounts, []);
+      return rows.map(([rule, count]) => ({ rule: String(rule), count: Number(count) }));
+    },
+
     documents: createClusterDocuments(database),
     close,
   };
@@ -165,12 +185,11 @@ function bucketRecordOf([name, created, storageClass, account]: Row): BucketReco
 }
 
 function bucketOf(row: Row): Bucket {
-  const [, , , , cors, lifecycle] = row;
-  const settings = {
-    ...(cors === null ? {} : { cors: JSON.parse(cors as string) }),
-    ...(lifecycle === null ? {} : { lifecycle: JSON.parse(lifecycle as string) }),
-  };
-  return { ...bucketRecordOf(row), settings };
+  const [, , , , ...texts] = row;
+  const set = settingNames.flatMap((name, i) =>
+    texts[i] === null ? [] : [[name, JSON.parse(texts[i] as string)]],
+  );
+  return { ...bucketRecordOf(row), settings: Object.fromEntries(set) };
 }
 
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {

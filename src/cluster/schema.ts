@@ -1,6 +1,7 @@
 // The schema by its versions, and how a database is brought from one to the next.
 import { StoreError } from "../model/errors.ts";
 import { commitFunctions } from "./schema-commit.ts";
+import { outbox } from "./schema-outbox.ts";
 import { putAllFunctions } from "./schema-put-all.ts";
 import { bucketFunctions, documentFunctions, listingFunctions, processFunctions } from "./schema-rest.ts";
 import { tables } from "./schema-tables.ts";
@@ -11,6 +12,7 @@ export const migrations: readonly string[] = [
     "\n",
   ),
   putAllFunctions,
+  outbox,
 ];
 
 export const schemaVersion = migrations.length;

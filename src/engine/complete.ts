@@ -11,7 +11,9 @@ import { ended, isActive, multipartEtag, type PartRecord, type UploadRecord } fr
 import { type Context, newId } from "./context.ts";
 import { isSameKey } from "./encryption.ts";
 import type { CompleteOptions, PartName, UploadName } from "./engine.ts";
+import { tellCreated } from "./events.ts";
 import type { Check, StoredUpload } from "./records.ts";
+import { existingBucket } from "./write.ts";
 
 export async function complete(
   context: Context,
@@ -95,12 +97,14 @@ async function tryComplete(
     ...(checksums === undefined ? {} : { checksums }),
   }));
   const result = { version: object.version, etag: object.etag };
+  const known = await existingBucket(context, bucket);
   const outcome = await context.records.commit(bucket, {
     checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced],
     mutations: [
       { kind: "put object", record: object, body: { home: "parts", parts: body } },
       { kind: "put upload", record: { ...ended(upload, "completed", context.now()), result } },
       { kind: "end parts", uploadId: upload.id, taken: parts.map(({ number }) => number) },
+      ...tellCreated(context, known, "s3:ObjectCreated:CompleteMultipartUpload", object),
     ],
   });
   return outcome === "committed" ? object : undefined;

@@ -1,6 +1,6 @@
 // Brings one bucket over: itself with its settings, then its objects in key order, then its uploads. What the target
 // has already is passed by; what the source no longer has goes.
-import type { Bucket, BucketRecord, SettingName } from "../model/bucket.ts";
+import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import type { Key } from "../model/key.ts";
@@ -13,8 +13,6 @@ import { isSameBucket, isSameObject, isSameSetting } from "./copy-same.ts";
 import { type Copying, isDamage, type Side } from "./copy-sides.ts";
 import { copyUploads } from "./copy-uploads.ts";
 import type { Inspected, Records } from "./records.ts";
-
-const settingNames: Readonly<Record<SettingName, true>> = { cors: true, lifecycle: true };
 
 export async function copyBucket(copying: Copying, { name }: BucketRecord): Promise<void> {
   const { from, to } = copying;
@@ -29,15 +27,11 @@ export async function copyBucket(copying: Copying, { name }: BucketRecord): Prom
   await copyUploads(copying, name);
 }
 
-export function settingsNames(): SettingName[] {
-  return Object.keys(settingNames) as SettingName[];
-}
-
 async function prepareBucket(copying: Copying, { settings, ...record }: Bucket): Promise<void> {
   const { records } = copying.to;
   await records.createBucket(record);
   const there = await records.bucket(record.name);
-  for (const name of settingsNames()) {
+  for (const name of settingNames) {
     if (isSameSetting(settings[name], there?.settings[name])) continue;
     await commit(copying, record.name, { mutations: [{ kind: "put setting", name, value: settings[name] }] });
   }

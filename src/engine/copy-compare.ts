@@ -1,11 +1,10 @@
 // The second pass of a copy: both sides held against each other, every record, and every byte of the target read back
 // and held against its checksums. What differs is told by its key.
 import { createHash } from "node:crypto";
-import type { BucketRecord } from "../model/bucket.ts";
+import { type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { multipartEtag, type PartRecord, type UploadRecord } from "../model/upload.ts";
 import type { StoredBlob } from "./blobs.ts";
-import { settingsNames } from "./copy-bucket.ts";
 import { carriedDocuments } from "./copy-documents.ts";
 import { eachOf, type Joined, joined } from "./copy-join.ts";
 import { isSameBucket, isSameObject, isSamePart, isSameSetting, isSameUpload, shapeOf } from "./copy-same.ts";
@@ -37,7 +36,7 @@ async function compareBucket(copying: Copying, { name }: BucketRecord): Promise<
   if (!isSameBucket(source, target)) {
     await copying.different({ bucket: name }, "The bucket is not the same: it was made anew.");
   }
-  for (const setting of settingsNames()) {
+  for (const setting of settingNames) {
     if (isSameSetting(source.settings[setting], target.settings[setting])) continue;
     await copying.different({ bucket: name }, `Its ${setting} rules are not the same.`);
   }

@@ -1,12 +1,19 @@
 // Puts the engine together from its parts, and tells every error as part of the action it stopped.
 import { randomBytes } from "node:crypto";
-import { type BucketRecord, type BucketSettings, checkBucketName, defaultAccount } from "../model/bucket.ts";
+import {
+  type BucketRecord,
+  type BucketSettings,
+  checkBucketName,
+  defaultAccount,
+  settingNames,
+} from "../model/bucket.ts";
 import { type Action, during, StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
+import { createEvents } from "./events.ts";
 import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
@@ -67,6 +74,8 @@ export function createEngine(options: EngineOptions): Engine {
     listUploads: telling("list", uploads.listUploads),
     listParts: telling("list", uploads.listParts),
 
+    ...createEvents(context),
+
     totals: (bucket) => context.records.totals(bucket),
     verify: (verifyOptions) => verify(context, verifyOptions),
     startScrub: housekeeping.startScrub,
@@ -115,7 +124,7 @@ async function createBucket(
 }
 
 async function changeSettings(context: Context, bucket: string, changes: BucketSettings): Promise<void> {
-  const names = (["cors", "lifecycle"] as const).filter((name) => name in changes);
+  const names = settingNames.filter((name) => name in changes);
   const mutations = names.map((name) => ({ kind: "put setting", name, value: changes[name] }) as const);
   await context.records.commit(bucket, { mutations });
 }

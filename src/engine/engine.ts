@@ -6,12 +6,14 @@ import type { ExpectedChecksum, UploadChecksum } from "../model/checksum.ts";
 import type { Clause, Condition } from "../model/condition.ts";
 import type { Key } from "../model/key.ts";
 import type { Position } from "../model/listing.ts";
+import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
+import type { Events } from "./events.ts";
 import type { Totals } from "./records.ts";
 
-export interface Engine {
+export interface Engine extends Events {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
@@ -138,6 +140,8 @@ export interface WriteOptions {
 }
 
 export interface PutOptions extends WriteOptions {
+  /** What is told of it to those who want to know; a plain put unless given. */
+  readonly event?: EventName | undefined;
   readonly condition?: Condition | undefined;
   readonly checksums?: readonly ExpectedChecksum[] | undefined;
 }

@@ -5,6 +5,7 @@ import { abortTimeOf, expiryOf, transitionOf } from "../model/lifecycle.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Context } from "./context.ts";
+import { removing } from "./events.ts";
 import { abort, everyUpload } from "./uploads.ts";
 import { existingBucket } from "./write.ts";
 
@@ -49,7 +50,8 @@ async function treat(
   const { key, version } = record;
   const checks = [{ kind: "object", key, version } as const];
   if ((expiryOf(rules, record)?.time ?? Number.POSITIVE_INFINITY) <= now) {
-    const mutations = [{ kind: "delete object", key } as const];
+    const known = await existingBucket(context, bucket);
+    const mutations = removing(context, known, "s3:LifecycleExpiration:Delete", key);
     if ((await context.records.commit(bucket, { checks, mutations })) === "committed")
       counts.objectsExpired++;
     return;

@@ -1,4 +1,5 @@
 // Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
+import type { Bucket } from "../model/bucket.ts";
 import {
   type Clause,
   type Condition,
@@ -23,6 +24,7 @@ import type {
   PutOutcome,
   Source,
 } from "./engine.ts";
+import { removing, tellCreated } from "./events.ts";
 import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
 import type { Body, Check, ObjectWithBody } from "./records.ts";
 import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
@@ -54,9 +56,9 @@ export function createObjects(context: Context): Objects {
     async delete(bucket, keys, { condition } = {}) {
       if (keys.length > limits.deleteKeys) throw new StoreError("TooManyKeys");
       for (const key of keys) checkKey(key);
-      await existingBucket(context, bucket);
+      const known = await existingBucket(context, bucket);
       if (keys.length === 0) return;
-      const mutations = keys.map((key) => ({ kind: "delete object", key }) as const);
+      const mutations = keys.flatMap((key) => removing(context, known, "s3:ObjectRemoved:Delete", key));
       for (;;) {
         const checks = condition === undefined ? [] : await holding(context, bucket, keys, condition);
         if ((await records.commit(bucket, { checks, mutations })) === "committed") return;
@@ -119,7 +121,8 @@ async function put(
 ): Promise<PutOutcome> {
   checkKey(key);
   checkDeclaredLength(source);
-  const metadata = writtenMetadata(options, await existingBucket(context, bucket));
+  const known = await existingBucket(context, bucket);
+  const metadata = writtenMetadata(options, known);
   // A look ahead spares the sender a body that will be refused; the commit is on the version that was seen.
   const early = await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
@@ -139,6 +142,8 @@ async function put(
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
+  // While a body came in, rules may have been set.
+  const bucketNow = async () => (source instanceof Uint8Array ? known : existingBucket(context, bucket));
   const record = (): ObjectRecord => ({
     ...metadata,
     ...(sealed === undefined ? {} : { encryption: sealed.encryption }),
@@ -150,7 +155,7 @@ async function put(
     uploaded: context.now(),
   });
   return committing(intake, () =>
-    commitPut(context, bucket, { record, body: bodyOf(intake) }, options, early),
+    commitPut(context, bucket, { record, body: bodyOf(intake), bucketNow }, options, early),
   );
 }
 
@@ -163,7 +168,11 @@ function bodyOf({ home }: Intake): Body {
 async function commitPut(
   context: Context,
   bucket: string,
-  put: { readonly record: () => ObjectRecord; readonly body: Body },
+  put: {
+    readonly record: () => ObjectRecord;
+    readonly body: Body;
+    readonly bucketNow: () => Promise<Bucket>;
+  },
   options: PutOptions,
   early: Evaluated | undefined,
 ): Promise<PutOutcome> {
@@ -173,7 +182,10 @@ async function commitPut(
       seen === undefined ? [] : [{ kind: "object", key: record.key, version: seen.version } as const];
     const outcome = await context.records.commit(bucket, {
       checks,
-      mutations: [{ kind: "put object", record, body: put.body }],
+      mutations: [
+        { kind: "put object", record, body: put.body },
+        ...tellCreated(context, await put.bucketNow(), options.event ?? "s3:ObjectCreated:Put", record),
+      ],
     });
     if (outcome === "committed") return { outcome: "stored", record };
     seen = await evaluate(context, bucket, record.key, options);

@@ -55,6 +55,13 @@ export interface Records {
   /** Strikes out what was buried, after the bytes are gone. */
   forget(bucket: string, entries: readonly BuriedBody[]): Promise<void>;
 
+  /** Events that commits have told for a rule and nobody has struck out yet, oldest first. */
+  told(bucket: string, rule: string, limit: number): Promise<readonly ToldEvent[]>;
+  /** Strikes events out, once they are delivered. */
+  strike(bucket: string, entries: readonly number[]): Promise<void>;
+  /** How many there are for each rule that has any. */
+  toldCounts(bucket: string): Promise<readonly ToldCount[]>;
+
   /** Small named texts beside the buckets: secrets, credentials, settings. */
   readonly documents: Documents;
 
@@ -148,8 +155,22 @@ export type Mutation =
   | { readonly kind: "put part"; readonly uploadId: string; readonly part: PartRecord }
   /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  /** Writes an event down for a rule; when a key is given, only if there is an object of that key. */
+  | { readonly kind: "tell"; readonly rule: string; readonly event: string; readonly ifThere?: Key }
   /** Undefined takes the setting back. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
+
+/** Entries only ever grow: those of one key in the order of the commits that have told them. */
+export interface ToldEvent {
+  readonly entry: number;
+  /** Undefined when it is damaged. */
+  readonly text: string | undefined;
+}
+
+export interface ToldCount {
+  readonly rule: string;
+  readonly count: number;
+}
 
 export interface BuriedBody {
   readonly entry: number;

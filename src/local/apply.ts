@@ -1,6 +1,6 @@
 // Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
 // then, when all hold, every mutation, with what it leaves without a name buried beside it.
-
+import { type SettingName, settingNames } from "../model/bucket.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./changes.ts";
 import { verified } from "./checked.ts";
 import { corruption, type Database } from "./database.ts";
@@ -137,7 +137,14 @@ export function createApplier(database: Database): Applier {
         sql.restateObject.run(mutation.record, mutation.key);
         return;
       case "put setting":
-        (mutation.name === "cors" ? sql.putCors : sql.putLifecycle).run(mutation.text);
+        sql.putSetting[mutation.name].run(mutation.text);
+        return;
+      case "tell":
+        if (mutation.ifThere === undefined) sql.tell.run(mutation.rule, mutation.event);
+        else sql.tellIfThere.run(mutation.rule, mutation.event, mutation.ifThere);
+        return;
+      case "strike":
+        for (const entry of mutation.entries) sql.strikeEvent.run(entry);
         return;
       case "delete object":
         deleteObject(mutation.key);
@@ -202,6 +209,10 @@ export function createApplier(database: Database): Applier {
   };
 }
 
+function perSetting<T>(make: (name: SettingName) => T): Record<SettingName, T> {
+  return Object.fromEntries(settingNames.map((name) => [name, make(name)])) as Record<SettingName, T>;
+}
+
 function prepare(database: Database) {
   const sql = (text: string) => database.prepare(text);
   return {
@@ -224,8 +235,12 @@ function prepare(database: Database) {
       "UPDATE objects SET version = ?, size = ?, inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE key = ?",
     ),
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
-    putCors: sql("UPDATE bucket SET cors = ?"),
-    putLifecycle: sql("UPDATE bucket SET lifecycle = ?"),
+    putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
+    tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
+    tellIfThere: sql(
+      "INSERT INTO outbox (rule, event) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM objects WHERE key = ?)",
+    ),
+    strikeEvent: sql("DELETE FROM outbox WHERE entry = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
     findBody: sql("SELECT bytes FROM bodies WHERE id = ?"),

@@ -18,6 +18,7 @@ export function* auditBucket(read: Reading, depth: "records" | "pages"): Generat
   yield* walkTable(read, parts);
   yield* walkTable(read, blobs);
   yield* attempt(() => read((queries) => auditBuried(queries)));
+  yield* walkOutbox(read);
   if (depth === "pages") {
     for (const check of wholeChecks) yield* attempt(() => read((_, database) => check(database)));
   }
@@ -51,6 +52,21 @@ function auditBuried(queries: Queries): Finding[] {
     const last = entries.at(-1)?.entry ?? after;
     if (entries.length < batch || last <= after) return findings;
     after = last;
+  }
+}
+
+function* walkOutbox(read: Reading): Generator<Finding> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    after = undefined;
+    yield* attempt(() => {
+      const { damaged, last } = read((queries) => queries.damagedEvents(from, batch));
+      // Damage may turn the order round; the walk never goes back.
+      after = last !== undefined && last > from ? last : undefined;
+      return damaged.map((entry) => ({
+        what: `The stored data is damaged: entry ${entry} of the events that are to be delivered.`,
+      }));
+    });
   }
 }
 

@@ -49,6 +49,13 @@ export type WireMutation =
     }
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
+  | {
+      readonly kind: "tell";
+      readonly rule: string;
+      readonly event: string;
+      readonly ifThere: Uint8Array | undefined;
+    }
+  | { readonly kind: "strike"; readonly entries: readonly number[] }
   | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
 export interface WireChange {
@@ -63,8 +70,17 @@ export function wireChange(change: Change): WireChange {
   return {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
-    frees: change.mutations.every(onlyFrees),
+    // What is told of a delete takes less room than what was deleted gives.
+    frees: change.mutations.every((mutation) => onlyFrees(mutation) || isOfDelete(mutation)),
   };
+}
+
+function isOfDelete(mutation: Mutation): boolean {
+  return mutation.kind === "tell" && mutation.ifThere !== undefined;
+}
+
+export function striking(entries: readonly number[]): WireChange {
+  return { checks: [], mutations: [{ kind: "strike", entries }], frees: true };
 }
 
 export function forgetting(entries: readonly number[], blobs: readonly string[]): WireChange {
@@ -114,6 +130,11 @@ function wireMutation(mutation: Mutation): WireMutation {
     }
     case "end parts":
       return mutation;
+    case "tell": {
+      const { kind, rule, event, ifThere } = mutation;
+      const key = ifThere === undefined ? undefined : keyBytes(ifThere);
+      return { kind, rule, event: withTextChecksum(event, rule), ifThere: key };
+    }
     case "put setting": {
       const { name, value } = mutation;
       const text = value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));

@@ -1,19 +1,20 @@
 // The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
 import { decodeManifest, decodeObject } from "../engine/encoding.ts";
 import type { Body, BodyPart, BuriedBody, ObjectWithBody, Totals } from "../engine/records.ts";
-import type { BucketSettings, SettingName } from "../model/bucket.ts";
+import { type BucketSettings, type SettingName, settingNames } from "../model/bucket.ts";
 import { keyBytes } from "../model/key.ts";
 import { collectPage, type Page, type Position, type Scan } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { blobPlace, damaged, verified, verifiedText } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { saysTheSame } from "./object-row.ts";
+import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { buriedBlobChecksum, buriedManifestChecksum } from "./rows.ts";
 import { emptyBody, isEnded, noSetting } from "./schema.ts";
 import { behindEverything, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
 import { inSnapshot, lost, unwitnessed, witnessPlace } from "./witness.ts";
 
-export interface Queries extends UploadQueries {
+export interface Queries extends UploadQueries, OutboxQueries {
   isDeleted(): boolean;
   totals(): Totals;
   /** Undefined for a bucket that was deleted. */
@@ -42,7 +43,7 @@ type BodyRow = readonly [
   bytes: Uint8Array | null,
   manifest: string | null,
 ];
-type SettingsRow = readonly [deleted: unknown, cors: unknown, lifecycle: unknown];
+type SettingsRow = readonly [deleted: unknown, ...settings: unknown[]];
 type BuriedRow = readonly [
   entry: number,
   blob: string | null,
@@ -93,14 +94,15 @@ export function createQueries(database: Database): Queries {
 
   return {
     ...createUploadQueries(database),
+    ...createOutboxQueries(database),
     isDeleted() {
       const row = sql.bucket.get() as unknown as [unknown] | undefined;
       return isMarkedDeleted(row?.[0]);
     },
     settings() {
-      const [deleted, cors, lifecycle] = sql.settings.get() as unknown as SettingsRow;
+      const [deleted, ...settings] = sql.settings.get() as unknown as SettingsRow;
       if (isMarkedDeleted(deleted)) return undefined;
-      return cors === noCors && lifecycle === noLifecycle ? noSettings : settingsOf(cors, lifecycle);
+      return settings.every((text, i) => text === unset[i]) ? noSettings : settingsOf(settings);
     },
     totals() {
       const [objects, bytes] = sql.totals.get() as unknown as [number, number];
@@ -172,11 +174,10 @@ function isMarkedDeleted(mark: unknown): boolean {
 }
 
 const noSettings: BucketSettings = {};
-const noCors = noSetting("cors");
-const noLifecycle = noSetting("lifecycle");
+const unset = settingNames.map(noSetting);
 
-function settingsOf(cors: unknown, lifecycle: unknown): BucketSettings {
-  return { ...setting("cors", cors), ...setting("lifecycle", lifecycle) };
+function settingsOf(settings: readonly unknown[]): BucketSettings {
+  return Object.assign({}, ...settingNames.map((name, i) => setting(name, settings[i])));
 }
 
 function setting(name: SettingName, checked: unknown): BucketSettings {
@@ -243,7 +244,7 @@ function prepare(database: Database) {
   };
   return {
     bucket: sql("SELECT deleted FROM bucket"),
-    settings: sql("SELECT deleted, cors, lifecycle FROM bucket"),
+    settings: sql(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
     totals: sql("SELECT objects, bytes FROM bucket"),
     object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
     objectWithBody: sql(

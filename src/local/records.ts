@@ -5,7 +5,7 @@ import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
 import { auditRegistry } from "./audit-registry.ts";
 import type { Buckets, OpenBucket } from "./buckets.ts";
-import { forgetting, namedBlobs, type WireChange, wireChange } from "./changes.ts";
+import { forgetting, namedBlobs, striking, type WireChange, wireChange } from "./changes.ts";
 import { damaged } from "./checked.ts";
 import { createLocalDocuments } from "./documents.ts";
 import { type Layout, placeOf } from "./layout.ts";
@@ -141,6 +141,16 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         ),
         [],
       );
+    },
+
+    async told(name, rule, limit) {
+      return buckets.read(name, (queries) => queries.told(rule, limit), never);
+    },
+    async strike(name, entries) {
+      await commit(name, striking(entries), []);
+    },
+    async toldCounts(name) {
+      return buckets.read(name, (queries) => queries.toldCounts(), never);
     },
 
     documents,

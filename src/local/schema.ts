@@ -1,11 +1,12 @@
 // The tables, with the version that tells them apart. What an earlier Store has written is brought up to date
 // (upgrade.ts), what a newer one has written is refused.
+import { settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { withTextChecksum } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { pragma } from "./database.ts";
 
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** Says that a bucket has ended. So far from zero that no flipped bit says it. */
 export const ended = 0x6f9a_3c5d_71;
@@ -20,6 +21,11 @@ export function isEnded(mark: unknown): boolean | undefined {
 export const witnessTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
 export const registryWitnessTable =
   "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
+
+/** An entry's number is never used again: it tells later events of a key from earlier ones. */
+export const outboxTable = `
+  CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
+  CREATE INDEX outbox_rule ON outbox (rule)`;
 
 export const registrySchema = `
   CREATE TABLE buckets (
@@ -55,16 +61,17 @@ export function noSetting(name: string): string {
 // objects: one of inline, blob and manifest says where the body is.
 // blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan.
 // buried: bodies no record names any more, whose bytes are still to be removed.
+// outbox: events that rules want to know and that are still to be delivered.
 export const bucketSchema = `
   CREATE TABLE bucket (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
     deleted INTEGER NOT NULL DEFAULT 0,
     objects INTEGER NOT NULL DEFAULT 0,
     bytes INTEGER NOT NULL DEFAULT 0,
-    cors TEXT,
-    lifecycle TEXT
+    ${settingNames.map((name) => `${name} TEXT`).join(", ")}
   );
-  INSERT INTO bucket (only_row, cors, lifecycle) VALUES (1, '${noSetting("cors")}', '${noSetting("lifecycle")}');
+  INSERT INTO bucket (only_row, ${settingNames.join(", ")})
+    VALUES (1, ${settingNames.map((name) => `'${noSetting(name)}'`).join(", ")});
   CREATE TABLE objects (
     key BLOB PRIMARY KEY,
     version TEXT NOT NULL,
@@ -97,6 +104,7 @@ export const bucketSchema = `
   CREATE TABLE blobs (id TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
   ${witnessTable};
+  ${outboxTable};
   PRAGMA user_version = ${schemaVersion};
 `;
 

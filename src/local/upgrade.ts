@@ -1,5 +1,8 @@
 // Brings databases of an earlier schema up to date, each in one transaction, when they are first opened. Of
 // several processes that open one at once, the first does it and the others find it done.
+//
+// The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
+// had no events, and only two settings of a bucket.
 import { verifiedText } from "./checked.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./database.ts";
 import {
@@ -13,20 +16,28 @@ import {
   checkSchemaVersion,
   ended,
   noSetting,
+  outboxTable,
   registryWitnessTable,
   schemaVersion,
   witnessTable,
 } from "./schema.ts";
 import { witnessPlace } from "./witness.ts";
 
-/** The first schema had no second witness, and no checksums outside of the records of objects and uploads. */
-const firstVersion = 1;
+/** What brings a bucket from each version to the next, the first first. */
+const bucketSteps: readonly ((database: Database) => void)[] = [witnessBucket, addOutbox];
+const registrySteps: readonly ((registry: Database) => void)[] = [witnessRegistry, () => {}];
+
+/** Those still to be done; none where the version is one that nobody has ever written. */
+function missing<T>(steps: readonly T[], database: Database): readonly T[] {
+  const found = Number(pragma(database, "user_version"));
+  return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
+}
 
 /** Opens a bucket's database as this Store knows it. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
   const database = openDatabase(path, { role });
   try {
-    if (pragma(database, "user_version") === firstVersion) upgradeBucket(path);
+    if (missing(bucketSteps, database).length > 0) upgradeBucket(path);
     checkSchemaVersion(database, path);
     return database;
   } catch (error) {
@@ -39,16 +50,27 @@ function upgradeBucket(path: string): void {
   const database = openDatabase(path, { role: "writer" });
   try {
     inTransaction(database, () => {
-      if (pragma(database, "user_version") !== firstVersion) return;
-      database.exec(`${witnessTable}; ALTER TABLE buried ADD COLUMN checksum TEXT`);
-      upgradeBucketRow(database);
-      witnessRows(database);
-      upgradeBuried(database);
+      for (const step of missing(bucketSteps, database)) step(database);
       database.exec(`PRAGMA user_version = ${schemaVersion}`);
     });
   } finally {
     database.close();
   }
+}
+
+function addOutbox(database: Database): void {
+  database.exec(outboxTable);
+  for (const name of ["notifications", "publication"] as const) {
+    database.exec(`ALTER TABLE bucket ADD COLUMN ${name} TEXT`);
+    database.prepare(`UPDATE bucket SET ${name} = ?`).run(noSetting(name));
+  }
+}
+
+function witnessBucket(database: Database): void {
+  database.exec(`${witnessTable}; ALTER TABLE buried ADD COLUMN checksum TEXT`);
+  upgradeBucketRow(database);
+  witnessRows(database);
+  upgradeBuried(database);
 }
 
 function upgradeBucketRow(database: Database): void {
@@ -97,7 +119,12 @@ function upgradeBuried(database: Database): void {
 
 /** Inside the transaction that looks whether the registry is there. */
 export function upgradeRegistry(registry: Database): void {
-  if (pragma(registry, "user_version") !== firstVersion) return;
+  const steps = missing(registrySteps, registry);
+  for (const step of steps) step(registry);
+  if (steps.length > 0) registry.exec(`PRAGMA user_version = ${schemaVersion}`);
+}
+
+function witnessRegistry(registry: Database): void {
   registry.exec(`${registryWitnessTable}; ALTER TABLE buckets ADD COLUMN checksum TEXT NOT NULL DEFAULT ''`);
   registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(ended);
   const attest = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
@@ -113,5 +140,4 @@ export function upgradeRegistry(registry: Database): void {
     write.run(documentText(row), row.kind, row.name);
     attest.run(witnessPlace.document(row.kind, row.name), "");
   }
-  registry.exec(`PRAGMA user_version = ${schemaVersion}`);
 }

@@ -7,6 +7,7 @@ import type {
   Mutation,
   ObjectWithBody,
   Records,
+  ToldEvent,
 } from "../engine/records.ts";
 import type { BucketRecord, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -22,6 +23,10 @@ interface HeldUpload {
   readonly revision: number;
 }
 
+interface Told extends ToldEvent {
+  readonly rule: string;
+}
+
 interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
@@ -29,6 +34,7 @@ interface Bucket {
   readonly uploads: SortedMap<SortedMap<HeldUpload>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly buried: BuriedBody[];
+  told: Told[];
   settings: BucketSettings;
   nextEntry: number;
 }
@@ -132,6 +138,20 @@ export function createMemoryRecords(): Records {
         if (at !== -1) buried.splice(at, 1);
       }
     },
+    async told(name, rule, limit) {
+      const all = open(name).told.filter((one) => one.rule === rule);
+      return all.slice(0, limit).map(({ entry, text }) => ({ entry, text }));
+    },
+    async strike(name, entries) {
+      const bucket = open(name);
+      const struck = new Set(entries);
+      bucket.told = bucket.told.filter(({ entry }) => !struck.has(entry));
+    },
+    async toldCounts(name) {
+      const counts = new Map<string, number>();
+      for (const { rule } of open(name).told) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+      return Array.from(counts, ([rule, count]) => ({ rule, count }));
+    },
     documents: createMemoryDocuments(),
     async close() {},
   };
@@ -144,6 +164,7 @@ function emptyBucket(record: BucketRecord): Bucket {
     uploads: new SortedMap(),
     parts: new Map(),
     buried: [],
+    told: [],
     settings: {},
     nextEntry: 1,
   };
@@ -203,6 +224,12 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
       return;
+    case "tell": {
+      const { rule, event: text, ifThere } = mutation;
+      if (ifThere !== undefined && bucket.objects.get(ifThere) === undefined) return;
+      bucket.told.push({ entry: bucket.nextEntry++, rule, text });
+      return;
+    }
     case "delete object":
       bury(bucket, blobsOf(bucket.objects.get(mutation.key)?.body));
       bucket.objects.delete(mutation.key);

@@ -2,7 +2,9 @@
 import type { CorsRule } from "./cors.ts";
 import { StoreError } from "./errors.ts";
 import type { LifecycleRule } from "./lifecycle.ts";
+import type { NotificationRule } from "./notification.ts";
 import type { StorageClass } from "./object.ts";
+import type { Publication } from "./publication.ts";
 
 export interface BucketRecord {
   readonly name: string;
@@ -16,10 +18,13 @@ export interface BucketRecord {
 /** Who owns what no account was named for. */
 export const defaultAccount = "default";
 
-/** What S3 clients set on a bucket. */
+/** What is set on a bucket, each by itself. */
 export interface BucketSettings {
   readonly cors?: readonly CorsRule[] | undefined;
   readonly lifecycle?: readonly LifecycleRule[] | undefined;
+  readonly notifications?: readonly NotificationRule[] | undefined;
+  /** Undefined for a bucket that is not public. */
+  readonly publication?: Publication | undefined;
 }
 
 /** A bucket as one look at it finds it. */
@@ -28,6 +33,15 @@ export interface Bucket extends BucketRecord {
 }
 
 export type SettingName = keyof BucketSettings;
+
+const settings: Readonly<Record<SettingName, true>> = {
+  cors: true,
+  lifecycle: true,
+  notifications: true,
+  publication: true,
+};
+
+export const settingNames = Object.keys(settings) as readonly SettingName[];
 
 const shape = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const ipAddress = /^\d{1,3}(\.\d{1,3}){3}$/;

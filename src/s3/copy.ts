@@ -50,6 +50,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
     });
   }
   const outcome = await engine.put(operation.bucket, operation.key, bytesSource(found), {
+    event: "s3:ObjectCreated:Copy",
     httpMetadata: (given ?? record).httpMetadata,
     customMetadata: (given ?? record).customMetadata,
     storageClass: storageClass ?? "Standard",

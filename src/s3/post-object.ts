@@ -37,6 +37,7 @@ export async function postObject(
   const span = checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now());
   const asHeaders = requestOf(request, fields);
   const outcome = await engine.put(operation.bucket, key, bounded(form, span), {
+    event: "s3:ObjectCreated:Post",
     httpMetadata: metadataFromHeaders({ get: (name) => latin1(fields.get(name)) ?? null }),
     customMetadata: customOf(rawHeadersOf(fields)),
     storageClass: classOf(fields.get("x-amz-storage-class")),

@@ -1,6 +1,7 @@
 // The contract of the engine: what its interface promises beyond what a script can see.
 import { describe, test } from "node:test";
 import { buckets } from "./engine/buckets.ts";
+import { events } from "./engine/events.ts";
 import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
 import { races } from "./engine/races.ts";
@@ -12,7 +13,7 @@ import { uploadListing } from "./engine/upload-listing.ts";
 import { uploads } from "./engine/uploads.ts";
 import { writes } from "./engine/writes.ts";
 
-const chapters = { reads, writes, sources, uploads, uploadListing, leftovers, races };
+const chapters = { reads, writes, sources, uploads, uploadListing, leftovers, races, events };
 
 export function engineContract(name: string, open: OpenEngine): void {
   describe(`engine on ${name}`, () => {

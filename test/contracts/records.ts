@@ -4,6 +4,7 @@ import { bucketRecords } from "./records/buckets.ts";
 import { burials } from "./records/burials.ts";
 import { commits } from "./records/commits.ts";
 import { objectRecords } from "./records/objects.ts";
+import { outbox } from "./records/outbox.ts";
 import { objectScans } from "./records/scans.ts";
 import type { OpenRecords } from "./records/setup.ts";
 import { uploadRecords } from "./records/uploads.ts";
@@ -14,6 +15,7 @@ const chapters = {
   "uploads and parts": uploadRecords,
   commits,
   "buried blobs": burials,
+  "events to deliver": outbox,
 };
 
 export function recordsContract(name: string, open: OpenRecords): void {

@@ -139,6 +139,54 @@ test("a directory of the first schema opens with everything in it, witnessed", a
   await assertWhole(await firstStore(t));
 });
 
+/** As the second schema had it: without events, and with two settings of a bucket. */
+async function secondStore(t: TestContext): Promise<string> {
+  const directory = await temporaryDirectory(t);
+  const { engine, documents } = await openEngine(directory);
+  await engine.createBucket(bucket);
+  await engine.createBucket("plain");
+  await engine.changeSettings(bucket, { cors });
+  await documents.put("kind", "name", "a text", undefined);
+  for (let i = 0; i < 300; i++) await engine.put(bucket, `small ${i}`, sampleBytes(i));
+  const { id } = await engine.createUpload(bucket, "in flight");
+  await engine.uploadPart(bucket, { key: "in flight", id }, 3, sampleBytes(5000));
+  await engine.close();
+  const layout = layoutOf(directory);
+  for (const one of bucketIds(directory).values()) {
+    const database = new DatabaseSync(bucketPaths(layout, one).database);
+    database.exec(`
+      DROP TABLE outbox; DELETE FROM sqlite_sequence WHERE name = 'outbox';
+      ALTER TABLE bucket DROP COLUMN notifications; ALTER TABLE bucket DROP COLUMN publication;
+      PRAGMA user_version = 2;
+    `);
+    database.close();
+  }
+  const registry = new DatabaseSync(layout.registry);
+  registry.exec("PRAGMA user_version = 2");
+  registry.close();
+  return directory;
+}
+
+for (const [name, make] of [
+  ["first", firstStore],
+  ["second", secondStore],
+] as const) {
+  test(`in a directory of the ${name} schema, rules can be set and their events are kept`, async (t) => {
+    const directory = await make(t);
+    const { engine } = await openEngine(directory);
+    const target = { kind: "script", name: "script" } as const;
+    const rule = { id: "r", events: ["s3:ObjectCreated:*"], prefix: "", suffix: "", target };
+    await engine.changeSettings("plain", { notifications: [rule] });
+    await engine.put("plain", "a", sampleBytes(10));
+    assert.deepEqual(await engine.countEvents("plain"), [{ rule: "r", count: 1 }]);
+    assert.deepEqual(await engine.countEvents(bucket), []);
+    await engine.delete("plain", ["a"]);
+    await engine.changeSettings("plain", { notifications: undefined });
+    await engine.close();
+    await assertWhole(directory);
+  });
+}
+
 test("several processes that open one of the first schema at once find it whole", async (t) => {
   const directory = await firstStore(t);
   await withAgents(directory, 4, async (...agents) => {
@@ -161,7 +209,7 @@ test("a database of a schema that this Store does not know is refused in words",
   database.exec("PRAGMA user_version = 77");
   database.close();
   const { engine } = await openEngine(directory);
-  const told = { message: /has schema version 77, this Store knows 2\. Use a newer Store\./ };
+  const told = { message: /has schema version 77, this Store knows 3\. Use a newer Store\./ };
   await assert.rejects(engine.head("plain", "any"), told);
   assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "the others are not touched by it");
   await engine.close();

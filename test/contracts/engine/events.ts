@@ -1,0 +1,142 @@
+// Engine contract: what is told of a write, to which rules, and that a write that does not happen tells nothing.
+import assert from "node:assert/strict";
+import type { NotificationRule, ObjectEvent } from "../../../src/model/notification.ts";
+import { sampleBytes } from "../../support/bytes.ts";
+import { bucket, type Chapter, day, emptied, uploadParts } from "./setup.ts";
+
+const rule = (id: string, fields: Partial<NotificationRule> = {}): NotificationRule => ({
+  id,
+  events: ["s3:ObjectCreated:*", "s3:ObjectRemoved:*", "s3:LifecycleExpiration:*"],
+  prefix: "",
+  suffix: "",
+  target: { kind: "script", name: "script" },
+  ...fields,
+});
+
+export const events: Chapter = async (t, shared) => {
+  const { engine, time } = await emptied(shared);
+  const heard = async (id = "all") => {
+    const waiting = await engine.waitingEvents(bucket, id, 1000);
+    await engine.strikeEvents(
+      bucket,
+      waiting.map(({ entry }) => entry),
+    );
+    return waiting.map(({ event }) => event!);
+  };
+
+  await t.test("without rules nothing is told", async () => {
+    await engine.put(bucket, "before", sampleBytes(10));
+    await engine.delete(bucket, ["before"]);
+    assert.deepEqual(await engine.countEvents(bucket), []);
+  });
+
+  await t.test("a put is told with what was stored, an overwrite as another creation", async () => {
+    await engine.changeSettings(bucket, { notifications: [rule("all")] });
+    const records = [];
+    for (const size of [10, 100_000]) {
+      const stored = await engine.put(bucket, "a", sampleBytes(size));
+      assert.ok(stored.outcome === "stored");
+      records.push(stored.record);
+    }
+    const told = await heard();
+    assert.deepEqual(
+      told.map(({ name, key, created }) => ({ name, key, created })),
+      records.map(({ size, etag, version }) => ({
+        name: "s3:ObjectCreated:Put",
+        key: "a",
+        created: { size, etag, version },
+      })),
+    );
+    assert.equal(new Set(told.map(({ id }) => id)).size, 2);
+    assert.ok(told.every((event) => event.time === time.now()));
+  });
+
+  await t.test("a copy and a form are told by their own names", async () => {
+    for (const event of ["s3:ObjectCreated:Copy", "s3:ObjectCreated:Post"] as const) {
+      await engine.put(bucket, "a", sampleBytes(10), { event });
+      assert.deepEqual(names(await heard()), [event]);
+    }
+  });
+
+  await t.test("an upload is told once, when it is complete", async () => {
+    const upload = await engine.createUpload(bucket, "film");
+    const parts = await uploadParts(engine, upload, { 1: sampleBytes(9000), 2: sampleBytes(100) });
+    assert.deepEqual(await heard(), []);
+    const record = await engine.completeUpload(bucket, upload, parts);
+    const [event, ...more] = await heard();
+    assert.deepEqual(more, []);
+    assert.equal(event?.name, "s3:ObjectCreated:CompleteMultipartUpload");
+    assert.deepEqual([event.created?.size, event.created?.etag], [9100, record.etag]);
+  });
+
+  await t.test("a delete is told of each key that was there, and of no other", async () => {
+    for (const key of ["x", "y"]) await engine.put(bucket, key, sampleBytes(5));
+    await heard();
+    await engine.delete(bucket, ["x", "never", "y", "x"]);
+    await engine.delete(bucket, ["x"]);
+    const told = await heard();
+    assert.deepEqual(names(told), ["s3:ObjectRemoved:Delete", "s3:ObjectRemoved:Delete"]);
+    assert.deepEqual(told.map(({ key }) => key).sort(), ["x", "y"]);
+    assert.ok(told.every(({ created }) => created === undefined));
+  });
+
+  await t.test("a write that is refused tells nothing", async () => {
+    await engine.put(bucket, "a", sampleBytes(5), { condition: { etagDoesNotMatch: "*" } });
+    await assert.rejects(
+      engine.put(bucket, "a", sampleBytes(5), {
+        checksums: [{ algorithm: "md5", value: new Uint8Array(16) }],
+      }),
+    );
+    assert.deepEqual(names(await heard()), []);
+  });
+
+  await t.test("each rule hears its events, prefix and suffix only", async () => {
+    await engine.changeSettings(bucket, {
+      notifications: [
+        rule("created", { events: ["s3:ObjectCreated:Put"] }),
+        rule("removed", { events: ["s3:ObjectRemoved:*"], prefix: "photos/" }),
+        rule("pictures", { prefix: "photos/", suffix: ".jpg" }),
+        rule("nothing", { events: [] }),
+      ],
+    });
+    for (const key of ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]) {
+      await engine.put(bucket, key, sampleBytes(5));
+      await engine.delete(bucket, [key]);
+    }
+    const keys = async (id: string) => (await heard(id)).map(({ key }) => key);
+    assert.deepEqual(await keys("created"), ["photos/ä.jpg", "photos/a.txt", "films/a.jpg"]);
+    assert.deepEqual(await keys("removed"), ["photos/ä.jpg", "photos/a.txt"]);
+    assert.deepEqual(await keys("pictures"), ["photos/ä.jpg", "photos/ä.jpg"]);
+    assert.deepEqual(await engine.countEvents(bucket), []);
+  });
+
+  await t.test("a rule that is set while a body comes in hears of it", async () => {
+    await engine.changeSettings(bucket, { notifications: undefined });
+    async function* chunks() {
+      yield sampleBytes(5);
+      await engine.changeSettings(bucket, { notifications: [rule("all")] });
+      yield sampleBytes(5);
+    }
+    await engine.put(bucket, "slow", { chunks, cancel: async () => {} });
+    assert.deepEqual(names(await heard()), ["s3:ObjectCreated:Put"]);
+  });
+
+  await t.test("what expires is told as expired", async () => {
+    await engine.put(bucket, "old/a", sampleBytes(5));
+    await heard();
+    const lifecycle = [{ id: "r", isEnabled: true, prefix: "old/", expire: { days: 1 } }];
+    await engine.changeSettings(bucket, { lifecycle });
+    time.time += 3 * day;
+    await engine.sweep();
+    const told = await heard();
+    assert.deepEqual(
+      told.map(({ name, key }) => [name, key]),
+      [["s3:LifecycleExpiration:Delete", "old/a"]],
+    );
+    await engine.changeSettings(bucket, { lifecycle: undefined, notifications: undefined });
+  });
+};
+
+function names(events: readonly ObjectEvent[]): string[] {
+  return events.map(({ name }) => name);
+}
