@@ -12,7 +12,16 @@ const source = join(root, "src");
 /** What the files of a room may import: rooms, single files of rooms, and packages by name. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "node:crypto", "@node-rs/crc32"],
-  http: ["http", "model", "node:http", "node:https", "node:net", "node:crypto", "node:timers/promises"],
+  http: [
+    "http",
+    "model",
+    "node:http",
+    "node:https",
+    "node:net",
+    "node:tls",
+    "node:crypto",
+    "node:timers/promises",
+  ],
   engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
   local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],

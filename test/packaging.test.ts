@@ -1,6 +1,8 @@
 // The files that bring Store onto a machine: what they promise of themselves, and that everything they name is there.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "./cli/store.ts";
@@ -35,6 +37,19 @@ test("the service of systemd has nothing it does not need", () => {
   ];
   for (const line of hard) assert.ok(lines.includes(line), line);
   assert.ok(lines.some((line) => /^ExecStart=.* serve --data \/var\/lib\/store$/.test(line)));
+});
+
+test("the service of systemd is one that systemd understands", (t) => {
+  if (spawnSync("systemd-analyze", ["--version"]).error !== undefined) {
+    return t.skip("systemd-analyze is not on this machine: the unit was not looked at");
+  }
+  const directory = mkdtempSync(join(tmpdir(), "store-unit-"));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, "store.service");
+  // The program it names is not installed here; another one stands for it.
+  writeFileSync(file, read("packaging/store.service").replace("/usr/local/bin/store", process.execPath));
+  const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+  assert.deepEqual([status, stdout, stderr], [0, "", ""]);
 });
 
 test("what is packed is what runs, here or in a browser: no sources, no tests", () => {

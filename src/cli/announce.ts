@@ -1,5 +1,6 @@
 // What `store dev` and `store serve` say when they are ready: every address, and what to try first.
 import { relative } from "node:path";
+import type { TlsSource } from "../http/tls.ts";
 import { type Location, shownPlace } from "../model/location.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { ScriptServer } from "../script/server.ts";
@@ -15,12 +16,13 @@ export interface Ready {
   readonly console: RunningConsole;
   readonly location: Location;
   readonly mode: Mode;
+  readonly tls: TlsSource | undefined;
 }
 
 export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
-  const { server, s3, console, location, mode } = ready;
   const { output, directory } = invocation;
-  const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port)}/`;
+  const { server, s3, console, location, mode, tls } = ready;
+  const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
     url: url!,

@@ -1,15 +1,35 @@
 // Where servers listen: the options that say so, and what is told when it cannot be.
-import type { Invocation } from "./command.ts";
+import { trustedPeers } from "../http/forwarded.ts";
+import type { TlsSource } from "../http/tls.ts";
+import type { Invocation, Option } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { systemCode } from "./failures.ts";
+
+export const proxyOptions: Readonly<Record<string, Option>> = {
+  "trust-proxy": {
+    value: "ADDRESS",
+    summary: "a proxy in front, or a network of them such as 10.0.0.0/8, whose word on the client is taken",
+    repeatable: true,
+  },
+};
+
+export function trustedOption({ options }: Invocation): readonly string[] {
+  const texts = options.texts("trust-proxy").flatMap((text) => text.split(",").map((part) => part.trim()));
+  try {
+    trustedPeers(texts);
+    return texts;
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(`--trust-proxy: ${error.message}`) : error;
+  }
+}
 
 export function hostOf({ options }: Invocation): string {
   return options.text("host") ?? "127.0.0.1";
 }
 
 /** Without a path, so without a slash at its end. */
-export function urlOf(host: string, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+export function urlOf(host: string, port: number, tls: TlsSource | undefined): string {
+  return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 export function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
+import type { TlsSource } from "../http/tls.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
@@ -42,19 +43,21 @@ export interface ServeConsoleOptions {
   readonly data: Data;
   readonly mode: Mode;
   readonly log: (line: string) => void;
+  readonly tls: TlsSource | undefined;
+  readonly trusted: readonly string[];
 }
 
 export async function serveConsole(
   { host, port, url }: ConsoleSettings,
-  { data, mode, log }: ServeConsoleOptions,
+  { data, mode, log, tls, trusted }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
-    ...{ engine: data.engine, documents: data.documents, host, port, url, log },
+    ...{ engine: data.engine, documents: data.documents, host, port, url, log, tls, trusted },
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "console-port" });
   });
-  return { url: url ?? urlOf(host, server.port), token: own?.token, close: () => server.close() };
+  return { url: url ?? urlOf(host, server.port, tls), token: own?.token, close: () => server.close() };
 }

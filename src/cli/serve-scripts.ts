@@ -2,6 +2,7 @@
 // scripts, says where they are, and ends them in order when a signal comes.
 import { availableParallelism } from "node:os";
 import type { Damage } from "../engine/engine.ts";
+import type { TlsSource } from "../http/tls.ts";
 import { BundleError } from "../script/bundle.ts";
 import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
 import type { Mode } from "../script/host-messages.ts";
@@ -12,17 +13,20 @@ import { announce } from "./announce.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { type Data, openData } from "./context.ts";
-import { listenError, numberOption } from "./listening.ts";
+import { listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
 import { ask } from "./prompt.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
+import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./serve-tls.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
   port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
   host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
   ...s3Options,
   ...consoleOptions,
+  ...tlsOptions,
+  ...proxyOptions,
   "create-buckets": { summary: "create buckets that do not exist yet" },
   "script-memory": {
     value: "MB",
@@ -39,6 +43,8 @@ interface Plan {
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
+  readonly tls: TlsFiles | undefined;
+  readonly trusted: readonly string[];
 }
 
 function planOf(invocation: Invocation, mode: Mode): Plan {
@@ -50,6 +56,8 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
     files: isAlone ? [] : configFiles(invocation),
     s3: s3Settings(invocation),
     console: consoleSettings(invocation),
+    tls: tlsFiles(invocation),
+    trusted: trustedOption(invocation),
   };
   checkNames(plan.files.map((file) => readConfig(file)));
   return plan;
@@ -58,6 +66,8 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
   // First: a configuration that is wrong leaves no data directory behind.
   const plan = planOf(invocation, mode);
+  const log = (line: string) => invocation.output.note(line);
+  const tls = plan.tls === undefined ? undefined : await openTls(plan.tls, { log });
   const data = await openData(invocation, { absent: "create" });
   try {
     if (data.location === "memory:") {
@@ -69,29 +79,38 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
-    await serveAll(invocation, data, plan);
+    await serveAll(invocation, data, plan, tls);
   } finally {
+    tls?.close();
     await data.close();
   }
 }
 
 /** Starts every server, and ends those that run, in order or because one could not be started. */
-async function serveAll(invocation: Invocation, data: Data, plan: Plan): Promise<void> {
+async function serveAll(
+  invocation: Invocation,
+  data: Data,
+  plan: Plan,
+  tls: RunningTls | undefined,
+): Promise<void> {
   const { output } = invocation;
   const { mode } = plan;
   const log = (line: string) => output.note(line);
+  const entrance = { tls: tls?.source, trusted: plan.trusted };
   const running: { close(): Promise<void> }[] = [];
   const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
     if (server !== undefined) running.push(server);
     return server;
   };
   try {
-    const s3 = started(await serveS3(plan.s3, { data, mode, log }));
-    const server = started(await startPlanned(invocation, data, { ...plan, presign: s3.presign }));
-    const console = started(await serveConsole(plan.console, { data, mode, log }));
+    const s3 = started(await serveS3(plan.s3, { data, mode, log, ...entrance }));
+    const server = started(
+      await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
+    );
+    const console = started(await serveConsole(plan.console, { data, mode, log, ...entrance }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
-    await announce(invocation, { server, s3, console, location: data.location, mode });
-    await endingSignal();
+    await announce(invocation, { server, s3, console, location: data.location, mode, tls: tls?.source });
+    await endingSignal(tls);
     log("Ending: requests under way are finished first.");
   } finally {
     await Promise.all(running.map((server) => server.close()));
@@ -116,10 +135,14 @@ function reading(invocation: Invocation, data: Data) {
   };
 }
 
+interface Planned extends Omit<Plan, "tls">, Pick<RunningS3, "presign"> {
+  readonly tls: TlsSource | undefined;
+}
+
 async function startPlanned(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, heapMegabytes, presign, s3: { host } }: Plan & Pick<RunningS3, "presign">,
+  { files, mode, port, heapMegabytes, presign, tls, trusted, s3: { host } }: Planned,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
@@ -127,7 +150,7 @@ async function startPlanned(
   return startScripts({
     configs: files.map((file) => () => read(file, "asks nobody")),
     location: data.location,
-    ...{ mode, presign, host, port, heapMegabytes },
+    ...{ mode, presign, host, port, heapMegabytes, tls, trusted },
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
     log: (line) => output.note(line),
@@ -213,8 +236,11 @@ async function mayCreate({ output }: Invocation, bucketName: string): Promise<bo
 }
 
 /** Resolves with the first signal to end; the second ends the process at once. */
-function endingSignal(): Promise<void> {
+function endingSignal(tls: RunningTls | undefined): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    // From a terminal it says that this one is gone; to a service, that it is to look at its files again.
+    if (tls === undefined || process.stdin.isTTY) process.once("SIGHUP", () => resolve());
+    else process.on("SIGHUP", () => void tls.reload());
   });
 }

@@ -2,7 +2,9 @@
 // given to it by whoever starts it.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
+import { trustedPeers } from "../http/forwarded.ts";
 import { listen } from "../http/listen.ts";
+import type { TlsSource } from "../http/tls.ts";
 import { createAttempts } from "./attempts.ts";
 import { bucketRoutes } from "./buckets.ts";
 import { createHandler } from "./handler.ts";
@@ -23,6 +25,10 @@ export interface ConsoleOptions {
   /** The hash of a token that only this server knows. */
   readonly ownToken: string | undefined;
   readonly log: (line: string) => void;
+  /** With it the port speaks HTTPS. */
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
 }
 
 export interface ConsoleServer {
@@ -32,7 +38,7 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, port, url, ownToken, log } = options;
+  const { engine, documents, host, port, url, ownToken, log, tls, trusted } = options;
   const now = Date.now;
   const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
   const handler = createHandler({
@@ -43,6 +49,10 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
   });
-  const listening = await listen(handler, { host, port });
+  const listening = await listen(
+    handler,
+    { host, port },
+    { tls, trusted: trusted.length === 0 ? undefined : trustedPeers(trusted) },
+  );
   return { port: listening.port!, close: () => listening.drain() };
 }

@@ -4,8 +4,10 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Connections {
-  /** Takes a connection that another process has accepted. */
-  accept(socket: Socket): void;
+  /** Takes a connection that another process has accepted, in place of the one that it was expected on. */
+  accept(socket: Socket, expected?: Socket): void;
+  /** One that is not ready for requests yet. */
+  expect(socket: Socket): void;
   /** Whether this process was handed it, rather than having accepted it. */
   isHanded(socket: Socket): boolean;
   /** Closes each one once it has nothing to do; resolves when there is none. */
@@ -24,13 +26,14 @@ export function trackConnections(server: Server): Connections {
   const handed = new WeakSet<Socket>();
   let emptied = () => {};
 
-  server.on("connection", (socket: Socket) => {
+  function add(socket: Socket): void {
     open.add(socket);
     socket.once("close", () => {
       open.delete(socket);
       if (open.size === 0) emptied();
     });
-  });
+  }
+  server.on("connection", add);
 
   function closeIdle(idleSince: Map<Socket, number>): void {
     for (const socket of open) {
@@ -45,9 +48,14 @@ export function trackConnections(server: Server): Connections {
   }
 
   return {
-    accept(socket) {
+    accept(socket, expected) {
       handed.add(socket);
       server.emit("connection", socket);
+      if (expected !== undefined) open.delete(expected);
+    },
+    expect(socket) {
+      handed.add(socket);
+      add(socket);
     },
     isHanded: (socket) => handed.has(socket),
     async end() {

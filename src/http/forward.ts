@@ -1,5 +1,6 @@
 // Forwards a request to a process behind this one, over its socket, and streams both ways.
 import { Agent, type IncomingMessage, request as send } from "node:http";
+import { tellSender } from "./forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./listen.ts";
 
 /** Connections to the processes are kept, so that a forwarded request costs no handshake. */
@@ -91,7 +92,9 @@ async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>)
   outgoing.end();
 }
 
-function forwardedHeaders({ rawHeaders, header }: HttpRequest): string[] {
+function forwardedHeaders(request: HttpRequest): string[] {
+  const { header } = request;
+  const rawHeaders = tellSender(request);
   const headers: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);

@@ -4,8 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
 import { sayContinue } from "./continue.ts";
-import { bytesOf } from "./incoming.ts";
+import { type Door, openDoor } from "./door.ts";
+import { everybody, nobody, type TrustedPeers } from "./forwarded.ts";
 import { type MalformedWords, tellMalformed } from "./malformed.ts";
+import { requestOf } from "./received.ts";
+import { createHandshakes, type TlsSource } from "./tls.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -14,6 +17,10 @@ export interface HttpRequest {
   /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
   header(name: string): string | undefined;
+  /** What the client spoke, to us or to a proxy that is trusted. */
+  readonly scheme: "http" | "https";
+  /** Where the client is, as far as proxies that are trusted have told; empty when it is gone. */
+  address(): string;
   /** Whether a body follows. */
   readonly hasBody: boolean;
   /** The body's bytes; throws when the sender goes away before their end. Who stops early is still answered. */
@@ -65,6 +72,10 @@ export interface ListenOptions {
   /** Of all headers of a request together. */
   readonly headerBytes?: number;
   readonly onMalformed?: MalformedWords;
+  /** With it, connections to a port and those that are handed over speak TLS. */
+  readonly tls?: TlsSource | undefined;
+  /** Proxies whose word on the sender of a request is taken. */
+  readonly trusted?: TrustedPeers | undefined;
 }
 
 const nothing = new Uint8Array();
@@ -75,13 +86,16 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<Listening> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
+  const { tls, trusted = nobody } = options;
   let draining = false;
   const isBehindFront = address !== "handed over" && "path" in address;
   const serve = (message: IncomingMessage, response: ServerResponse, expects: "nothing" | "to be told") => {
     if (draining) response.setHeader("connection", "close");
     // The front learns that the request is with us: from now on it must not go to another process too.
-    if (isBehindFront && !connections.isHanded(message.socket)) response.writeProcessing();
-    void answer(handler, message, response, expects);
+    const isFromFront = isBehindFront && !connections.isHanded(message.socket);
+    if (isFromFront) response.writeProcessing();
+    const request = requestOf(message, response, isFromFront ? everybody : trusted);
+    void answer(handler, request, { message, response, expects });
   };
   const server = createServer(
     {
@@ -105,13 +119,26 @@ export async function listen(
   if (options.onMalformed !== undefined) tellMalformed(server, options.onMalformed);
   const connections = trackConnections(server);
   server.setTimeout(silenceMilliseconds, cutSilent);
-  await start(server, address);
+  const handshakes = tls === undefined ? undefined : createHandshakes(tls, silenceMilliseconds);
+  const accept = (socket: Socket) => {
+    if (handshakes === undefined) return connections.accept(socket);
+    connections.expect(socket);
+    handshakes.shake(socket, (secured) => connections.accept(secured, socket));
+  };
+  let door: Door | undefined;
+  if (tls !== undefined && address !== "handed over" && "port" in address) {
+    await start(server, "handed over");
+    door = await openDoor(accept, address);
+  } else await start(server, address);
   const bound = server.address();
   return {
-    port: bound !== null && typeof bound === "object" ? (bound as AddressInfo).port : undefined,
-    accept: connections.accept,
+    port:
+      door?.port ?? (bound !== null && typeof bound === "object" ? (bound as AddressInfo).port : undefined),
+    accept,
     drain() {
       draining = true;
+      door?.close();
+      handshakes?.end();
       // On a path nobody connects any more; closing would cut idle connections without grace.
       if (!isBehindFront && server.listening) server.close();
       return connections.end();
@@ -142,14 +169,18 @@ function cutSilent(socket: Socket): void {
   if (owes) socket.destroy();
 }
 
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expects: "nothing" | "to be told";
+}
+
 async function answer(
   handler: HttpHandler,
-  message: IncomingMessage,
-  response: ServerResponse,
-  expects: "nothing" | "to be told",
+  request: HttpRequest,
+  { message, response, expects }: Exchange,
 ): Promise<void> {
   try {
-    const request = requestOf(message, response);
     if (expects === "nothing") return await write(await handler(request), message, response);
     let isTold = false;
     const body = () => {
@@ -165,27 +196,6 @@ async function answer(
     // The handler answers its own faults: what arrives here is a response that broke off under way.
     response.destroy(error instanceof Error ? error : undefined);
   }
-}
-
-function requestOf(message: IncomingMessage, response: ServerResponse): HttpRequest {
-  return {
-    method: message.method ?? "GET",
-    target: message.url ?? "/",
-    rawHeaders: message.rawHeaders,
-    header(name) {
-      const value = message.headers[name];
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-    hasBody:
-      message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => bytesOf(message),
-    onDisconnect(listener) {
-      if (response.destroyed) return listener();
-      response.once("close", () => {
-        if (!response.writableFinished) listener();
-      });
-    },
-  };
 }
 
 async function write(

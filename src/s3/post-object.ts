@@ -131,7 +131,7 @@ function stored(
   key: string,
   etag: string,
 ): S3Response {
-  const location = `http://${request.header("host") ?? "localhost"}/${bucket}/${encodePath(key)}`;
+  const location = `${request.http.scheme}://${request.header("host") ?? "localhost"}/${bucket}/${encodePath(key)}`;
   const redirect = fields.get("success_action_redirect") ?? fields.get("redirect");
   const target = redirect === undefined ? undefined : redirectTo(redirect, bucket, key, etag);
   if (target !== undefined) return answer(303, [...headers, ["location", target]]);

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
+import type { TlsSource } from "../http/tls.ts";
 import type { Location } from "../model/location.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 
@@ -12,6 +13,10 @@ export interface S3ProcessOptions {
   readonly domains: readonly string[];
   /** What credentials are sealed with. */
   readonly secretKey: Uint8Array;
+  /** With it the port speaks HTTPS. */
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
   readonly log: (line: string) => void;
 }
 
@@ -49,6 +54,8 @@ export async function startProcess(options: S3ProcessOptions): Promise<S3Process
     if (message.kind === "connection") handover.answered(message.id, message.isTaken);
     if (message.kind === "log") options.log(message.line);
   });
+  const forget = options.tls?.onChange((pair) => say({ kind: "tls", pair }));
+  void ended.then(forget);
   await opened(child, ended, options);
   return {
     offer: (socket) => handover.offer(socket),
@@ -64,14 +71,15 @@ export async function startProcess(options: S3ProcessOptions): Promise<S3Process
 }
 
 function opened(child: ChildProcess, ended: Promise<string>, options: S3ProcessOptions): Promise<void> {
-  const { location, domains, secretKey } = options;
-  const open: OpenS3 = {
-    ...{ kind: "open", location, domains },
-    secretKey: Buffer.from(secretKey).toString("base64"),
-  };
+  const { location, domains, trusted, tls } = options;
+  const secretKey = Buffer.from(options.secretKey).toString("base64");
+  const open = (): OpenS3 => ({
+    ...{ kind: "open", location, domains, secretKey, trusted },
+    tls: tls?.current(),
+  });
   return new Promise((resolve, reject) => {
     child.on("message", (message: FromS3Process) => {
-      if (message.kind === "warm") child.send(open);
+      if (message.kind === "warm") child.send(open());
       if (message.kind === "ready") resolve();
       if (message.kind !== "failed") return;
       reject(new Error(message.message));

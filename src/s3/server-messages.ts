@@ -1,5 +1,5 @@
 // What the supervisor and the processes of the S3 API say to each other.
-
+import type { TlsPair } from "../http/tls.ts";
 import type { Location } from "../model/location.ts";
 
 export interface OpenS3 {
@@ -8,10 +8,15 @@ export interface OpenS3 {
   readonly domains: readonly string[];
   /** In base64. */
   readonly secretKey: string;
+  /** What connections are secured with, if they are. */
+  readonly tls: TlsPair | undefined;
+  /** Proxies whose word on the sender of a request is taken. */
+  readonly trusted: readonly string[];
 }
 
 export type ToS3Process =
   | OpenS3
+  | { readonly kind: "tls"; readonly pair: TlsPair }
   /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
   | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
   | { readonly kind: "close" };

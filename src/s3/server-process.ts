@@ -1,7 +1,9 @@
 // A process of the S3 API: its own engine, and its share of the connections, which its supervisor hands over.
 import type { Socket } from "node:net";
+import { trustedPeers } from "../http/forwarded.ts";
 import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
+import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
@@ -13,13 +15,17 @@ import { errorDocument } from "./xml.ts";
 const headerBytes = 64 * 1024;
 
 let isClosing = false;
+let tls: ChangingTls | undefined;
 let running: { readonly listening: Listening; close(): Promise<void> } | undefined;
 
 function say(message: FromS3Process): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function open({ location, domains, secretKey }: OpenS3): Promise<void> {
+async function open({ location, domains, secretKey, ...entrance }: OpenS3): Promise<void> {
+  // Before anything that takes time: the pair may change meanwhile.
+  tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
+  const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   const { engine, documents } = await openEngine(location);
   const handler = createS3Handler({
     engine,
@@ -28,7 +34,9 @@ async function open({ location, domains, secretKey }: OpenS3): Promise<void> {
     now: Date.now,
     log: (line) => say({ kind: "log", line }),
   });
-  const listening = await listen(handler, "handed over", { headerBytes, onMalformed });
+  const listening = await listen(handler, "handed over", {
+    ...{ headerBytes, onMalformed, tls, trusted },
+  });
   running = { listening, close: () => engine.close() };
   say({ kind: "ready" });
 }
@@ -68,6 +76,8 @@ async function close(): Promise<void> {
 process.on("message", (message: ToS3Process, socket?: Socket) => {
   if (message.kind === "open") {
     open(message).catch((error: Error) => say({ kind: "failed", message: error.message }));
+  } else if (message.kind === "tls") {
+    tls?.change(message.pair);
   } else if (message.kind === "connection") {
     take(message.id, message.deadline, socket);
   } else {

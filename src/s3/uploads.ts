@@ -105,7 +105,7 @@ async function completed(call: Call, made: ObjectRecord | CompletedUpload): Prom
   return answerXml(
     "CompleteMultipartUploadResult",
     [
-      ["Location", `http://${host}${request.canonicalPath}`],
+      ["Location", `${request.http.scheme}://${host}${request.canonicalPath}`],
       ["Bucket", bucket],
       ["Key", key],
       ["ETag", quoted(made.etag)],

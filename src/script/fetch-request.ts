@@ -10,7 +10,7 @@ export interface IncomingRequest {
   readonly method: string;
   /** Absolute, as the client wrote it. */
   readonly url: string;
-  /** Names and values in turn. */
+  /** Names and values in turn; asked for when the script looks at its headers. */
   readonly rawHeaders: readonly string[];
   readonly body: (() => ReadableStream<Uint8Array>) | undefined;
   /** Calls once when the client is gone before its answer. */
@@ -22,6 +22,7 @@ const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
 const noSettings = {};
+const noHeaders = { rawHeaders: [] };
 
 let bodyOf: (request: ScriptRequest) => Body | undefined;
 let partsOf: (request: ScriptRequest) => RequestParts;
@@ -31,7 +32,7 @@ export class ScriptRequest {
   readonly #method: string;
   readonly #url: string;
   #headers: ScriptHeaders | undefined;
-  readonly #rawHeaders: readonly string[];
+  readonly #incoming: Pick<IncomingRequest, "rawHeaders">;
   readonly #body: Body | undefined;
   #signal: AbortSignal | undefined;
   readonly #onDisconnect: IncomingRequest["onDisconnect"];
@@ -60,7 +61,7 @@ export class ScriptRequest {
       const incoming = init as IncomingRequest;
       this.#method = incoming.method;
       this.#url = incoming.url;
-      this.#rawHeaders = incoming.rawHeaders;
+      this.#incoming = incoming;
       this.#body = incoming.body === undefined ? undefined : bodyFrom(incoming.body);
       this.#onDisconnect = incoming.onDisconnect;
       // What a script passes on must not follow redirects on behalf of its client.
@@ -72,7 +73,7 @@ export class ScriptRequest {
     const parts = input === partsMark ? (init as RequestParts) : partsFrom(input, init, requestParts);
     this.#method = parts.method;
     this.#url = parts.url;
-    this.#rawHeaders = [];
+    this.#incoming = noHeaders;
     this.#headers = parts.headers;
     this.#body = parts.body;
     this.#signal = parts.signal;
@@ -90,7 +91,7 @@ export class ScriptRequest {
   }
 
   get headers(): ScriptHeaders {
-    this.#headers ??= headersFromRaw(this.#rawHeaders);
+    this.#headers ??= headersFromRaw(this.#incoming.rawHeaders);
     return this.#headers;
   }
 

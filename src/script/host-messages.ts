@@ -1,4 +1,5 @@
 // What the supervisor and the processes that run scripts say to each other.
+import type { TlsPair } from "../http/tls.ts";
 import type { Location } from "../model/location.ts";
 
 /** All a process needs to run a script. */
@@ -30,10 +31,15 @@ export interface Load {
   readonly presign: ScriptPresigner | undefined;
   /** Where it listens for what the front forwards. */
   readonly socketPath: string;
+  /** What connections that are handed over are secured with, if they are. */
+  readonly tls: TlsPair | undefined;
+  /** Proxies whose word on the sender of a request is taken. */
+  readonly trusted: readonly string[];
 }
 
 export type ToHost =
   | Load
+  | { readonly kind: "tls"; readonly pair: TlsPair }
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
   /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
   | { readonly kind: "connection"; readonly id: number; readonly deadline: number }

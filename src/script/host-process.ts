@@ -3,8 +3,10 @@
 import type { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { bindBucket } from "../binding/bind.ts";
+import { trustedPeers } from "../http/forwarded.ts";
 import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
+import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { openEngine } from "../open.ts";
 import { installGlobals } from "./globals.ts";
 import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
@@ -26,6 +28,7 @@ interface Running {
 }
 
 let running: Running | undefined;
+let tls: ChangingTls | undefined;
 let isLeaving = false;
 
 function say(message: FromHost): void {
@@ -33,7 +36,9 @@ function say(message: FromHost): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function load({ script, location, mode, presign, socketPath }: Load): Promise<void> {
+async function load({ script, location, mode, presign, socketPath, ...entrance }: Load): Promise<void> {
+  // Before anything that takes time: the pair may change meanwhile.
+  tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
   const { engine } = await openEngine(location);
   const env: Environment = { ...script.vars, ...script.secrets };
   const { compatibilityDate, compatibilityFlags } = script;
@@ -42,7 +47,8 @@ async function load({ script, location, mode, presign, socketPath }: Load): Prom
   }
   const handlers = await loadHandlers(script);
   const host = createHost(handlers, env, mode);
-  const listening = await listen(host.handle, { path: socketPath });
+  const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
+  const listening = await listen(host.handle, { path: socketPath }, { tls, trusted });
   running = { host, listening, close: () => engine.close() };
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
   const present = (["fetch", "scheduled"] as const).filter((name) => typeof handlers[name] === "function");
@@ -109,6 +115,8 @@ function messageOf(error: unknown): string {
 process.on("message", (message: ToHost, socket?: Socket) => {
   if (message.kind === "load") {
     load(message).catch((error: unknown) => say({ kind: "failed", message: stackOf(error) }));
+  } else if (message.kind === "tls") {
+    tls?.change(message.pair);
   } else if (message.kind === "connection") {
     take(message.id, message.deadline, socket);
   } else if (message.kind === "scheduled") {

@@ -2,6 +2,7 @@
 // of the script is a 500 and a line in the log; the process stays up.
 import { bytesOf, describe } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
+import { tellSender } from "../http/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
@@ -90,13 +91,18 @@ const badHost: HttpResponse = {
 };
 
 function requestFor(request: HttpRequest): Request {
-  const { method, target, rawHeaders } = request;
+  const { method, target, scheme } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
   // `OPTIONS *` speaks of the server as a whole: its root.
   const path = target.startsWith("/") ? target : "/";
-  const url = isAbsolute ? target : `http://${request.header("host") ?? "localhost"}${path}`;
+  const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
-  return createRequest({ method, url, rawHeaders, body, onDisconnect: request.onDisconnect });
+  return createRequest({
+    ...{ method, url, body, onDisconnect: request.onDisconnect },
+    get rawHeaders() {
+      return tellSender(request);
+    },
+  });
 }
 
 function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {

@@ -1,8 +1,8 @@
 // The processes of one script, watched over: one that dies is replaced, one whose event loop stands still is
 // replaced and, if it does not recover, ended. New code comes in by new processes; old ones finish first.
 import type { Bundle } from "./bundle.ts";
-import type { Load, LoadedScript } from "./host-messages.ts";
-import { type HostProcess, LoadError, type Processes } from "./processes.ts";
+import type { LoadedScript } from "./host-messages.ts";
+import { type HostProcess, LoadError, type Processes, type ScriptLoad } from "./processes.ts";
 
 export interface Pool {
   /** Runs this script from now on; rejects, and keeps what ran before, when it cannot be loaded. */
@@ -14,7 +14,7 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolLoad extends Pick<Load, "location" | "mode" | "presign"> {
+export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign"> {
   readonly script: Omit<LoadedScript, "bundle">;
   readonly bundle: Bundle;
 }

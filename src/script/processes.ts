@@ -4,11 +4,16 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
+import type { TlsSource } from "../http/tls.ts";
 import type { FromHost, Load, ToHost } from "./host-messages.ts";
+
+/** What is to be loaded; how it is reached is the same for all. */
+export type ScriptLoad = Omit<Load, keyof Entrance>;
+type Entrance = Pick<Load, "tls" | "trusted">;
 
 export interface HostProcess {
   /** Loads a script; rejects with the script's own words when it cannot be loaded. */
-  load(load: Load): Promise<void>;
+  load(load: ScriptLoad): Promise<void>;
   /** Runs the scheduled handler once; rejects with what it threw. */
   scheduled(cron: string, time: number): Promise<void>;
   /** How long the event loop has not turned. */
@@ -37,6 +42,10 @@ export interface ProcessOptions {
   readonly heapMegabytes: number;
   /** What a script writes to its console, line by line. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
+  /** What connections that are handed over are secured with, if they are. */
+  readonly tls: TlsSource | undefined;
+  /** Proxies whose word on the sender of a request is taken. */
+  readonly trusted: readonly string[];
 }
 
 /** A script cannot be loaded: in its own words, with the stack of what it threw. */
@@ -51,7 +60,7 @@ interface Warm {
 
 const program = fileURLToPath(new URL("./host-process.js", import.meta.url));
 
-export function createProcesses({ heapMegabytes, onOutput }: ProcessOptions): Processes {
+export function createProcesses({ heapMegabytes, onOutput, tls, trusted }: ProcessOptions): Processes {
   let spare: Promise<Warm> | undefined;
   let closed = false;
 
@@ -64,7 +73,7 @@ export function createProcesses({ heapMegabytes, onOutput }: ProcessOptions): Pr
     for (const stream of ["stdout", "stderr"] as const) {
       forEachLine(child[stream]!, (line) => onOutput(script, line, stream));
     }
-    const process = hostProcess(child);
+    const process = hostProcess(child, { tls, trusted });
     const assign = (name: string) => {
       script = name;
     };
@@ -101,7 +110,10 @@ export function createProcesses({ heapMegabytes, onOutput }: ProcessOptions): Pr
   };
 }
 
-function hostProcess(child: ChildProcess): HostProcess {
+function hostProcess(
+  child: ChildProcess,
+  { tls, trusted }: Pick<ProcessOptions, "tls" | "trusted">,
+): HostProcess {
   let lastBeat = Date.now();
   let isGivenUp = false;
   let nextRun = 1;
@@ -113,6 +125,8 @@ function hostProcess(child: ChildProcess): HostProcess {
     child.on("error", (error) => resolve(error.message));
   });
   void ended.then(giveUp);
+  const forget = tls?.onChange((pair) => say({ kind: "tls", pair }));
+  void ended.then(forget);
 
   child.on("message", (message: FromHost) => {
     lastBeat = Date.now();
@@ -149,7 +163,7 @@ function hostProcess(child: ChildProcess): HostProcess {
           reject(new LoadError(`The script ended while it was being loaded: ${how}.`)),
         );
         lastBeat = Date.now();
-        say(load);
+        say({ ...load, tls: tls?.current(), trusted });
       }),
     scheduled: (cron, time) =>
       new Promise((resolve, reject) => {

@@ -5,7 +5,9 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDoor } from "../http/door.ts";
+import { trustedPeers } from "../http/forwarded.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
+import type { TlsSource } from "../http/tls.ts";
 import type { Location } from "../model/location.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { Mode, ScriptPresigner } from "./host-messages.ts";
@@ -25,6 +27,10 @@ export interface ServerOptions {
   readonly presign: ScriptPresigner | undefined;
   readonly host: string;
   readonly port: number;
+  /** With it the port speaks HTTPS. */
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
   /** Processes a script, when serving. */
   readonly cores: number;
   readonly heapMegabytes: number;
@@ -83,7 +89,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     const isDirect = mode === "serve" && scripts.length === 1;
     entrance = isDirect
       ? await openDirect(scripts[0]!.pool, address)
-      : await openFront((...where) => find(...where), address, mode);
+      : await openFront((...where) => find(...where), options);
   } catch (error) {
     await close();
     throw error;
@@ -102,9 +108,13 @@ interface PortAddress {
   readonly port: number;
 }
 
-async function openFront(find: Find, address: PortAddress, mode: Mode): Promise<Entrance> {
+async function openFront(find: Find, { host, port, mode, tls, trusted }: ServerOptions): Promise<Entrance> {
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
-  const front = await listen((request) => triggered(request, find, mode) ?? route(request), address);
+  const front = await listen(
+    (request) => triggered(request, find, mode) ?? route(request),
+    { host, port },
+    { tls, trusted: trusted.length === 0 ? undefined : trustedPeers(trusted) },
+  );
   return { port: front.port!, close: () => front.drain() };
 }
 

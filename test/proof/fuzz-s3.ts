@@ -49,6 +49,8 @@ export function httpRequest(text: string): HttpRequest {
     method: first.slice(0, space),
     target: first.slice(space + 1),
     rawHeaders,
+    scheme: "http",
+    address: () => "",
     header: (name) => headers.get(name),
     hasBody: body !== undefined,
     body: () => inPieces(body ?? Buffer.alloc(0), text.length),

@@ -61,6 +61,7 @@ async function serve({ directory, secretKey }: ServerTask): Promise<void> {
     processes: s3ProcessCount,
     domains: [],
     secretKey: Buffer.from(secretKey, "base64"),
+    ...{ tls: undefined, trusted: [] },
     // It tells of every process that was killed and started again.
     log: () => {},
   });

@@ -105,6 +105,8 @@ function requestOf({ method, path, query = [], headers, body }: Raw): HttpReques
     method,
     target: asked === "" ? path : `${path}?${asked}`,
     rawHeaders: Object.entries(all).flat(),
+    scheme: "http",
+    address: () => "",
     header: (name) => all[name],
     hasBody: body !== undefined,
     async *body() {

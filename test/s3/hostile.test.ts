@@ -16,6 +16,8 @@ function request(target: string, headers: readonly (readonly [string, string])[]
     method: "GET",
     target,
     rawHeaders: headers.flat(),
+    scheme: "http",
+    address: () => "",
     header: (name) => headers.find(([one]) => one === name)?.[1],
     hasBody: false,
     async *body() {},

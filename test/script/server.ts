@@ -18,6 +18,7 @@ export interface Server {
   readonly announced: {
     readonly url: string;
     readonly s3: { readonly url: string };
+    readonly console: { readonly url: string };
     readonly scripts: readonly { readonly name: string }[];
   };
   ask(asked: Asked | string): Promise<Answer>;

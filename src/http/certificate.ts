@@ -1,0 +1,77 @@
+// Whether a certificate and a key can be used together and now: in words for those who have to mend it. The key itself
+// never gets into them.
+import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
+import { secureContext, type TlsPair } from "./tls.ts";
+
+export interface PairText {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CheckedPair {
+  readonly pair: TlsPair;
+  /** Whom it names, and until when it holds. */
+  readonly subject: string;
+  readonly until: number;
+}
+
+/** The part that is at fault, and why; the sentence goes on behind the name of its file. */
+export class PairError extends Error {
+  override readonly name = "PairError";
+  readonly part: keyof PairText;
+  constructor(part: keyof PairText, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.part = part;
+  }
+}
+
+export function checkPair({ certificate, key }: PairText, now: number): CheckedPair {
+  const leaf = leafOf(certificate);
+  const from = Date.parse(leaf.validFrom);
+  const until = Date.parse(leaf.validTo);
+  if (until <= now) throw new PairError("certificate", `has expired, on ${shown(until)}.`);
+  if (from > now) throw new PairError("certificate", `is not valid before ${shown(from)}.`);
+  if (!leaf.checkPrivateKey(keyOf(key))) throw new PairError("key", "does not belong to the certificate.");
+  const pair = { certificate, key, ticketKeys: randomBytes(48).toString("base64") };
+  try {
+    secureContext(pair);
+  } catch (error) {
+    throw new PairError("certificate", `cannot be used: ${(error as Error).message}`, error);
+  }
+  return { pair, subject: subjectOf(leaf), until };
+}
+
+function leafOf(text: string): X509Certificate {
+  try {
+    return new X509Certificate(text);
+  } catch (error) {
+    throw new PairError(
+      "certificate",
+      "holds no certificate: it must be PEM, with -----BEGIN CERTIFICATE----- in it.",
+      error,
+    );
+  }
+}
+
+function keyOf(text: string): KeyObject {
+  try {
+    return createPrivateKey(text);
+  } catch (error) {
+    const isEncrypted = /^-----BEGIN ENCRYPTED|^Proc-Type:.*ENCRYPTED/m.test(text);
+    throw new PairError(
+      "key",
+      isEncrypted
+        ? "is encrypted, and nobody is there to be asked for its passphrase: decrypt it with openssl pkey."
+        : "holds no private key: it must be PEM, with -----BEGIN PRIVATE KEY----- in it.",
+      error,
+    );
+  }
+}
+
+function subjectOf({ subject, subjectAltName }: X509Certificate): string {
+  return subjectAltName?.replaceAll(/(DNS|IP Address):/g, "") ?? subject?.replace(/^.*CN=/s, "") ?? "nobody";
+}
+
+export function shown(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
