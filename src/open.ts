@@ -8,6 +8,8 @@ import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
 import type { Documents, Records } from "./engine/records.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { createMetrics } from "./metrics/metrics.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -24,6 +26,8 @@ import type * as script from "./types.ts";
 export interface OpenOptions {
   /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
+  /** @internal Where the store counts what it does, for a server that tells it. */
+  readonly metrics?: Metrics;
   /** What `bucket.presign` signs with: where the S3 API answers, and an access key. */
   readonly presign?: Presigner;
 }
@@ -60,10 +64,11 @@ export interface OpenEngine {
 }
 
 export async function openEngine(location: Location, options: OpenOptions = {}): Promise<OpenEngine> {
-  const ports = await openPorts(checkLocation(location));
+  const { metrics = createMetrics() } = options;
+  const ports = await openPorts(checkLocation(location), metrics);
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
-  const engine = createEngine({ records, blobs, now: options.now });
+  const engine = createEngine({ records, blobs, now: options.now, metrics });
   return { engine, documents: records.documents, commitForOthers };
 }
 
@@ -92,10 +97,10 @@ interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly blobs: Blobs;
 }
 
-async function openPorts(location: Location): Promise<Ports> {
+async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
   if (typeof location !== "string") {
     const { openCluster } = await import("./cluster/open.ts");
-    return openCluster(location);
+    return openCluster(location, undefined, metrics);
   }
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
@@ -104,7 +109,7 @@ async function openPorts(location: Location): Promise<Ports> {
     return { records: createMemoryRecords(), blobs: createMemoryBlobs(), commitForOthers: async () => {} };
   }
   const { openLocal } = await import("./local/open.ts");
-  return openLocal(location);
+  return openLocal(location, undefined, metrics);
 }
 
 /** Makes the schema of a cluster's records, or brings an earlier one to this version. */

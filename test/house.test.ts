@@ -12,6 +12,7 @@ const source = join(root, "src");
 /** What the files of a room may import: rooms, single files of rooms, and packages by name. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   model: ["model", "node:crypto", "@node-rs/crc32"],
+  metrics: ["metrics", "model"],
   http: [
     "http",
     "model",
@@ -22,14 +23,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:crypto",
     "node:timers/promises",
   ],
-  engine: ["engine", "model", "node:crypto", "node:os", "node:worker_threads"],
+  engine: ["engine", "metrics", "model", "node:crypto", "node:os", "node:worker_threads"],
   memory: ["memory", "model", ...ports()],
-  local: ["local", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
-  cluster: ["cluster", "http", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
+  local: ["local", "metrics", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
+  cluster: ["cluster", "http", "metrics", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],
-  s3: ["s3", "http", "model", "open.ts", ...faces(), "node:*"],
+  s3: ["s3", "http", "metrics", "model", "open.ts", ...faces(), "node:*"],
   script: [
-    ...["script", "binding", "http", "model", "types.ts", "open.ts", ...faces()],
+    ...["script", "binding", "http", "metrics", "model", "types.ts", "open.ts", ...faces()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
   console: ["console", "http", "model", ...faces(), "node:*"],
@@ -41,6 +42,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "binding",
     "engine",
     "http",
+    "metrics",
     "model",
     "types.ts",
     "open.ts",
@@ -48,7 +50,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:*",
   ],
   "types.ts": [],
-  "open.ts": ["binding", "model", "types.ts", "engine", "memory", "local", "cluster"],
+  "open.ts": ["binding", "metrics", "model", "types.ts", "engine", "memory", "local", "cluster"],
   "index.ts": ["binding", "model", "types.ts", "open.ts"],
 };
 

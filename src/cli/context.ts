@@ -1,6 +1,7 @@
 // Where a command works: the engine on its store, always closed, and what must hold of a data directory.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import type { Metrics } from "../metrics/metrics.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import { type Location, shownLocation } from "../model/location.ts";
@@ -28,6 +29,8 @@ export interface DataOptions {
   readonly absent: "create" | "refuse";
   /** To name in the message when the work fails. */
   readonly subject?: Subject;
+  /** Where the store counts what it does. */
+  readonly metrics?: Metrics;
 }
 
 /** Opens the store for as long as the work takes. */
@@ -51,12 +54,14 @@ export async function withData<T>(
   return result;
 }
 
-export async function openData(invocation: Invocation, { absent }: DataOptions): Promise<Data> {
+export async function openData(invocation: Invocation, { absent, metrics }: DataOptions): Promise<Data> {
   const location = await storeLocation(invocation);
   if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
-  const { engine, documents, commitForOthers } = await openEngine(location).catch((error: unknown) => {
-    throw cannotOpen(invocation, location, error);
-  });
+  const { engine, documents, commitForOthers } = await openEngine(location, metrics && { metrics }).catch(
+    (error: unknown) => {
+      throw cannotOpen(invocation, location, error);
+    },
+  );
   return {
     engine,
     documents,

@@ -1,6 +1,7 @@
 // The S3 API beside the scripts: where it listens, and the key that `dev` has at hand.
 import { availableParallelism } from "node:os";
 import type { TlsSource } from "../http/tls.ts";
+import type { Watch } from "../metrics/watch.ts";
 import type { Credential } from "../s3/credentials.ts";
 import { ownKey } from "../s3/own-key.ts";
 import { startS3 } from "../s3/server.ts";
@@ -53,6 +54,7 @@ export function s3Settings(invocation: Invocation): S3Settings {
 export interface ServeS3Options {
   readonly data: Data;
   readonly mode: Mode;
+  readonly watch: Watch;
   readonly log: (line: string) => void;
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
@@ -60,13 +62,13 @@ export interface ServeS3Options {
 
 export async function serveS3(
   { host, port, domains, endpoint }: S3Settings,
-  { data, mode, log, tls, trusted }: ServeS3Options,
+  { data, mode, watch, log, tls, trusted }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
   const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
   const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
   const server = await startS3({
-    ...{ location: data.location, host, port, domains, secretKey, log, tls, trusted },
+    ...{ location: data.location, host, port, domains, secretKey, watch, log, tls, trusted },
     processes: mode === "dev" ? 1 : availableParallelism(),
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "s3-port" });

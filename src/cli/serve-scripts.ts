@@ -14,6 +14,7 @@ import type { Invocation, Option } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { type Data, openData } from "./context.ts";
 import { listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
+import { type Observation, observationOptions, openObservation } from "./observation.ts";
 import { ask } from "./prompt.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
@@ -27,6 +28,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...consoleOptions,
   ...tlsOptions,
   ...proxyOptions,
+  ...observationOptions,
   "create-buckets": { summary: "create buckets that do not exist yet" },
   "script-memory": {
     value: "MB",
@@ -45,6 +47,11 @@ interface Plan {
   readonly console: ConsoleSettings;
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
+}
+
+/** What stands before anything is served: the certificates, and who is told what the processes count. */
+interface ReadyPlan extends Omit<Plan, "tls">, Pick<Observation, "watch"> {
+  readonly tls: RunningTls | undefined;
 }
 
 function planOf(invocation: Invocation, mode: Mode): Plan {
@@ -66,9 +73,19 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
   // First: a configuration that is wrong leaves no data directory behind.
   const plan = planOf(invocation, mode);
+  const observation = await openObservation(invocation);
+  try {
+    await servePlanned(invocation, plan, observation);
+  } finally {
+    await observation.close();
+  }
+}
+
+async function servePlanned(invocation: Invocation, plan: Plan, observation: Observation): Promise<void> {
+  const { mode } = plan;
   const log = (line: string) => invocation.output.note(line);
   const tls = plan.tls === undefined ? undefined : await openTls(plan.tls, { log });
-  const data = await openData(invocation, { absent: "create" });
+  const data = await openData(invocation, { absent: "create", metrics: observation.metrics });
   try {
     if (data.location === "memory:") {
       throw new CommandError("Scripts run in processes of their own, which cannot share memory.", {
@@ -79,7 +96,7 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
-    await serveAll(invocation, data, plan, tls);
+    await serveAll(invocation, data, { ...plan, tls, watch: observation.watch });
   } finally {
     tls?.close();
     await data.close();
@@ -87,14 +104,9 @@ export async function serveScripts(invocation: Invocation, mode: Mode): Promise<
 }
 
 /** Starts every server, and ends those that run, in order or because one could not be started. */
-async function serveAll(
-  invocation: Invocation,
-  data: Data,
-  plan: Plan,
-  tls: RunningTls | undefined,
-): Promise<void> {
+async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
   const { output } = invocation;
-  const { mode } = plan;
+  const { mode, tls, watch } = plan;
   const log = (line: string) => output.note(line);
   const entrance = { tls: tls?.source, trusted: plan.trusted };
   const running: { close(): Promise<void> }[] = [];
@@ -103,7 +115,7 @@ async function serveAll(
     return server;
   };
   try {
-    const s3 = started(await serveS3(plan.s3, { data, mode, log, ...entrance }));
+    const s3 = started(await serveS3(plan.s3, { data, mode, watch, log, ...entrance }));
     const server = started(
       await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
     );
@@ -135,14 +147,14 @@ function reading(invocation: Invocation, data: Data) {
   };
 }
 
-interface Planned extends Omit<Plan, "tls">, Pick<RunningS3, "presign"> {
+interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
   readonly tls: TlsSource | undefined;
 }
 
 async function startPlanned(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, heapMegabytes, presign, tls, trusted, s3: { host } }: Planned,
+  { files, mode, port, heapMegabytes, presign, watch, tls, trusted, s3: { host } }: Planned,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
@@ -150,7 +162,7 @@ async function startPlanned(
   return startScripts({
     configs: files.map((file) => () => read(file, "asks nobody")),
     location: data.location,
-    ...{ mode, presign, host, port, heapMegabytes, tls, trusted },
+    ...{ mode, presign, host, port, heapMegabytes, watch, tls, trusted },
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
     log: (line) => output.note(line),

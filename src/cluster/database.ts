@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Barrier, createBarrier } from "./barrier.ts";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { failureOf, isWorthAnother, told, unavailable } from "./database-errors.ts";
+import type { ClusterFigures } from "./figures.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Database {
@@ -35,6 +36,7 @@ export interface DatabaseOptions {
   readonly timeout: number;
   /** For messages. */
   readonly where: string;
+  readonly figures: ClusterFigures;
 }
 
 interface Session {
@@ -49,7 +51,8 @@ const fence: Statement = {
 
 const settlePauseMilliseconds = 100;
 
-export function createDatabase({ pool, sessions, isStrict, timeout, where }: DatabaseOptions): Database {
+export function createDatabase(options: DatabaseOptions): Database {
+  const { pool, sessions, isStrict, timeout, where, figures } = options;
   const known = new WeakMap<Connection, Session>();
   const barrier = createBarrier(pool);
   const settling = new Set<Promise<void>>();
@@ -163,10 +166,17 @@ export function createDatabase({ pool, sessions, isStrict, timeout, where }: Dat
     run: (statement, values) => run(statement, values),
     async commit(call, values) {
       const until = Date.now() + timeout;
-      for (;;) {
-        const outcome = await attempt(call, values, until);
-        if (outcome !== undefined) return outcome;
-        if (Date.now() >= until) throw unavailable(where, undefined);
+      const begin = performance.now();
+      figures.queue.add(1);
+      try {
+        for (;;) {
+          const outcome = await attempt(call, values, until);
+          if (outcome !== undefined) return outcome;
+          if (Date.now() >= until) throw unavailable(where, undefined);
+        }
+      } finally {
+        figures.queue.add(-1);
+        figures.wait.observe((performance.now() - begin) / 1000);
       }
     },
     async close() {

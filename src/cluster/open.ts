@@ -2,12 +2,14 @@
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import type { S3Times } from "../http/s3-wire.ts";
+import { createMetrics } from "../metrics/metrics.ts";
 import { StoreError } from "../model/errors.ts";
 import type { ClusterLocation } from "../model/location.ts";
 import { createClusterBlobs } from "./blobs.ts";
 import type { Connection, Statement } from "./connection.ts";
 import { createDatabase, type Sessions } from "./database.ts";
 import { isWorthAnother, told } from "./database-errors.ts";
+import { createClusterFigures } from "./figures.ts";
 import { createKnownBuckets } from "./known-buckets.ts";
 import { createLedger } from "./ledger.ts";
 import { openShelf } from "./location.ts";
@@ -44,6 +46,7 @@ export const usualPool = 10;
 export async function openCluster(
   location: ClusterLocation,
   times: Partial<ClusterTimes> = {},
+  metrics = createMetrics(),
 ): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
   const all = { ...usualTimes, ...times };
   const address = parsePostgresUrl(location.records);
@@ -57,7 +60,8 @@ export async function openCluster(
     });
     let presence: Presence | undefined;
     const sessions: Sessions = { begin: (connection, until) => presence!.beginSession(connection, until) };
-    const database = createDatabase({ pool, sessions, isStrict, timeout: all.timeout, where });
+    const figures = createClusterFigures(metrics, pool.use);
+    const database = createDatabase({ pool, sessions, isStrict, timeout: all.timeout, where, figures });
     presence = await announcePresence({ run: database.run, beatMilliseconds: all.beatMilliseconds });
     const ledger = createLedger(database, presence);
     const known = createKnownBuckets(isStrict ? 0 : all.knownMilliseconds);

@@ -8,7 +8,15 @@ export interface Pool {
   /** One that is free, or a new one, or the next that comes back. */
   take(until: number): Promise<Connection>;
   giveBack(connection: Connection): void;
+  use(): PoolUse;
   close(): Promise<void>;
+}
+
+export interface PoolUse {
+  readonly busy: number;
+  readonly idle: number;
+  /** Those who wait for one. */
+  readonly waiting: number;
 }
 
 export function createPool(primary: Primary, size: number, where: string): Pool {
@@ -90,6 +98,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
       idle.push(connection);
       wakeOne();
     },
+    use: () => ({ busy: open - idle.length, idle: idle.length, waiting: waiting.size }),
     async close() {
       isClosed = true;
       for (const wake of waiting) wake();

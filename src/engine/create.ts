@@ -1,5 +1,6 @@
 // Puts the engine together from its parts, and tells every error as part of the action it stopped.
 import { randomBytes } from "node:crypto";
+import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import {
   type BucketRecord,
   type BucketSettings,
@@ -18,6 +19,7 @@ import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
 import type { Records } from "./records.ts";
+import { scrubProgress } from "./scrub.ts";
 import { createTurns } from "./turns.ts";
 import { abortAll, createUploads } from "./uploads.ts";
 import { verify } from "./verify.ts";
@@ -27,6 +29,8 @@ export interface EngineOptions {
   readonly blobs: Blobs;
   readonly now?: (() => number) | undefined;
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
+  /** Where housekeeping counts what it does. */
+  readonly metrics?: Metrics | undefined;
   /** @internal Smaller than the limits say, so that tests come to their edges with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -49,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
   const objects = createObjects(context);
   const uploads = createUploads(context);
-  const housekeeping = createHousekeeping(context);
+  const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
   return {
     createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
     bucket: (name) => context.records.bucket(name),
@@ -80,6 +84,7 @@ export function createEngine(options: EngineOptions): Engine {
     verify: (verifyOptions) => verify(context, verifyOptions),
     startScrub: housekeeping.startScrub,
     scrub: housekeeping.scrub,
+    scrubProgress: () => scrubProgress(context),
     sweep: housekeeping.sweep,
     async close() {
       await housekeeping.stop();

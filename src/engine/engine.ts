@@ -12,6 +12,7 @@ import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { Events } from "./events.ts";
 import type { Totals } from "./records.ts";
+import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 
 export interface Engine extends Events {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;
@@ -64,6 +65,8 @@ export interface Engine extends Events {
   startScrub(onDamage: (damage: Damage) => void): void;
   /** One round of it, or the rest of one, when it is due and nobody is at it. */
   scrub(options: ScrubOptions): Promise<ScrubOutcome>;
+  /** How far the scrub is, whichever process is at it. */
+  scrubProgress(): Promise<ScrubProgress>;
   /** Aborts and forgets uploads whose time is up, and frees the bytes nothing names any more. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
@@ -252,26 +255,6 @@ export interface VerifyReport {
   /** What the last scrub that came to its end has found; undefined when none has. */
   readonly lastScrub: ScrubReport | undefined;
 }
-
-export interface ScrubReport {
-  /** Milliseconds since the epoch. */
-  readonly ended: number;
-  readonly objects: number;
-  readonly bytes: number;
-  readonly damages: number;
-}
-
-export interface ScrubOptions {
-  /** Told of each damage once, not again in later rounds. */
-  readonly onDamage: (damage: Damage) => void;
-  /** How long after the last began a round is due. */
-  readonly everyMilliseconds?: number | undefined;
-  readonly bytesPerSecond?: number | undefined;
-  /** How often it is noted how far it is. */
-  readonly savedMilliseconds?: number | undefined;
-}
-
-export type ScrubOutcome = "ended" | "stopped" | "taken over" | "not due";
 
 export interface Damage {
   /** Undefined for what is not in a bucket. */

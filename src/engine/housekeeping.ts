@@ -1,9 +1,12 @@
 // When housekeeping runs: soon after writes that may have buried bytes, every few minutes for what time
 // alone brings, and whenever asked. One sweep at a time; failures are told once and tried again later.
+
+import { type Metrics, secondsBounds } from "../metrics/metrics.ts";
 import { StoreError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
-import type { Damage, ScrubOptions, ScrubOutcome, SweepReport } from "./engine.ts";
+import type { Damage, SweepReport } from "./engine.ts";
 import { scrub } from "./scrub.ts";
+import type { ScrubOptions, ScrubOutcome } from "./scrub-report.ts";
 import { removeBuried, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;
@@ -23,7 +26,8 @@ export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-export function createHousekeeping(context: Context): Housekeeping {
+export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
+  const figures = createFigures(metrics);
   const touched = new Set<string>();
   let soon: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -51,10 +55,27 @@ export function createHousekeeping(context: Context): Housekeeping {
     touched.clear();
     for (const name of names) {
       if (stopped) return;
-      await removeBuried(context, name).catch((error: unknown) => {
+      const removed = await removeBuried(context, name).catch((error: unknown) => {
         // A bucket deleted meanwhile took its garbage with it.
-        if (!(error instanceof StoreError && error.reason === "NoSuchBucket")) throw error;
+        if (error instanceof StoreError && error.reason === "NoSuchBucket") return 0;
+        throw error;
       });
+      figures.freed({ blobsRemoved: removed });
+    }
+  }
+
+  async function sweepAll(lifecycle: "now" | "in turn"): Promise<SweepReport> {
+    const begin = performance.now();
+    try {
+      const report = await sweep(context, lifecycle);
+      figures.freed(report);
+      figures.sweeps("done").add(1);
+      return report;
+    } catch (error) {
+      figures.sweeps("failed").add(1);
+      throw error;
+    } finally {
+      figures.seconds.observe((performance.now() - begin) / 1000);
     }
   }
 
@@ -78,10 +99,7 @@ export function createHousekeeping(context: Context): Housekeeping {
     }, scrubMilliseconds).unref();
   }
 
-  const regularly = setInterval(
-    () => inBackground(() => sweep(context, "in turn")),
-    everyMilliseconds,
-  ).unref();
+  const regularly = setInterval(() => inBackground(() => sweepAll("in turn")), everyMilliseconds).unref();
 
   return {
     after(operation) {
@@ -95,9 +113,9 @@ export function createHousekeeping(context: Context): Housekeeping {
         return result;
       };
     },
-    sweep: () => inTurn(() => sweep(context, "now")),
+    sweep: () => inTurn(() => sweepAll("now")),
     async sweepBucket(name) {
-      await inTurn(() => removeBuried(context, name));
+      figures.freed({ blobsRemoved: await inTurn(() => removeBuried(context, name)) });
     },
     startScrub: scrubLater,
     scrub: scrubNow,
@@ -112,5 +130,37 @@ export function createHousekeeping(context: Context): Housekeeping {
       await last;
       stopped = true;
     },
+  };
+}
+
+const sweptNames: Readonly<Record<keyof SweepReport, string>> = {
+  objectsExpired: "objects expired",
+  objectsMoved: "objects moved",
+  uploadsAborted: "uploads aborted",
+  uploadsForgotten: "uploads forgotten",
+  blobsRemoved: "bodies removed",
+};
+
+function createFigures(metrics: Metrics) {
+  const swept = metrics.counter({
+    name: "store_swept_total",
+    help: "What housekeeping has ended, moved and removed.",
+    labels: ["what"],
+  });
+  return {
+    freed(report: Partial<SweepReport>): void {
+      for (const [name, count] of Object.entries(report)) {
+        swept(sweptNames[name as keyof SweepReport]).add(count);
+      }
+    },
+    sweeps: metrics.counter({
+      name: "store_sweeps_total",
+      help: "Sweeps of the whole store.",
+      labels: ["outcome"],
+    }),
+    seconds: metrics.histogram(
+      { name: "store_sweep_seconds", help: "How long sweeps of the whole store took." },
+      secondsBounds,
+    )(),
   };
 }

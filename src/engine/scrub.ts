@@ -3,8 +3,9 @@
 // that is ended or dies is followed where it left.
 import { StoreError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
-import type { Damage, ScrubOptions, ScrubOutcome, ScrubReport } from "./engine.ts";
+import type { Damage } from "./engine.ts";
 import { createPace } from "./pace.ts";
+import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 import { type WalkPosition, walkStore } from "./walk.ts";
 
 const everyMilliseconds = 7 * 86_400_000;
@@ -38,10 +39,22 @@ async function readState({
 }
 
 export async function lastScrub(context: Context): Promise<ScrubReport | undefined> {
-  const { state } = await readState(context);
+  return reportOf((await readState(context)).state);
+}
+
+function reportOf(state: State | undefined): ScrubReport | undefined {
   if (state?.last === undefined) return undefined;
   const { ended, objects, bytes, damages } = state.last;
   return { ended, objects, bytes, damages };
+}
+
+export async function scrubProgress(context: Context): Promise<ScrubProgress> {
+  const { state } = await readState(context);
+  const last = reportOf(state);
+  if (state === undefined || state.isEnded) return { isRunning: false, round: undefined, last };
+  const { beat, objects, bytes, found } = state;
+  const isRunning = beat !== undefined && Math.abs(context.now() - beat) < goneMilliseconds;
+  return { isRunning, round: { objects, bytes, damages: found.length }, last };
 }
 
 /** Goes on with the round under way, or begins one that is due. */

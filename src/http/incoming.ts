@@ -1,25 +1,32 @@
 // The body of a request as its bytes come, with no more of them in memory than are looked at.
 import type { IncomingMessage } from "node:http";
+import { openStreams } from "./open-streams.ts";
 
-/** How many are being read now: among few, what Node fetches ahead is time gained. */
-let bodies = 0;
+/** Among few that are being read, what Node fetches ahead is time gained. */
 const crowd = 32;
 
 /** Leaving the stream of Node early would cut the connection, and with it the answer. */
-export async function* bytesOf(message: IncomingMessage): AsyncIterable<Uint8Array> {
-  const asking = ++bodies > crowd ? askLate(message) : undefined;
+export async function* bytesOf(
+  message: IncomingMessage,
+  onBytes: (count: number) => void,
+): AsyncIterable<Uint8Array> {
+  const asking = ++openStreams.incoming > crowd ? askLate(message) : undefined;
   try {
     // All of a small body is often there by now, and takes no waiting.
     if (message.complete && !message.destroyed) {
-      for (let chunk = message.read(); chunk !== null; chunk = message.read()) yield chunk as Uint8Array;
+      for (let chunk = message.read(); chunk !== null; chunk = message.read()) {
+        onBytes((chunk as Uint8Array).length);
+        yield chunk as Uint8Array;
+      }
       return;
     }
     for await (const chunk of message.iterator({ destroyOnReturn: false })) {
+      onBytes((chunk as Uint8Array).length);
       yield chunk as Uint8Array;
       asking?.goOn();
     }
   } finally {
-    bodies--;
+    openStreams.incoming--;
     asking?.end();
     message.resume();
   }

@@ -9,6 +9,7 @@ import { everybody, nobody, type TrustedPeers } from "./forwarded.ts";
 import { type MalformedWords, tellMalformed } from "./malformed.ts";
 import { requestOf } from "./received.ts";
 import { createHandshakes, type TlsSource } from "./tls.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -25,6 +26,8 @@ export interface HttpRequest {
   readonly hasBody: boolean;
   /** The body's bytes; throws when the sender goes away before their end. Who stops early is still answered. */
   body(): AsyncIterable<Uint8Array>;
+  /** How many of them have been read so far. */
+  bytesRead(): number;
   /** Calls once when the client is gone before the response was written. */
   onDisconnect(listener: () => void): void;
 }
@@ -35,6 +38,8 @@ export interface HttpResponse {
   /** Values hold one character a byte. */
   readonly headers: Iterable<readonly [string, string]>;
   readonly body: HttpBody;
+  /** Calls once when nothing more of it will be sent: with the bytes of the body that were, and whether that was all. */
+  readonly onSent?: ((bytes: number, isWhole: boolean) => void) | undefined;
 }
 
 export type HttpBody = string | Uint8Array | ByteSource | null;
@@ -77,8 +82,6 @@ export interface ListenOptions {
   /** Proxies whose word on the sender of a request is taken. */
   readonly trusted?: TrustedPeers | undefined;
 }
-
-const nothing = new Uint8Array();
 
 export async function listen(
   handler: HttpHandler,
@@ -181,7 +184,7 @@ async function answer(
   { message, response, expects }: Exchange,
 ): Promise<void> {
   try {
-    if (expects === "nothing") return await write(await handler(request), message, response);
+    if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
     let isTold = false;
     const body = () => {
       if (!isTold) sayContinue(response);
@@ -191,99 +194,9 @@ async function answer(
     const answered = await handler({ ...request, body });
     // A body that was never wanted may still come, or not: nothing else can follow on this connection.
     if (!isTold) response.setHeader("connection", "close");
-    await write(answered, message, response);
+    await writeAnswer(answered, message, response);
   } catch (error) {
     // The handler answers its own faults: what arrives here is a response that broke off under way.
     response.destroy(error instanceof Error ? error : undefined);
   }
-}
-
-async function write(
-  answer: HttpResponse,
-  message: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { status, statusText, body } = answer;
-  const mayHaveBody = status !== 204 && status !== 304;
-  const saysLength = mayHaveBody && !(message.method === "HEAD" && body === null);
-  const headers = headerLines(answer, saysLength);
-  if (response.hasHeader("connection")) headers.push("connection", "close");
-  if (statusText === undefined || statusText === "") response.writeHead(status, headers);
-  else response.writeHead(status, statusText, headers);
-  const sendsBody = mayHaveBody && message.method !== "HEAD";
-  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
-    endWith(response, sendsBody ? body : null);
-  } else if (sendsBody) {
-    await stream(body, response);
-  } else {
-    response.end();
-    await body.cancel(undefined);
-  }
-}
-
-/** A small body goes out in one write with its headers: as text of one character a byte, which Node joins. */
-function endWith(response: ServerResponse, body: string | Uint8Array | null): void {
-  if (body === null) response.end();
-  // Never as text of another encoding: Node would write the headers in it, too.
-  else if (body.length > oneWriteBytes) response.end(asBuffer(body));
-  else response.end(asBuffer(body).toString("latin1"), "latin1");
-}
-
-const oneWriteBytes = 16 * 1024;
-
-function asBuffer(body: string | Uint8Array): Buffer {
-  return typeof body === "string"
-    ? Buffer.from(body)
-    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-}
-
-/** Names and values in turn, so that several values of one name stay several lines; with the length if known. */
-function headerLines({ headers, body }: HttpResponse, saysLength: boolean): string[] {
-  const lines: string[] = [];
-  let hasLength = false;
-  for (const [name, value] of headers) {
-    lines.push(name, value);
-    hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
-  }
-  const length = lengthOf(body);
-  if (saysLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
-  return lines;
-}
-
-function lengthOf(body: HttpBody): number | undefined {
-  if (body === null) return 0;
-  return typeof body === "string" ? Buffer.byteLength(body) : body.length;
-}
-
-async function stream(body: ByteSource, response: ServerResponse): Promise<void> {
-  const chunks = body.chunks()[Symbol.asyncIterator]();
-  let isGone = false;
-  let wake = () => {};
-  const left = () => {
-    isGone = true;
-    wake();
-    if (response.writableFinished) return;
-    body.cancel(new Error("The client went away.")).catch(() => {
-      // The source has failed by itself; nobody is left to be told.
-    });
-  };
-  // The client may have left before there was anything to send.
-  if (response.destroyed) left();
-  else response.once("close", left);
-  response.on("drain", () => wake());
-  const drained = () =>
-    new Promise<void>((resolve) => {
-      wake = resolve;
-      if (isGone) resolve();
-    });
-  // The head does not wait for a first chunk that takes its time.
-  const head = setImmediate(() => response.write(nothing));
-  while (!isGone) {
-    const { done, value } = await chunks.next();
-    clearImmediate(head);
-    if (isGone || done === true) break;
-    const out = body.release === undefined ? undefined : () => body.release!(value);
-    if (!response.write(value, out)) await drained();
-  }
-  if (!isGone) response.end();
 }

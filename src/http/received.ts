@@ -10,6 +10,10 @@ export function requestOf(
   response: ServerResponse,
   trusted: TrustedPeers,
 ): HttpRequest {
+  let bytesRead = 0;
+  const onBytes = (count: number) => {
+    bytesRead += count;
+  };
   const request: HttpRequest = {
     method: message.method ?? "GET",
     target: message.url ?? "/",
@@ -22,7 +26,8 @@ export function requestOf(
     address: () => peerOf(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => bytesOf(message),
+    body: () => bytesOf(message, onBytes),
+    bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();
       response.once("close", () => {

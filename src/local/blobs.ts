@@ -13,6 +13,7 @@ import type { Buckets } from "./buckets.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { isMissing, readError, writeError } from "./disk-errors.ts";
 import type { Fence } from "./fence.ts";
+import type { LocalFigures } from "./figures.ts";
 import { createFolders, type Folders, type Slot } from "./folders.ts";
 import {
   type BlobPlace,
@@ -37,6 +38,7 @@ export interface LocalBlobsOptions {
   readonly fence: Fence;
   readonly presence: Presence;
   readonly sizes: Sizes;
+  readonly figures: Pick<LocalFigures, "bodySync">;
 }
 
 /** The units of what lies on disk. A directory is read with those it was written with. */
@@ -49,7 +51,7 @@ export interface Sizes {
 export const usualSizes: Sizes = { blockBytes: limits.blockBytes, folderFiles: 1024 };
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
-  const { layout, buckets, fence, presence } = options;
+  const { layout, buckets, fence, presence, figures } = options;
   const { blockBytes, folderFiles } = options.sizes;
   const folders = new Map<string, Folders>();
   const pins = createPins(presence.name);
@@ -85,7 +87,11 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       try {
         slot = await foldersOf(id).takeSlot();
         const blob = blobId({ bucketId: id, ...slot.place });
-        const size = await writeBlockFile(slot.path, chunks, checksumSeed(blob), blockBytes);
+        const size = await writeBlockFile(slot.path, chunks, {
+          seed: checksumSeed(blob),
+          blockBytes,
+          onSynced: figures.bodySync.observe,
+        });
         await slot.sync();
         return staged(blob, size, slot);
       } catch (error) {

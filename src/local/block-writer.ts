@@ -19,12 +19,18 @@ export function checksumSeed(id: string): (block: number) => number {
   return (index) => (seed + index) >>> 0;
 }
 
+export interface BlockFileOptions {
+  readonly seed: (block: number) => number;
+  readonly blockBytes: number;
+  /** Told how long the last sync took. */
+  readonly onSynced?: (seconds: number) => void;
+}
+
 /** Writes and syncs a new file; the bytes' count is answered. The caller syncs the directory. */
 export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
-  seed: (block: number) => number,
-  blockBytes: number,
+  { seed, blockBytes, onSynced }: BlockFileOptions,
 ): Promise<number> {
   const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
   const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
@@ -50,7 +56,9 @@ export async function writeBlockFile(
     await underWay.write;
     await writeAll(file, checksums.finish(), size);
     await underWay.sync;
+    const begin = performance.now();
     await syncFile(file);
+    onSynced?.((performance.now() - begin) / 1000);
     return size;
   } finally {
     // Nothing may still be using the descriptor when it is closed.

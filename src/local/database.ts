@@ -69,12 +69,14 @@ function takeWriteLock(database: Database): void {
   }
 }
 
-/** Runs the work in one transaction that holds the write lock from its start. */
-export function inTransaction<T>(database: Database, work: () => T): T {
+/** Runs the work in one transaction that holds the write lock from its start; tells how long the sync at its end took. */
+export function inTransaction<T>(database: Database, work: () => T, onSynced?: (seconds: number) => void): T {
   takeWriteLock(database);
   try {
     const result = work();
+    const begin = performance.now();
     database.exec("COMMIT");
+    onSynced?.((performance.now() - begin) / 1000);
     return result;
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");

@@ -111,7 +111,10 @@ export async function copyBlob(
 ): Promise<void> {
   const partial = `${to}.partial`;
   await rm(partial, { force: true });
-  await writeBlockFile(partial, blobChunks(descriptor, blob, watch), checksumSeed(blob.id), blockBytes);
+  await writeBlockFile(partial, blobChunks(descriptor, blob, watch), {
+    seed: checksumSeed(blob.id),
+    blockBytes,
+  });
   await rename(partial, to);
 }
 

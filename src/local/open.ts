@@ -3,10 +3,12 @@ import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
+import { createMetrics } from "../metrics/metrics.ts";
 import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
 import { createBuckets } from "./buckets.ts";
 import { openDatabase, sqliteCode, sqliteFull } from "./database.ts";
 import { createFence } from "./fence.ts";
+import { createLocalFigures } from "./figures.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { announcePresence } from "./presence.ts";
 import { createLocalRecords } from "./records.ts";
@@ -17,6 +19,7 @@ import { createWriter } from "./writer.ts";
 export async function openLocal(
   directory: string,
   sizes: Sizes = usualSizes,
+  metrics = createMetrics(),
 ): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
   const layout = layoutOf(resolve(directory));
   prepareOnFullDisk(layout);
@@ -27,9 +30,14 @@ export async function openLocal(
   const fence = createFence();
   const presence = announcePresence(layout.processes);
   const buckets = createBuckets(layout);
-  const writer = createWriter({ layout, processName: presence.name }, fence);
+  const figures = createLocalFigures(metrics);
+  const writer = createWriter(
+    { layout, processName: presence.name, figures: figures.shared },
+    fence,
+    figures,
+  );
   const records = createLocalRecords(layout, buckets, writer);
-  const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes });
+  const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes, figures });
   await blobs.recover();
   return { records, blobs, commitForOthers: () => writer.openDoor() };
 }

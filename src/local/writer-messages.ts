@@ -7,6 +7,8 @@ import type { Layout } from "./layout.ts";
 export interface WriterData {
   readonly layout: Layout;
   readonly processName: string;
+  /** Where it counts. */
+  readonly figures: SharedArrayBuffer;
 }
 
 /** Changes to one bucket that are committed together, each with an outcome of its own. */

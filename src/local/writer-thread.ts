@@ -21,6 +21,7 @@ import {
 import { syncDirectorySync } from "./directory-sync.ts";
 import { isNoSpace } from "./disk-errors.ts";
 import { deleteDocument, putDocument } from "./documents.ts";
+import { writerFigures } from "./figures.ts";
 import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
@@ -30,7 +31,8 @@ import { createVacuum, cutLog, giveBackNow } from "./vacuum.ts";
 import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
 import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
-const { layout, processName } = workerData as WriterData;
+const { layout, processName, figures } = workerData as WriterData;
+const { committed } = writerFigures(figures);
 const port = parentPort!;
 const registry = withDurableLog(layout.registry, openDatabase(layout.registry, { role: "writer" }));
 const checkpointRegistry = createCheckpoint(registry);
@@ -66,8 +68,10 @@ function commitGroup({ bucketId, changes }: Group): Outcome[] {
     if (fallen !== undefined) return changes.map(() => fallen!);
     const { database, applier } = buckets.get(bucketId);
     if (changes.some((change) => !change.frees) && !holdsReserve(database)) throw full();
-    return inTransaction(database, () =>
-      applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes),
+    return inTransaction(
+      database,
+      () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
+      (seconds) => committed(changes.length, seconds),
     );
   } catch (error) {
     const code = sqliteCode(error);

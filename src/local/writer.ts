@@ -8,6 +8,7 @@ import { chooseCommitter } from "./committer.ts";
 import { isDamage, sqliteBusy, sqliteIoError } from "./database.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
+import type { LocalFigures } from "./figures.ts";
 import type { Failure, Group, Job, Outcome, WriterData } from "./writer-messages.ts";
 
 export interface Writer {
@@ -23,11 +24,16 @@ export interface Writer {
 
 interface Waiting {
   readonly change: WireChange;
+  readonly since: number;
   resolve(outcome: "committed" | "conflict"): void;
   reject(error: unknown): void;
 }
 
-export function createWriter(data: WriterData, fence: Fence): Writer {
+export function createWriter(
+  data: WriterData,
+  fence: Fence,
+  figures: Pick<LocalFigures, "queue" | "wait">,
+): Writer {
   const committer = chooseCommitter(data, fence);
   let queue = new Map<string, Waiting[]>();
   const underWay = new Set<Promise<void>>();
@@ -44,6 +50,16 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);
     } catch (error) {
       for (const waiting of batch.values()) for (const { reject } of waiting) reject(error);
+    } finally {
+      count(batch);
+    }
+  }
+
+  function count(batch: Map<string, Waiting[]>): void {
+    const now = performance.now();
+    for (const waiting of batch.values()) {
+      figures.queue.add(-waiting.length);
+      for (const { since } of waiting) figures.wait.observe((now - since) / 1000);
     }
   }
 
@@ -70,7 +86,8 @@ export function createWriter(data: WriterData, fence: Fence): Writer {
         fence.check();
         if (queue.size === 0) setImmediate(flush);
         const waiting = queue.get(bucketId) ?? [];
-        waiting.push({ change, resolve, reject });
+        waiting.push({ change, since: performance.now(), resolve, reject });
+        figures.queue.add(1);
         queue.set(bucketId, waiting);
       });
     },

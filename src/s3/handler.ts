@@ -1,12 +1,13 @@
 // The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
 // No operation runs before the one check of signature and rights, and every answer leaves by one door.
-import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { nextRequestId } from "../http/request-id.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { StoreError } from "../model/errors.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import { authenticate } from "./authenticate.ts";
-import { authorize } from "./authorize.ts";
+import { authorize, type Caller } from "./authorize.ts";
 import * as buckets from "./buckets.ts";
 import type { Handle, S3Response } from "./call.ts";
 import { copyObject, uploadPartCopy } from "./copy.ts";
@@ -18,7 +19,7 @@ import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from ".
 import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
 import { checkRefusedHeaders } from "./metadata.ts";
 import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
-import { type OperationName, place, readOperation } from "./operation.ts";
+import { type Operation, type OperationName, place, readOperation } from "./operation.ts";
 import { openPayload } from "./payload.ts";
 import { postObject } from "./post-object.ts";
 import { readRequest, withMovedHeaders } from "./request.ts";
@@ -39,6 +40,15 @@ export interface S3Options {
   readonly now: () => number;
   /** Told of every fault that is ours, with its request's id. */
   readonly log: (line: string) => void;
+  /** Told of every request when its answer is over. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
+}
+
+/** What becomes known of a request while it is answered, for those who count and log. */
+interface Known {
+  operation?: Operation;
+  accessKeyId?: string | undefined;
+  errorCode?: string;
 }
 
 const region = "auto";
@@ -87,26 +97,23 @@ export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Hand
   ListParts: listParts,
 };
 
-/** Different in every process and for every request. */
-const processId = randomBytes(4).toString("hex").toUpperCase();
-let requests = 0;
-
-function nextId(): string {
-  requests = (requests + 1) % 2 ** 32;
-  return processId + requests.toString(16).toUpperCase().padStart(8, "0");
-}
-
 export function createS3Handler(options: S3Options): HttpHandler {
-  const { engine, domains, log } = options;
+  const { engine, domains, log, onExchange } = options;
 
-  async function respond(http: HttpRequest): Promise<S3Response> {
+  async function respond(http: HttpRequest, known: Known): Promise<S3Response> {
     const sent = readRequest(http);
     const request = withMovedHeaders(sent);
     if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
     const operation = readOperation(request, domains);
+    known.operation = operation;
     const authentication = { ...options, regions };
-    if (operation.name === "PostObject") return postObject(request, operation, authentication);
+    if (operation.name === "PostObject") {
+      const onKnown = ({ accessKeyId }: Caller, key: string) =>
+        void Object.assign(known, { accessKeyId, operation: { ...operation, key } });
+      return postObject(request, operation, { ...authentication, onKnown });
+    }
     const verified = await authenticate(sent, authentication);
+    known.accessKeyId = verified.caller.accessKeyId;
     const owner = request.header("x-amz-expected-bucket-owner");
     const bucket = await authorize(engine, verified.caller, operation, owner);
     checkRefusedHeaders(request);
@@ -116,17 +123,33 @@ export function createS3Handler(options: S3Options): HttpHandler {
   }
 
   return async (http) => {
-    const id = nextId();
+    const id = nextRequestId();
+    const known: Known = {};
+    const began = performance.now();
     let response: S3Response;
     try {
-      response = await respond(http);
+      response = await respond(http, known);
     } catch (error) {
-      response = errorResponse(error, http, id, log);
+      const told = toldError(error);
+      known.errorCode = told.code;
+      // Of a signature that was refused it says whose it was said to be.
+      known.accessKeyId ??= told.details.AWSAccessKeyId;
+      if (told.code === "InternalError") log(faultLine(error, id));
+      response = errorResponse(told, http, id);
     }
     const cors = http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsOf(http);
     return {
       ...response,
       headers: [["x-amz-request-id", id], ...response.headers, ...cors],
+      onSent:
+        onExchange &&
+        ((bytesOut, isWhole) => {
+          onExchange({
+            ...{ face: "s3", id, method: http.method, status: response.status, bytesOut, isWhole },
+            ...aboutOf(http, known),
+            milliseconds: performance.now() - began,
+          });
+        }),
     } satisfies HttpResponse;
   };
 
@@ -141,13 +164,25 @@ export function createS3Handler(options: S3Options): HttpHandler {
   }
 }
 
-function errorResponse(error: unknown, http: HttpRequest, id: string, log: S3Options["log"]): S3Response {
-  const told = toldError(error);
-  if (told.code === "InternalError") {
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
-    log(`S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`);
-  }
+/** What is no operation of ours has the name of what it is, out of few. */
+function aboutOf(http: HttpRequest, { operation, accessKeyId, errorCode }: Known) {
+  return {
+    operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
+    bucket: operation?.bucket || undefined,
+    key: operation?.key || undefined,
+    ...{ accessKeyId, errorCode },
+    bytesIn: http.bytesRead(),
+    remoteAddress: http.address(),
+  };
+}
+
+function faultLine(error: unknown, id: string): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  return `S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`;
+}
+
+function errorResponse(told: S3Error, http: HttpRequest, id: string): S3Response {
   const resource = http.target.split("?", 1)[0]!;
   const body = errorDocument([
     ["Code", told.code],

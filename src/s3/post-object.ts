@@ -20,6 +20,8 @@ import { xmlDocument } from "./xml.ts";
 
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  /** Told whose form it is and of which object, once that is known. */
+  readonly onKnown: (caller: Caller, key: string) => void;
 }
 
 export async function postObject(
@@ -33,6 +35,7 @@ export async function postObject(
   const caller = await authenticateForm(fields, options);
   const bucket = await reach(engine, caller, operation.bucket, "write");
   const key = keyOf(form);
+  options.onKnown(caller, key);
   // The policy is about the key as it will be: what stands for the file's name is put in before.
   const span = checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now());
   const asHeaders = requestOf(request, fields);

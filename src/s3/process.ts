@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Watch, Watched } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 
@@ -18,6 +19,8 @@ export interface S3ProcessOptions {
   /** Proxies in front: their addresses and networks. */
   readonly trusted: readonly string[];
   readonly log: (line: string) => void;
+  /** Who is told what the processes count, and given the lines of the request log. */
+  readonly watch: Watch;
 }
 
 export interface S3Process {
@@ -50,13 +53,18 @@ export async function startProcess(options: S3ProcessOptions): Promise<S3Process
   const handover = createHandover((id, deadline, socket) =>
     say({ kind: "connection", id, deadline }, socket),
   );
+  let watched: Watched | undefined;
   child.on("message", (message: FromS3Process) => {
+    if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
     if (message.kind === "connection") handover.answered(message.id, message.isTaken);
     if (message.kind === "log") options.log(message.line);
   });
   const forget = options.tls?.onChange((pair) => say({ kind: "tls", pair }));
   void ended.then(forget);
   await opened(child, ended, options);
+  // Not before: one that is still coming up would keep those waiting who ask for figures.
+  watched = options.watch.join(say);
+  void ended.then(watched.left);
   return {
     offer: (socket) => handover.offer(socket),
     async end() {
@@ -76,6 +84,7 @@ function opened(child: ChildProcess, ended: Promise<string>, options: S3ProcessO
   const open = (): OpenS3 => ({
     ...{ kind: "open", location, domains, secretKey, trusted },
     tls: tls?.current(),
+    observing: options.watch.observing,
   });
   return new Promise((resolve, reject) => {
     child.on("message", (message: FromS3Process) => {

@@ -1,5 +1,6 @@
 // What the supervisor and the processes of the S3 API say to each other.
 import type { TlsPair } from "../http/tls.ts";
+import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
 import type { Location } from "../model/location.ts";
 
 export interface OpenS3 {
@@ -12,9 +13,11 @@ export interface OpenS3 {
   readonly tls: TlsPair | undefined;
   /** Proxies whose word on the sender of a request is taken. */
   readonly trusted: readonly string[];
+  readonly observing: Observing;
 }
 
 export type ToS3Process =
+  | ToObserver
   | OpenS3
   | { readonly kind: "tls"; readonly pair: TlsPair }
   /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
@@ -22,6 +25,7 @@ export type ToS3Process =
   | { readonly kind: "close" };
 
 export type FromS3Process =
+  | FromObserver
   /** It is up and waits to be told what to open. */
   | { readonly kind: "warm" }
   | { readonly kind: "ready" }

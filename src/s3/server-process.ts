@@ -3,7 +3,10 @@ import type { Socket } from "node:net";
 import { trustedPeers } from "../http/forwarded.ts";
 import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
+import { openStreams } from "../http/open-streams.ts";
 import { type ChangingTls, createTlsSource } from "../http/tls.ts";
+import { createObserver, type Observer } from "../metrics/observer.ts";
+import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
@@ -16,23 +19,27 @@ const headerBytes = 64 * 1024;
 
 let isClosing = false;
 let tls: ChangingTls | undefined;
+let observer: Observer | undefined;
 let running: { readonly listening: Listening; close(): Promise<void> } | undefined;
 
 function say(message: FromS3Process): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function open({ location, domains, secretKey, ...entrance }: OpenS3): Promise<void> {
+async function open({ location, domains, secretKey, observing, ...entrance }: OpenS3): Promise<void> {
   // Before anything that takes time: the pair may change meanwhile.
   tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
-  const { engine, documents } = await openEngine(location);
+  observer = createObserver("s3", observing, say);
+  tellProcess(observer.metrics, "s3", openStreams);
+  const { engine, documents } = await openEngine(location, { metrics: observer.metrics });
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
     domains,
     now: Date.now,
     log: (line) => say({ kind: "log", line }),
+    onExchange: observer.onExchange,
   });
   const listening = await listen(handler, "handed over", {
     ...{ headerBytes, onMalformed, tls, trusted },
@@ -70,7 +77,9 @@ async function close(): Promise<void> {
   isClosing = true;
   await running?.listening.drain();
   await running?.close();
-  process.exit();
+  observer?.end();
+  // Behind what was said; what follows is the end.
+  if (process.connected) process.disconnect();
 }
 
 process.on("message", (message: ToS3Process, socket?: Socket) => {
@@ -80,6 +89,8 @@ process.on("message", (message: ToS3Process, socket?: Socket) => {
     tls?.change(message.pair);
   } else if (message.kind === "connection") {
     take(message.id, message.deadline, socket);
+  } else if (message.kind !== "close") {
+    observer?.heard(message);
   } else {
     close().catch((error: unknown) => {
       console.error(error);

@@ -1,5 +1,6 @@
 // What the supervisor and the processes that run scripts say to each other.
 import type { TlsPair } from "../http/tls.ts";
+import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
 import type { Location } from "../model/location.ts";
 
 /** All a process needs to run a script. */
@@ -35,9 +36,11 @@ export interface Load {
   readonly tls: TlsPair | undefined;
   /** Proxies whose word on the sender of a request is taken. */
   readonly trusted: readonly string[];
+  readonly observing: Observing;
 }
 
 export type ToHost =
+  | ToObserver
   | Load
   | { readonly kind: "tls"; readonly pair: TlsPair }
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
@@ -47,6 +50,7 @@ export type ToHost =
   | { readonly kind: "drain" };
 
 export type FromHost =
+  | FromObserver
   /** The process is up and waits for a script. */
   | { readonly kind: "warm" }
   | { readonly kind: "ready"; readonly handlers: readonly string[] }

@@ -6,7 +6,10 @@ import { bindBucket } from "../binding/bind.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
+import { openStreams } from "../http/open-streams.ts";
 import { type ChangingTls, createTlsSource } from "../http/tls.ts";
+import { createObserver, type Observer } from "../metrics/observer.ts";
+import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
 import { installGlobals } from "./globals.ts";
 import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
@@ -24,6 +27,7 @@ const settleMilliseconds = 30_000;
 interface Running {
   readonly host: Host;
   readonly listening: Listening;
+  readonly observer: Observer;
   close(): Promise<void>;
 }
 
@@ -36,20 +40,40 @@ function say(message: FromHost): void {
   if (process.connected) process.send!(message, undefined, undefined, () => {});
 }
 
-async function load({ script, location, mode, presign, socketPath, ...entrance }: Load): Promise<void> {
+async function load({
+  script,
+  location,
+  mode,
+  presign,
+  socketPath,
+  observing,
+  ...entrance
+}: Load): Promise<void> {
   // Before anything that takes time: the pair may change meanwhile.
   tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
-  const { engine } = await openEngine(location);
+  const observer = createObserver("script", observing, say);
+  tellProcess(observer.metrics, "script", openStreams);
+  const { engine } = await openEngine(location, { metrics: observer.metrics });
   const env: Environment = { ...script.vars, ...script.secrets };
   const { compatibilityDate, compatibilityFlags } = script;
   for (const { binding, bucketName } of script.buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
   }
   const handlers = await loadHandlers(script);
-  const host = createHost(handlers, env, mode);
+  const runs = observer.metrics.counter({
+    name: "store_script_runs_total",
+    help: "Runs of a script's handlers other than fetch.",
+    labels: ["script", "handler", "outcome"],
+  });
+  const host = createHost(handlers, env, mode, {
+    script: script.name,
+    onExchange: observer.onExchange,
+    tellsIds: observing.logs,
+    ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+  });
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   const listening = await listen(host.handle, { path: socketPath }, { tls, trusted });
-  running = { host, listening, close: () => engine.close() };
+  running = { host, listening, observer, close: () => engine.close() };
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
   const present = (["fetch", "scheduled"] as const).filter((name) => typeof handlers[name] === "function");
   say({ kind: "ready", handlers: present });
@@ -73,6 +97,7 @@ async function drain(): Promise<void> {
     const late = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
     await Promise.race([running.host.settle(), late]);
     await running.close();
+    running.observer.end();
   }
   process.disconnect();
 }
@@ -121,6 +146,8 @@ process.on("message", (message: ToHost, socket?: Socket) => {
     take(message.id, message.deadline, socket);
   } else if (message.kind === "scheduled") {
     void runScheduled(message.id, message.cron, message.time);
+  } else if (message.kind === "tell figures" || message.kind === "lines taken") {
+    running?.observer.heard(message);
   } else if (message.kind === "drain") {
     drain().catch((error: unknown) => {
       console.error(error);

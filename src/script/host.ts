@@ -4,6 +4,8 @@ import { bytesOf, describe } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import { tellSender } from "../http/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { nextRequestId } from "../http/request-id.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Mode } from "./host-messages.ts";
@@ -35,7 +37,23 @@ export interface Host {
   settle(): Promise<void>;
 }
 
-export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mode): Host {
+/** Who wants to know what the script does. */
+export interface HostObserver {
+  /** The script's name. */
+  readonly script: string;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  /** Whether answers say by which id they are logged. */
+  readonly tellsIds: boolean;
+  /** A handler other than fetch has run. */
+  readonly ran: (handler: string, outcome: "done" | "failed") => void;
+}
+
+export function createHost(
+  handlers: ScriptHandlers,
+  env: Environment,
+  mode: Mode,
+  observer?: HostObserver,
+): Host {
   const waiting = new Set<Promise<unknown>>();
   function waitFor(promise: Promise<unknown>): void {
     const settled = promise.finally(() => waiting.delete(settled));
@@ -53,22 +71,24 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
     passThroughOnException() {},
   };
 
-  return {
-    async handle(request) {
-      if (!namesHost(request)) return badHost;
-      try {
-        if (handlers.fetch === undefined)
-          throw new TypeError("The script's default export has no fetch handler.");
-        const response = await handlers.fetch(requestFor(request), env, context);
-        if (!(response instanceof Response)) {
-          throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
-        }
-        return responseFrom(response);
-      } catch (error) {
-        console.error(error);
-        return faultResponse(error, mode);
+  const handle: HttpHandler = async (request) => {
+    if (!namesHost(request)) return badHost;
+    try {
+      if (handlers.fetch === undefined)
+        throw new TypeError("The script's default export has no fetch handler.");
+      const response = await handlers.fetch(requestFor(request), env, context);
+      if (!(response instanceof Response)) {
+        throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
       }
-    },
+      return responseFrom(response);
+    } catch (error) {
+      console.error(error);
+      return faultResponse(error, mode);
+    }
+  };
+
+  return {
+    handle: observer === undefined ? handle : observed(handle, observer),
     async scheduled(cron, time) {
       if (handlers.scheduled === undefined) {
         throw new TypeError("The script's default export has no scheduled handler.");
@@ -76,7 +96,13 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
       const run = handlers.scheduled({ type: "scheduled", cron, scheduledTime: time }, env, context);
       // Its failure is told to whoever asked for the run.
       waitFor(Promise.resolve(run).catch(() => {}));
-      await run;
+      await Promise.resolve(run).then(
+        () => observer?.ran("scheduled", "done"),
+        (error: unknown) => {
+          observer?.ran("scheduled", "failed");
+          throw error;
+        },
+      );
     },
     async settle() {
       while (waiting.size > 0) await Promise.all(waiting);
@@ -84,7 +110,46 @@ export function createHost(handlers: ScriptHandlers, env: Environment, mode: Mod
   };
 }
 
-const badHost: HttpResponse = {
+interface ScriptResponse extends HttpResponse {
+  /** Of an answer that is not the script's own. */
+  readonly errorCode?: "BadHost" | "Exception";
+}
+
+/** The same handler, with every exchange told when it is over. */
+function observed(
+  handle: (request: HttpRequest) => ScriptResponse | Promise<ScriptResponse>,
+  { script, onExchange, tellsIds }: HostObserver,
+): HttpHandler {
+  if (onExchange === undefined) return handle;
+  return async (request) => {
+    const id = nextRequestId();
+    const began = performance.now();
+    const response = await handle(request);
+    const { status, errorCode, headers } = response;
+    return {
+      ...response,
+      headers: tellsIds ? withId(headers, id) : headers,
+      onSent: (bytesOut, isWhole) =>
+        onExchange({
+          ...{ face: "script", id, method: request.method, operation: script, status, errorCode, bytesOut },
+          bytesIn: request.bytesRead(),
+          milliseconds: performance.now() - began,
+          remoteAddress: request.address(),
+          isWhole,
+        }),
+    };
+  };
+}
+
+/** Unless the script says an id of its own. */
+function withId(headers: HttpResponse["headers"], id: string): HttpResponse["headers"] {
+  const all = [...headers];
+  const has = all.some(([name]) => name.toLowerCase() === "x-request-id");
+  return has ? all : [...all, ["x-request-id", id]];
+}
+
+const badHost: ScriptResponse = {
+  errorCode: "BadHost",
   status: 400,
   headers: [["content-type", "text/plain; charset=utf-8"]],
   body: "Bad Request: the request names no valid host.\n",
@@ -178,8 +243,9 @@ function bytesIn(chunk: unknown): Uint8Array {
   throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }
 
-function faultResponse(error: unknown, mode: Mode): HttpResponse {
+function faultResponse(error: unknown, mode: Mode): ScriptResponse {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const body = mode === "dev" ? `${stack}\n` : "Internal Server Error";
-  return { status: 500, headers: [["content-type", "text/plain; charset=utf-8"]], body };
+  const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
+  return { status: 500, headers, body, errorCode: "Exception" };
 }

@@ -5,11 +5,12 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Watch, Watched } from "../metrics/watch.ts";
 import type { FromHost, Load, ToHost } from "./host-messages.ts";
 
 /** What is to be loaded; how it is reached is the same for all. */
 export type ScriptLoad = Omit<Load, keyof Entrance>;
-type Entrance = Pick<Load, "tls" | "trusted">;
+type Entrance = Pick<Load, "tls" | "trusted" | "observing">;
 
 export interface HostProcess {
   /** Loads a script; rejects with the script's own words when it cannot be loaded. */
@@ -46,6 +47,8 @@ export interface ProcessOptions {
   readonly tls: TlsSource | undefined;
   /** Proxies whose word on the sender of a request is taken. */
   readonly trusted: readonly string[];
+  /** Who is told what the processes count, and given the lines of the request log. */
+  readonly watch: Watch;
 }
 
 /** A script cannot be loaded: in its own words, with the stack of what it threw. */
@@ -60,7 +63,8 @@ interface Warm {
 
 const program = fileURLToPath(new URL("./host-process.js", import.meta.url));
 
-export function createProcesses({ heapMegabytes, onOutput, tls, trusted }: ProcessOptions): Processes {
+export function createProcesses(options: ProcessOptions): Processes {
+  const { heapMegabytes, onOutput } = options;
   let spare: Promise<Warm> | undefined;
   let closed = false;
 
@@ -73,7 +77,7 @@ export function createProcesses({ heapMegabytes, onOutput, tls, trusted }: Proce
     for (const stream of ["stdout", "stderr"] as const) {
       forEachLine(child[stream]!, (line) => onOutput(script, line, stream));
     }
-    const process = hostProcess(child, { tls, trusted });
+    const process = hostProcess(child, options);
     const assign = (name: string) => {
       script = name;
     };
@@ -112,8 +116,9 @@ export function createProcesses({ heapMegabytes, onOutput, tls, trusted }: Proce
 
 function hostProcess(
   child: ChildProcess,
-  { tls, trusted }: Pick<ProcessOptions, "tls" | "trusted">,
+  { tls, trusted, watch }: Pick<ProcessOptions, "tls" | "trusted" | "watch">,
 ): HostProcess {
+  let watched: Watched | undefined;
   let lastBeat = Date.now();
   let isGivenUp = false;
   let nextRun = 1;
@@ -131,6 +136,7 @@ function hostProcess(
   child.on("message", (message: FromHost) => {
     lastBeat = Date.now();
     if (message.kind === "ready" || message.kind === "failed") loaded.settle(message);
+    if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
     if (message.kind === "connection") handover.answered(message.id, message.isTaken);
     if (message.kind === "ran") {
       runs.get(message.id)?.(message.error);
@@ -157,13 +163,18 @@ function hostProcess(
   return {
     load: (load) =>
       new Promise((resolve, reject) => {
-        loaded.settle = (message) =>
-          message.kind === "failed" ? reject(new LoadError(message.message)) : resolve();
+        loaded.settle = (message) => {
+          if (message.kind === "failed") return reject(new LoadError(message.message));
+          // Not before: one that is still loading would keep those waiting who ask for figures.
+          watched = watch.join(say);
+          void ended.then(watched.left);
+          resolve();
+        };
         void ended.then((how) =>
           reject(new LoadError(`The script ended while it was being loaded: ${how}.`)),
         );
         lastBeat = Date.now();
-        say({ ...load, tls: tls?.current(), trusted });
+        say({ ...load, tls: tls?.current(), trusted, observing: watch.observing });
       }),
     scheduled: (cron, time) =>
       new Promise((resolve, reject) => {

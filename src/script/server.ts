@@ -8,6 +8,7 @@ import { openDoor } from "../http/door.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Watch } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { Mode, ScriptPresigner } from "./host-messages.ts";
@@ -35,6 +36,8 @@ export interface ServerOptions {
   readonly cores: number;
   readonly heapMegabytes: number;
   readonly secrets: SecretSource;
+  /** Who is told what the processes count, and given the lines of the request log. */
+  readonly watch: Watch;
   readonly log: (line: string) => void;
   /** What scripts write to their consoles. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;

@@ -148,6 +148,7 @@ const forms: Target = {
           credentials: { find },
           regions: ["auto"],
           now: Date.now,
+          onKnown: () => {},
         }),
         input,
       );

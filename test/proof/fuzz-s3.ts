@@ -54,6 +54,7 @@ export function httpRequest(text: string): HttpRequest {
     header: (name) => headers.get(name),
     hasBody: body !== undefined,
     body: () => inPieces(body ?? Buffer.alloc(0), text.length),
+    bytesRead: () => 0,
     onDisconnect: () => {},
   };
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { createWatch } from "../../src/metrics/watch.ts";
 import { openEngine } from "../../src/open.ts";
 import { createCredentials } from "../../src/s3/credentials.ts";
 import { startS3 } from "../../src/s3/server.ts";
@@ -64,6 +65,7 @@ async function serve({ directory, secretKey }: ServerTask): Promise<void> {
     ...{ tls: undefined, trusted: [] },
     // It tells of every process that was killed and started again.
     log: () => {},
+    watch: createWatch({ counts: false }),
   });
   process.once("disconnect", () => void server.close().finally(() => process.exit()));
   process.send!({ port: server.port });

@@ -112,6 +112,7 @@ function requestOf({ method, path, query = [], headers, body }: Raw): HttpReques
     async *body() {
       if (body !== undefined && body.length > 0) yield body;
     },
+    bytesRead: () => 0,
     onDisconnect() {},
   };
 }

@@ -21,6 +21,7 @@ function request(target: string, headers: readonly (readonly [string, string])[]
     header: (name) => headers.find(([one]) => one === name)?.[1],
     hasBody: false,
     async *body() {},
+    bytesRead: () => 0,
     onDisconnect: () => {},
   };
   return readRequest(http);

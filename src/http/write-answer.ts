@@ -1,0 +1,114 @@
+// Writes an answer: its head, then its body with backpressure, small ones in one piece. Whoever asked for it is told when
+// nothing more of it will be sent.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
+import { openStreams } from "./open-streams.ts";
+
+const nothing = new Uint8Array();
+
+export async function writeAnswer(
+  answer: HttpResponse,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { status, statusText, body, onSent } = answer;
+  const mayHaveBody = status !== 204 && status !== 304;
+  const saysLength = mayHaveBody && !(message.method === "HEAD" && body === null);
+  const headers = headerLines(answer, saysLength);
+  if (response.hasHeader("connection")) headers.push("connection", "close");
+  if (statusText === undefined || statusText === "") response.writeHead(status, headers);
+  else response.writeHead(status, statusText, headers);
+  const sendsBody = mayHaveBody && message.method !== "HEAD";
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    endWith(response, sendsBody ? body : null);
+    onSent?.(sendsBody ? (lengthOf(body) ?? 0) : 0, !response.destroyed);
+  } else if (sendsBody) {
+    await stream(body, response, onSent);
+  } else {
+    response.end();
+    onSent?.(0, !response.destroyed);
+    await body.cancel(undefined);
+  }
+}
+
+/** A small body goes out in one write with its headers: as text of one character a byte, which Node joins. */
+function endWith(response: ServerResponse, body: string | Uint8Array | null): void {
+  if (body === null) response.end();
+  // Never as text of another encoding: Node would write the headers in it, too.
+  else if (body.length > oneWriteBytes) response.end(asBuffer(body));
+  else response.end(asBuffer(body).toString("latin1"), "latin1");
+}
+
+const oneWriteBytes = 16 * 1024;
+
+function asBuffer(body: string | Uint8Array): Buffer {
+  return typeof body === "string"
+    ? Buffer.from(body)
+    : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
+/** Names and values in turn, so that several values of one name stay several lines; with the length if known. */
+function headerLines({ headers, body }: HttpResponse, saysLength: boolean): string[] {
+  const lines: string[] = [];
+  let hasLength = false;
+  for (const [name, value] of headers) {
+    lines.push(name, value);
+    hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
+  }
+  const length = lengthOf(body);
+  if (saysLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
+  return lines;
+}
+
+function lengthOf(body: HttpBody): number | undefined {
+  if (body === null) return 0;
+  return typeof body === "string" ? Buffer.byteLength(body) : body.length;
+}
+
+async function stream(
+  body: ByteSource,
+  response: ServerResponse,
+  onSent: HttpResponse["onSent"],
+): Promise<void> {
+  const chunks = body.chunks()[Symbol.asyncIterator]();
+  let isGone = false;
+  let sent = 0;
+  let wake = () => {};
+  const left = () => {
+    isGone = true;
+    wake();
+    if (response.writableFinished) return;
+    body.cancel(new Error("The client went away.")).catch(() => {
+      // The source has failed by itself; nobody is left to be told.
+    });
+  };
+  // The client may have left before there was anything to send.
+  if (response.destroyed) left();
+  else response.once("close", left);
+  response.on("drain", () => wake());
+  const drained = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+      if (isGone) resolve();
+    });
+  // The head does not wait for a first chunk that takes its time.
+  const head = setImmediate(() => response.write(nothing));
+  openStreams.outgoing++;
+  try {
+    while (!isGone) {
+      const { done, value } = await chunks.next();
+      clearImmediate(head);
+      if (isGone || done === true) break;
+      const out = body.release === undefined ? undefined : () => body.release!(value);
+      sent += value.length;
+      if (!response.write(value, out)) await drained();
+    }
+    if (!isGone) response.end();
+  } catch (error) {
+    isGone = true;
+    throw error;
+  } finally {
+    openStreams.outgoing--;
+    onSent?.(sent, !isGone);
+  }
+}

@@ -1,0 +1,94 @@
+// A request and its answer once both are over, as they are counted and written into the request log. What a face knows
+// of them is all there is: no header, no query and no target, so no signature, cookie or key can be among it.
+import type { Counter, Histogram, Metrics } from "./metrics.ts";
+import { secondsBounds } from "./metrics.ts";
+
+export type Face = "s3" | "script" | "console" | "public";
+
+export interface Exchange {
+  readonly face: Face;
+  /** The answer's, too. */
+  readonly id: string;
+  readonly method: string;
+  /** One of few names: an operation of the S3 API, a script, a page. */
+  readonly operation: string;
+  readonly bucket?: string | undefined;
+  readonly key?: string | undefined;
+  readonly status: number;
+  /** Of the bodies. */
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** From the end of the request's head until the last byte was given to the system. */
+  readonly milliseconds: number;
+  readonly accessKeyId?: string | undefined;
+  readonly remoteAddress?: string | undefined;
+  /** One of few words. */
+  readonly errorCode?: string | undefined;
+  /** False when it broke off before its end. */
+  readonly isWhole: boolean;
+}
+
+interface OperationCounts {
+  /** By the first digit of the status. */
+  readonly requests: (Counter | undefined)[];
+  readonly seconds: Histogram;
+  readonly bytesIn: Counter;
+  readonly bytesOut: Counter;
+}
+
+/** Counts exchanges of one face. */
+export function countExchanges(metrics: Metrics, face: Face): (exchange: Exchange) => void {
+  const requests = metrics.counter({
+    name: "store_requests_total",
+    help: "Requests answered, by the first digit of their status.",
+    labels: ["face", "operation", "status"],
+  });
+  const seconds = metrics.histogram(
+    {
+      name: "store_request_duration_seconds",
+      help: "From the end of a request's head until the last byte of its answer was given to the system.",
+      labels: ["face", "operation"],
+    },
+    secondsBounds,
+  );
+  const bytesIn = metrics.counter({
+    name: "store_received_bytes_total",
+    help: "Bytes of request bodies.",
+    labels: ["face", "operation"],
+  });
+  const bytesOut = metrics.counter({
+    name: "store_sent_bytes_total",
+    help: "Bytes of answers' bodies.",
+    labels: ["face", "operation"],
+  });
+  const errors = metrics.counter({
+    name: "store_errors_total",
+    help: "Requests answered with an error, by its code; Cut counts answers that broke off.",
+    labels: ["face", "code"],
+  });
+  const known = new Map<string, OperationCounts>();
+
+  function countsOf(operation: string): OperationCounts {
+    const counts = {
+      requests: [],
+      seconds: seconds(face, operation),
+      bytesIn: bytesIn(face, operation),
+      bytesOut: bytesOut(face, operation),
+    };
+    known.set(operation, counts);
+    return counts;
+  }
+
+  return (exchange) => {
+    const { operation, status } = exchange;
+    const counts = known.get(operation) ?? countsOf(operation);
+    const digit = Math.trunc(status / 100);
+    counts.requests[digit] ??= requests(face, operation, `${digit}xx`);
+    counts.requests[digit].add(1);
+    counts.seconds.observe(exchange.milliseconds / 1000);
+    if (exchange.bytesIn > 0) counts.bytesIn.add(exchange.bytesIn);
+    if (exchange.bytesOut > 0) counts.bytesOut.add(exchange.bytesOut);
+    if (exchange.errorCode !== undefined) errors(face, exchange.errorCode).add(1);
+    if (!exchange.isWhole) errors(face, "Cut").add(1);
+  };
+}

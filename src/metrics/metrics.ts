@@ -1,0 +1,105 @@
+// Counters, gauges and histograms of one process. A series is resolved once, by its labels, and is a plain array of numbers
+// from then on: counting is an addition.
+import type { Described, Family, FamilyType, Snapshot } from "./snapshot.ts";
+
+export interface Counter {
+  add(amount: number): void;
+}
+
+export interface Histogram {
+  observe(value: number): void;
+}
+
+/** A series for each set of values of the labels, in their order. */
+export type Labelled<T> = (...labels: readonly string[]) => T;
+
+export interface Metrics {
+  counter(described: Described): Labelled<Counter>;
+  /** Goes down by adding less than nothing. */
+  gauge(described: Described): Labelled<Counter>;
+  histogram(described: Described, bounds: readonly number[]): Labelled<Histogram>;
+  /** Asked for with each snapshot: what is known elsewhere already. */
+  reading(
+    described: Described,
+    type: "counter" | "gauge",
+    read: () => Iterable<readonly [labels: readonly string[], value: number]>,
+  ): void;
+  /** The same for a histogram whose numbers are kept elsewhere. */
+  histogramReading(described: Described, bounds: readonly number[], read: () => Family["series"]): void;
+  snapshot(): Snapshot;
+}
+
+/** For durations in seconds, from a read of the index to the upload of a large body. */
+export const secondsBounds: readonly number[] = [
+  ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
+  ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+];
+
+/** Counts a value into the numbers of a histogram: one for each bound, one beyond, and the sum. */
+export function observe(
+  numbers: { [index: number]: number },
+  bounds: readonly number[],
+  value: number,
+): void {
+  let i = 0;
+  while (i < bounds.length && value > bounds[i]!) i++;
+  numbers[i]!++;
+  numbers[bounds.length + 1]! += value;
+}
+
+export function emptyHistogram(bounds: readonly number[]): number[] {
+  return new Array<number>(bounds.length + 2).fill(0);
+}
+
+export function createMetrics(): Metrics {
+  const families: (() => Family)[] = [];
+
+  function family(
+    type: FamilyType,
+    described: Described,
+    bounds: readonly number[],
+    series: () => Family["series"],
+  ): void {
+    families.push(() => ({ labels: [], ...described, type, bounds, series: series() }));
+  }
+
+  function labelled<T>(
+    type: FamilyType,
+    described: Described,
+    { bounds, make }: { readonly bounds: readonly number[]; readonly make: (numbers: number[]) => T },
+  ): Labelled<T> {
+    const series = new Map<string, { labels: readonly string[]; numbers: number[]; made: T }>();
+    family(type, described, bounds, () =>
+      [...series.values()].map(({ labels, numbers }) => [labels, numbers]),
+    );
+    return (...labels) => {
+      const name = JSON.stringify(labels);
+      const known = series.get(name);
+      if (known !== undefined) return known.made;
+      const numbers = type === "histogram" ? emptyHistogram(bounds) : [0];
+      const made = make(numbers);
+      series.set(name, { labels, numbers, made });
+      return made;
+    };
+  }
+
+  const adding = (numbers: number[]): Counter => ({
+    add(amount) {
+      numbers[0]! += amount;
+    },
+  });
+
+  return {
+    counter: (described) => labelled("counter", described, { bounds: [], make: adding }),
+    gauge: (described) => labelled("gauge", described, { bounds: [], make: adding }),
+    histogram: (described, bounds) =>
+      labelled("histogram", described, {
+        bounds,
+        make: (numbers) => ({ observe: (value) => observe(numbers, bounds, value) }),
+      }),
+    reading: (described, type, read) =>
+      family(type, described, [], () => [...read()].map(([labels, value]) => [labels, [value]])),
+    histogramReading: (described, bounds, read) => family("histogram", described, bounds, read),
+    snapshot: () => families.map((read) => read()),
+  };
+}

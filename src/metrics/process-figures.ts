@@ -1,0 +1,40 @@
+// What every process tells of itself, whatever it serves.
+import type { Metrics } from "./metrics.ts";
+
+/** Bodies that are being received and sent now. */
+export interface Streams {
+  readonly incoming: number;
+  readonly outgoing: number;
+}
+
+export function tellProcess(metrics: Metrics, part: string, streams: Streams): void {
+  const labels = ["process"];
+  metrics.reading({ name: "store_processes", help: "Processes that run.", labels }, "gauge", () => [
+    [[part], 1],
+  ]);
+  metrics.reading(
+    { name: "store_process_memory_bytes", help: "Memory that processes hold (resident).", labels },
+    "gauge",
+    () => [[[part], process.memoryUsage.rss()]],
+  );
+  metrics.reading(
+    { name: "store_process_cpu_seconds_total", help: "Processor time that processes have used.", labels },
+    "counter",
+    () => {
+      const { user, system } = process.cpuUsage();
+      return [[[part], (user + system) / 1e6]];
+    },
+  );
+  metrics.reading(
+    {
+      name: "store_open_streams",
+      help: "Bodies that are being received or sent now.",
+      labels: ["process", "direction"],
+    },
+    "gauge",
+    () => [
+      [[part, "in"], streams.incoming],
+      [[part, "out"], streams.outgoing],
+    ],
+  );
+}

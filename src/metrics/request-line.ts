@@ -1,0 +1,23 @@
+// An exchange as a line of the request log: JSON, one object a line.
+import type { Exchange } from "./exchange.ts";
+
+/** Names are part of what operators build on: see docs/observing.md before changing one. */
+export function requestLine(exchange: Exchange, now: number): string {
+  return `${JSON.stringify({
+    time: new Date(now).toISOString(),
+    id: exchange.id,
+    face: exchange.face,
+    method: exchange.method,
+    operation: exchange.operation,
+    bucket: exchange.bucket,
+    key: exchange.key,
+    status: exchange.status,
+    bytesIn: exchange.bytesIn,
+    bytesOut: exchange.bytesOut,
+    milliseconds: Math.round(exchange.milliseconds * 1000) / 1000,
+    accessKeyId: exchange.accessKeyId,
+    remoteAddress: exchange.remoteAddress,
+    errorCode: exchange.errorCode,
+    cut: exchange.isWhole ? undefined : true,
+  })}\n`;
+}
