@@ -89,6 +89,7 @@ for (const pair of portPairs) {
         "created",
         "expires",
         "grants",
+        "lastUsed",
         "previousUntil",
         "state",
       ]);

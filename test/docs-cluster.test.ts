@@ -84,7 +84,7 @@ async function started(
   assert.equal(program, "store");
   const free = args.map((arg, i) => (/^--(s3-)?port$/.test(args[i - 1] ?? "") ? "0" : arg));
   const local = free.map((arg) => (arg === "0.0.0.0" ? "127.0.0.1" : arg));
-  const server = shellIn(directory).start([...local, "--json"], { environment });
+  const server = shellIn(directory).start([...local, "--console-port", "0", "--json"], { environment });
   const ended = outcomeOf(server);
   const said = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
   assert.ok(Array.isArray(said), `a server did not start: ${JSON.stringify(said)}`);

@@ -5,9 +5,11 @@ import { newToken } from "../console/tokens.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
+import { consoleKeys } from "./console-keys.ts";
 import type { Data } from "./context.ts";
 import { endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
 import { packageRoot } from "./package-root.ts";
+import type { RunningS3 } from "./serve-s3.ts";
 
 export const consoleOptions: Readonly<Record<string, Option>> = {
   "console-port": {
@@ -45,15 +47,17 @@ export interface ServeConsoleOptions {
   readonly log: (line: string) => void;
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
+  readonly s3: RunningS3;
 }
 
 export async function serveConsole(
   { host, port, url }: ConsoleSettings,
-  { data, mode, log, tls, trusted }: ServeConsoleOptions,
+  { data, mode, log, tls, trusted, s3 }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
     ...{ engine: data.engine, documents: data.documents, host, port, url, log, tls, trusted },
+    keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
   }).catch((error: unknown) => {

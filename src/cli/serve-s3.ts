@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch } from "../metrics/watch.ts";
 import type { Credential } from "../s3/credentials.ts";
+import { createKeyUses, type KeyUses } from "../s3/key-uses.ts";
 import { ownKey } from "../s3/own-key.ts";
 import { startS3 } from "../s3/server.ts";
 import type { Mode } from "../script/host-messages.ts";
@@ -30,6 +31,8 @@ export interface RunningS3 {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
   };
+  /** When keys were used, as far as this server has seen. */
+  readonly uses: KeyUses;
   close(): Promise<void>;
 }
 
@@ -67,13 +70,21 @@ export async function serveS3(
   const secretKey = data.secretKey();
   const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
   const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
+  const uses = createKeyUses(data.documents);
   const server = await startS3({
     ...{ location: data.location, host, port, domains, secretKey, watch, log, tls, trusted },
+    onUsed: uses.note,
     processes: mode === "dev" ? 1 : availableParallelism(),
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "s3-port" });
   });
   const url = urlOf(host, server.port, tls);
   const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
-  return { url, key, presign, close: () => server.close() };
+  return {
+    ...{ url, key, presign, uses },
+    async close() {
+      await server.close();
+      await uses.close();
+    },
+  };
 }

@@ -119,7 +119,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const server = started(
       await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
     );
-    const console = started(await serveConsole(plan.console, { data, mode, log, ...entrance }));
+    const console = started(await serveConsole(plan.console, { data, mode, log, ...entrance, s3 }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     await announce(invocation, { server, s3, console, location: data.location, mode, tls: tls?.source });
     await endingSignal(tls);

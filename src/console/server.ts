@@ -8,6 +8,7 @@ import type { TlsSource } from "../http/tls.ts";
 import { createAttempts } from "./attempts.ts";
 import { bucketRoutes } from "./buckets.ts";
 import { createHandler } from "./handler.ts";
+import { type ConsoleKeys, keyRoutes } from "./keys.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { sessionRoutes, signInRoute } from "./session-routes.ts";
 import { createSessions } from "./sessions.ts";
@@ -16,6 +17,7 @@ import { createTokens } from "./tokens.ts";
 export interface ConsoleOptions {
   readonly engine: Engine;
   readonly documents: Documents;
+  readonly keys: ConsoleKeys;
   readonly host: string;
   readonly port: number;
   /** What browsers call it, where that is another address than its own. */
@@ -44,7 +46,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   const handler = createHandler({
     files: loadPageFiles(options.pageFolder),
     sessions,
-    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine)],
+    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine), ...keyRoutes(options.keys)],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,

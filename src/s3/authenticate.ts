@@ -37,6 +37,8 @@ export interface AuthenticateOptions {
   readonly credentials: Pick<Credentials, "find">;
   readonly regions: readonly string[];
   readonly now: () => number;
+  /** Told of each key that has signed what it asks. */
+  readonly used?: ((accessKeyId: string) => void) | undefined;
 }
 
 /** What a request says of its signature, whichever way it says it. */
@@ -71,6 +73,7 @@ export async function authenticate(
   for (const secret of credential.secrets) {
     const key = cachedKey(secret, scope);
     if (sameText(sign(key, text), claim.signature)) {
+      options.used?.(accessKeyId);
       const signed = { key, scope, time: claim.time, signature: claim.signature };
       return { caller: credential, payload: claim.payload, signed };
     }

@@ -1,11 +1,11 @@
 // Access keys of the S3 API. A signature is checked with the secret itself and not with a hash of it, so the
-// secret is kept, sealed under the store's secret key. When a key was last used is not kept: that would make
-// every read a write.
+// secret is kept, sealed under the store's secret key. When a key was last used is kept apart.
 import { createHash, randomBytes } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
 import { checkBucketName, defaultAccount } from "../model/bucket.ts";
 import { seal, unseal } from "../model/seal.ts";
 import type { Grant } from "./grants.ts";
+import { forgetUse, writtenUses } from "./key-uses.ts";
 
 export { allows, type Grant, parseDuration, parseGrant, type Right } from "./grants.ts";
 
@@ -21,6 +21,11 @@ export interface CredentialInfo {
   readonly state: "active" | "disabled" | "expired";
   /** Until when the secret before the last rotation is taken too. */
   readonly previousUntil: number | undefined;
+}
+
+export interface ListedCredential extends CredentialInfo {
+  /** Within an hour; undefined for never. */
+  readonly lastUsed: number | undefined;
 }
 
 export interface Credential extends CredentialInfo {
@@ -39,7 +44,7 @@ export interface NewCredential {
 export interface Credentials {
   create(options?: NewCredential): Promise<Credential>;
   /** By account, then by age. */
-  list(): Promise<CredentialInfo[]>;
+  list(): Promise<ListedCredential[]>;
   /** Whatever its state: whoever asks decides what to answer. */
   find(accessKeyId: string): Promise<Credential | undefined>;
   /** These four: false or undefined when there is no such key. */
@@ -139,16 +144,22 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
       }
     },
     async list() {
-      const all = (await documents.list(kind)).map((document) =>
-        infoOf(document.name, storedOf(document), now()),
-      );
+      const uses = await writtenUses(documents);
+      const all = (await documents.list(kind)).map((document) => ({
+        ...infoOf(document.name, storedOf(document), now()),
+        lastUsed: uses.get(document.name),
+      }));
       return all.sort((a, b) => compare(a.account, b.account) || a.created - b.created);
     },
     async find(accessKeyId) {
       const document = await read(accessKeyId);
       return document === undefined ? undefined : whole(accessKeyId, storedOf(document));
     },
-    delete: (accessKeyId) => documents.delete(kind, accessKeyId),
+    async delete(accessKeyId) {
+      const isDeleted = await documents.delete(kind, accessKeyId);
+      if (isDeleted) await forgetUse(documents, accessKeyId);
+      return isDeleted;
+    },
     async disable(accessKeyId) {
       return (await update(accessKeyId, (stored) => ({ ...stored, disabled: true }))) !== undefined;
     },

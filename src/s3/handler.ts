@@ -38,6 +38,8 @@ export interface S3Options {
   /** Names in front of which a bucket's name may stand. */
   readonly domains: readonly string[];
   readonly now: () => number;
+  /** Told of each key that has signed what it asks. */
+  readonly used?: ((accessKeyId: string) => void) | undefined;
   /** Told of every fault that is ours, with its request's id. */
   readonly log: (line: string) => void;
   /** Told of every request when its answer is over. */

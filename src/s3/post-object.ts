@@ -55,7 +55,7 @@ export async function postObject(
 
 async function authenticateForm(
   fields: ReadonlyMap<string, string>,
-  { credentials, regions }: AuthenticateOptions,
+  { credentials, regions, used }: AuthenticateOptions,
 ): Promise<Caller> {
   const field = (name: string) => {
     const value = fields.get(name);
@@ -85,6 +85,7 @@ async function authenticateForm(
     sameText(sign(cachedKey(secret, scope), policy), given),
   );
   if (!isSigned) throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
+  used?.(credential.accessKeyId);
   return credential;
 }
 

@@ -7,6 +7,7 @@ import { createHandover } from "../http/handover.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch, Watched } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
+import type { Uses } from "./key-uses.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 
 export interface S3ProcessOptions {
@@ -21,6 +22,8 @@ export interface S3ProcessOptions {
   readonly log: (line: string) => void;
   /** Who is told what the processes count, and given the lines of the request log. */
   readonly watch: Watch;
+  /** Told now and then of the keys that were used. */
+  readonly onUsed?: ((uses: Uses) => void) | undefined;
 }
 
 export interface S3Process {
@@ -58,6 +61,7 @@ export async function startProcess(options: S3ProcessOptions): Promise<S3Process
     if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
     if (message.kind === "connection") handover.answered(message.id, message.isTaken);
     if (message.kind === "log") options.log(message.line);
+    if (message.kind === "used") options.onUsed?.(message.uses);
   });
   const forget = options.tls?.onChange((pair) => say({ kind: "tls", pair }));
   void ended.then(forget);

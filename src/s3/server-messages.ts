@@ -2,6 +2,7 @@
 import type { TlsPair } from "../http/tls.ts";
 import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
 import type { Location } from "../model/location.ts";
+import type { Uses } from "./key-uses.ts";
 
 export interface OpenS3 {
   readonly kind: "open";
@@ -30,5 +31,7 @@ export type FromS3Process =
   | { readonly kind: "warm" }
   | { readonly kind: "ready" }
   | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
+  /** Which keys have signed requests, and when. */
+  | { readonly kind: "used"; readonly uses: Uses }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "log"; readonly line: string };

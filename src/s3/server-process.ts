@@ -11,12 +11,14 @@ import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
 import { createS3Handler } from "./handler.ts";
+import { createUseTeller } from "./key-uses.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
 import { errorDocument } from "./xml.ts";
 
 /** Sixteen of metadata, and as much again of everything else. */
 const headerBytes = 64 * 1024;
 
+const uses = createUseTeller((told) => say({ kind: "used", uses: told }), Date.now);
 let isClosing = false;
 let tls: ChangingTls | undefined;
 let observer: Observer | undefined;
@@ -38,6 +40,7 @@ async function open({ location, domains, secretKey, observing, ...entrance }: Op
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
     domains,
     now: Date.now,
+    used: uses.used,
     log: (line) => say({ kind: "log", line }),
     onExchange: observer.onExchange,
   });
@@ -76,6 +79,7 @@ function onMalformed(status: number): { type: string; body: string } {
 async function close(): Promise<void> {
   isClosing = true;
   await running?.listening.drain();
+  uses.flush();
   await running?.close();
   observer?.end();
   // Behind what was said; what follows is the end.

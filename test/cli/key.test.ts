@@ -63,7 +63,7 @@ test("keys are listed without their secrets, and a deleted one is gone", async (
   assert.equal(other.grants, null, "without grants everything of the account is allowed");
 
   const listed = await shell.store("key", "list");
-  assert.match(listed, new RegExp(`^${id}\\tdefault\\tactive\\t\\S+\\tnever\\t\\*:admin$`, "m"));
+  assert.match(listed, new RegExp(`^${id}\\tdefault\\tactive\\t\\S+\\tnever\\tnever\\t\\*:admin$`, "m"));
   assert.match(listed, new RegExp(`^${other.accessKeyId}\\t.*\\teverything of the account$`, "m"));
   assert.ok(!listed.includes(secret));
   const json = await shell.store("key", "list", "--json");

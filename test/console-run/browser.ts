@@ -6,7 +6,7 @@ import { type Browser, chromium } from "playwright-core";
 const place = "/usr/bin/chromium";
 
 /** What the suite is about, a file each. */
-export const topics = ["Signing in", "Buckets"] as const;
+export const topics = ["Signing in", "Buckets", "Keys"] as const;
 export type Topic = (typeof topics)[number];
 
 export function titleOf(topic: Topic): string {

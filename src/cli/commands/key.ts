@@ -4,6 +4,7 @@ import {
   CredentialError,
   type CredentialInfo,
   type Grant,
+  type ListedCredential,
   parseDuration,
   parseGrant,
 } from "../../s3/credentials.ts";
@@ -67,17 +68,18 @@ const listCommand: Command = {
   async run(invocation) {
     const { output } = invocation;
     const keys = await withData(invocation, { absent: "refuse" }, (data) => credentialsOf(data).list());
-    if (output.isJson) return output.json(keys.map(keyJson));
+    if (output.isJson) return output.json(keys.map(listedJson));
     if (keys.length === 0) output.note("There are no access keys yet. Make one: store key create");
-    const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "GRANTS"];
+    const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "LAST USED", "GRANTS"];
     await output.table(
       names.map((name) => ({ name })),
-      keys.map(({ accessKeyId, account, state, created, expires, grants }) => [
+      keys.map(({ accessKeyId, account, state, created, expires, lastUsed, grants }) => [
         accessKeyId,
         account,
         state,
         output.time(created),
         expires === undefined ? "never" : output.time(expires),
+        lastUsed === undefined ? "never" : output.time(lastUsed),
         grantsText(grants),
       ]),
     );
@@ -130,6 +132,11 @@ async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
 function grantsText(grants: readonly Grant[] | undefined): string {
   if (grants === undefined) return "everything of the account";
   return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
+}
+
+function listedJson(key: ListedCredential) {
+  const lastUsed = key.lastUsed === undefined ? null : new Date(key.lastUsed).toISOString();
+  return { ...keyJson(key), lastUsed };
 }
 
 function keyJson({ accessKeyId, account, grants, created, expires, state }: CredentialInfo) {

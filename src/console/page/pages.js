@@ -19,4 +19,5 @@
 /** @type {readonly Page[]} */
 export const pages = [
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("./pages/buckets.js") },
+  { id: "keys", title: "Keys", icon: "keys", load: () => import("./pages/keys.js") },
 ];

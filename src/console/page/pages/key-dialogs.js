@@ -1,0 +1,194 @@
+// The dialogs of an access key: making one with grants and an end, rotating one, and the secret, which is shown once.
+import { ask } from "../api.js";
+import { openDialog, openForm } from "../dialog.js";
+import { h, icon } from "../dom.js";
+import { time } from "../format.js";
+import { icons } from "../icons.js";
+import { note } from "../notices.js";
+
+/** @import { KeySecretDocument } from "../../wire.ts" */
+
+/**
+ * @typedef {object} Creation
+ * @property {readonly string[]} buckets
+ * @property {readonly string[]} rights
+ * @property {() => Promise<void>} refresh
+ */
+
+/** @param {Creation} creation */
+export function openCreation({ buckets, rights, refresh }) {
+  const everything = h("input", { type: "radio", name: "may", id: "may-everything", checked: true });
+  const some = h("input", { type: "radio", name: "may", id: "may-some" });
+  const grants = grantsField(buckets, rights);
+  const account = h("input", { id: "key-account", autocomplete: "off", placeholder: "default" });
+  const expires = h("input", {
+    id: "key-expires",
+    autocomplete: "off",
+    placeholder: "never",
+    "aria-describedby": "key-expires-help",
+  });
+  const show = () => {
+    grants.element.hidden = !some.checked;
+  };
+  for (const choice of [everything, some]) choice.addEventListener("change", show);
+  show();
+  const opened = openForm({
+    title: "Create an access key",
+    submit: "Create",
+    content: [
+      h(
+        "fieldset",
+        {},
+        h("legend", {}, "It may"),
+        h("label", { class: "choice" }, everything, "do everything of its account"),
+        h("label", { class: "choice" }, some, "do what is granted here"),
+        grants.element,
+      ),
+      h("label", { for: "key-expires" }, "Expires after"),
+      expires,
+      h("p", { id: "key-expires-help", class: "quiet" }, "Such as 12h, 30d or 8w; never when left empty."),
+      h("label", { for: "key-account" }, "Account"),
+      account,
+    ],
+    async run() {
+      /** @type {KeySecretDocument} */
+      const made = await ask("/api/keys", {
+        method: "POST",
+        json: {
+          grants: some.checked ? grants.texts() : undefined,
+          expires: expires.value.trim() || undefined,
+          account: account.value.trim() || undefined,
+        },
+      });
+      await refresh();
+      opened.dialog.addEventListener("close", () => showSecret("The new access key", made));
+    },
+  });
+  everything.focus();
+}
+
+/**
+ * A row of rights for each bucket, and one for all of them.
+ *
+ * @param {readonly string[]} buckets
+ * @param {readonly string[]} rights
+ */
+function grantsField(buckets, rights) {
+  /** @type {{ bucket: string, right: string, box: HTMLInputElement }[]} */
+  const boxes = [];
+  const rows = ["*", ...buckets].map((bucket) => {
+    const name = bucket === "*" ? "every bucket" : bucket;
+    const cells = rights.map((right) => {
+      const box = h("input", { type: "checkbox", "aria-label": `${right} on ${name}` });
+      boxes.push({ bucket, right, box });
+      return h("td", {}, box);
+    });
+    return h("tr", {}, h("th", { scope: "row" }, name), ...cells);
+  });
+  const heads = ["Bucket", ...rights].map((name) => h("th", { scope: "col" }, name));
+  const element = h(
+    "div",
+    { class: "grants table-scroll", tabindex: 0, role: "group", "aria-label": "Grants" },
+    h("table", {}, h("thead", {}, h("tr", {}, ...heads)), h("tbody", {}, ...rows)),
+  );
+  /** As the command line writes them. */
+  function texts() {
+    return ["*", ...buckets].flatMap((bucket) => {
+      const given = boxes.filter((one) => one.bucket === bucket && one.box.checked).map(({ right }) => right);
+      return given.length === 0 ? [] : [`${bucket}:${given.join(",")}`];
+    });
+  }
+  return { element, texts };
+}
+
+/**
+ * @param {string} accessKeyId
+ * @param {() => Promise<void>} refresh
+ */
+export function openRotation(accessKeyId, refresh) {
+  const keep = h("input", {
+    id: "key-keep",
+    autocomplete: "off",
+    value: "24h",
+    "aria-describedby": "key-keep-help",
+  });
+  const opened = openForm({
+    title: `Give ${accessKeyId} a new secret`,
+    submit: "Rotate",
+    content: [
+      h("label", { for: "key-keep" }, "Take the secret before for"),
+      keep,
+      h(
+        "p",
+        { id: "key-keep-help", class: "quiet" },
+        "So that no client falls out before it has the new one. Not at all when left empty.",
+      ),
+    ],
+    async run() {
+      /** @type {KeySecretDocument} */
+      const rotated = await ask("/api/keys/rotate", {
+        method: "POST",
+        query: { key: accessKeyId },
+        json: { keep: keep.value.trim() || undefined },
+      });
+      await refresh();
+      opened.dialog.addEventListener("close", () => showSecret("The new secret", rotated));
+    },
+  });
+  keep.focus();
+}
+
+/**
+ * @param {string} title
+ * @param {KeySecretDocument} secret
+ */
+function showSecret(title, { accessKeyId, secretAccessKey, previousUntil }) {
+  /** @type {HTMLDialogElement} */
+  const dialog = openDialog(
+    h(
+      "div",
+      {},
+      h("h2", { id: "dialog-title" }, title),
+      h("p", { class: "notice" }, "Keep the secret now: it is not shown again."),
+      copyField("Access key id", accessKeyId),
+      copyField("Secret access key", secretAccessKey),
+      previousUntil === null
+        ? undefined
+        : h("p", { class: "quiet" }, `The secret before is taken until ${time(previousUntil)}.`),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { class: "primary", type: "button", onclick: () => dialog.close() }, "I have kept it"),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function copyField(name, value) {
+  const id = `copy-${name.replaceAll(" ", "-").toLowerCase()}`;
+  const field = h("input", { id, class: "mono", readonly: true, value });
+  const copy = async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(value);
+      note(`Copied the ${name.toLowerCase()}.`);
+    } catch {
+      note("The browser does not let this page copy: it is selected now, copy it by keyboard.", "failed");
+    }
+  };
+  const button = h(
+    "button",
+    { type: "button", "aria-label": `Copy the ${name.toLowerCase()}`, onclick: () => void copy() },
+    icon(icons.copy),
+  );
+  return h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, name),
+    h("div", { class: "with-button" }, field, button),
+  );
+}

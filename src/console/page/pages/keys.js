@@ -1,0 +1,163 @@
+// The access keys of the S3 API: what each may do and when it was last used; making, rotating, disabling and deleting.
+import { ask } from "../api.js";
+import { openConfirmation } from "../dialog.js";
+import { h, icon } from "../dom.js";
+import { time } from "../format.js";
+import { icons } from "../icons.js";
+import { empty, note, noteFailure } from "../notices.js";
+import { addShortcuts } from "../shortcuts.js";
+import { openCreation, openRotation } from "./key-dialogs.js";
+
+/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire.ts" */
+/** @import { View } from "../pages.js" */
+
+/** @param {View} view */
+export async function render({ signal }) {
+  const content = h("div", {});
+
+  async function refresh() {
+    /** @type {KeysDocument} */
+    const { keys, rights } = await ask("/api/keys", { signal });
+    create = async () => {
+      /** @type {BucketsDocument} */
+      const { buckets } = await ask("/api/buckets", { signal });
+      openCreation({ buckets: buckets.map(({ name }) => name), rights, refresh });
+    };
+    const head = h(
+      "div",
+      { class: "page-head" },
+      h("h1", {}, "Keys"),
+      h(
+        "button",
+        { class: "primary", type: "button", onclick: () => create().catch(noteFailure) },
+        icon(icons.add),
+        "Create key",
+      ),
+    );
+    const rows = keys.map((key) => rowOf(key, refresh));
+    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows));
+  }
+
+  /** @type {() => Promise<void>} */
+  let create = async () => {};
+  addShortcuts(signal, [{ key: "c", does: "Create a key", run: () => void create().catch(noteFailure) }]);
+  await refresh();
+  return content;
+}
+
+function nothingYet() {
+  return h(
+    "div",
+    { class: "card" },
+    empty(
+      "There are no access keys yet",
+      "S3 clients sign their requests with a key. Create one here, or with ",
+      h("code", {}, "store key create"),
+    ),
+  );
+}
+
+/** @param {readonly HTMLTableRowElement[]} rows */
+function table(rows) {
+  const names = ["Access key id", "Account", "State", "May", "Created", "Expires", "Last used"];
+  return h(
+    "div",
+    { class: "card table-scroll" },
+    h(
+      "table",
+      { class: "stacks" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          ...names.map((name) => h("th", { scope: "col" }, name)),
+          h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions")),
+        ),
+      ),
+      h("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/**
+ * @param {KeyDocument} key
+ * @param {() => Promise<void>} refresh
+ */
+function rowOf(key, refresh) {
+  const { accessKeyId, account, state, created, expires, lastUsed } = key;
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", class: "mono" }, accessKeyId),
+    h("td", { "data-name": "Account" }, account),
+    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousOf(key)),
+    h("td", { "data-name": "May" }, ...grantsOf(key)),
+    h("td", { "data-name": "Created" }, time(created)),
+    h("td", { "data-name": "Expires" }, expires === null ? "never" : time(expires)),
+    h("td", { "data-name": "Last used" }, lastUsed === null ? "never" : time(lastUsed)),
+    h("td", {}, toolsOf(key, refresh)),
+  );
+}
+
+/** @param {KeyDocument} key */
+function previousOf({ previousUntil }) {
+  if (previousUntil === null) return undefined;
+  return h("p", { class: "quiet" }, `secret before taken until ${time(previousUntil)}`);
+}
+
+/** @param {KeyDocument} key */
+function grantsOf({ grants }) {
+  if (grants === null) return ["everything of the account"];
+  return grants.map(({ bucket, rights }) =>
+    h("p", {}, bucket === "*" ? "every bucket" : bucket, ": ", rights.join(", ")),
+  );
+}
+
+/**
+ * @param {KeyDocument} key
+ * @param {() => Promise<void>} refresh
+ */
+function toolsOf({ accessKeyId, state }, refresh) {
+  const act = state === "disabled" ? "enable" : "disable";
+  const change = async () => {
+    await ask(`/api/keys/${act}`, { method: "POST", query: { key: accessKeyId }, json: {} });
+    note(`Access key ${accessKeyId} is ${act}d.`);
+    await refresh();
+  };
+  return h(
+    "div",
+    { class: "row-tools" },
+    toolButton(act === "enable" ? "Enable" : "Disable", accessKeyId, () => void change().catch(noteFailure)),
+    toolButton("Rotate", accessKeyId, () => openRotation(accessKeyId, refresh)),
+    toolButton("Delete", accessKeyId, () => openDeletion(accessKeyId, refresh)),
+  );
+}
+
+/**
+ * @param {string} does
+ * @param {string} accessKeyId
+ * @param {() => void} onclick
+ */
+function toolButton(does, accessKeyId, onclick) {
+  return h("button", { type: "button", "aria-label": `${does} ${accessKeyId}`, onclick }, does);
+}
+
+/**
+ * @param {string} accessKeyId
+ * @param {() => Promise<void>} refresh
+ */
+function openDeletion(accessKeyId, refresh) {
+  openConfirmation({
+    name: accessKeyId,
+    title: "Delete this access key?",
+    submit: "Delete key",
+    content: [h("p", {}, "Clients that use it are refused from now on. It cannot be brought back.")],
+    async run() {
+      await ask("/api/keys", { method: "DELETE", query: { key: accessKeyId } });
+      note(`Deleted access key ${accessKeyId}.`);
+      await refresh();
+    },
+  });
+}
