@@ -166,6 +166,24 @@ export interface StoreBucket {
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 
+/** What a script's `notification` handler is given: something that happened to an object of a bucket. */
+export interface StoreNotification {
+  readonly type: "notification";
+  /** The same when it is delivered again. */
+  readonly id: string;
+  /** Such as `"s3:ObjectCreated:Put"`. */
+  readonly name: string;
+  readonly bucket: string;
+  readonly key: string;
+  readonly time: Date;
+  /** Of two events of one key, the later has the greater, compared as text. */
+  readonly sequencer: string;
+  /** These three are of what was created. */
+  readonly size?: number | undefined;
+  readonly etag?: string | undefined;
+  readonly version?: string | undefined;
+}
+
 export interface StorePresignOptions {
   /** `"GET"` unless given. */
   method?: "GET" | "HEAD" | "PUT" | "DELETE";

@@ -18,6 +18,7 @@ import { type Observation, observationOptions, openObservation } from "./observa
 import { ask } from "./prompt.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
+import { deliverEvents } from "./serve-events.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./serve-tls.ts";
 
@@ -120,6 +121,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
       await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
     );
     const console = started(await serveConsole(plan.console, { data, mode, log, ...entrance, s3 }));
+    started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     await announce(invocation, { server, s3, console, location: data.location, mode, tls: tls?.source });
     await endingSignal(tls);

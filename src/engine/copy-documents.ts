@@ -3,9 +3,9 @@ import { CopyError } from "../model/copy.ts";
 import type { Copying, Side } from "./copy-sides.ts";
 import type { Document } from "./records.ts";
 
-export const carriedKinds = ["secret", "credential", "own access key"] as const;
+export const carriedKinds = ["secret", "credential", "own access key", "notified bucket"] as const;
 /** What belongs to the store it was written in: its housekeeping, and whose copy it is. */
-export const ownKinds = ["housekeeping", "copy"] as const;
+export const ownKinds = ["housekeeping", "copy", "delivery lease", "delivery progress"] as const;
 
 export interface CarriedDocument {
   readonly kind: string;

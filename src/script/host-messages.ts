@@ -2,6 +2,7 @@
 import type { TlsPair } from "../http/tls.ts";
 import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
 import type { Location } from "../model/location.ts";
+import type { StoreNotification } from "../types.ts";
 
 /** All a process needs to run a script. */
 export interface LoadedScript {
@@ -43,6 +44,7 @@ export type ToHost =
   | ToObserver
   | Load
   | { readonly kind: "tls"; readonly pair: TlsPair }
+  | { readonly kind: "notification"; readonly id: number; readonly events: readonly NotificationMessage[] }
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
   /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
   | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
@@ -57,6 +59,16 @@ export type FromHost =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "beat" }
   | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
-  | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined };
+  | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined }
+  | ({ readonly kind: "notified"; readonly id: number } & Notified);
+
+/** A StoreNotification on its way. */
+export type NotificationMessage = Omit<StoreNotification, "type" | "time"> & { readonly time: number };
+
+/** What became of several: the places of those that were handled, and why others were not. */
+export interface Notified {
+  readonly handled: readonly number[];
+  readonly error: string | undefined;
+}
 
 export const beatMilliseconds = 100;

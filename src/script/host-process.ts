@@ -18,6 +18,7 @@ import {
   type FromHost,
   type Load,
   type LoadedScript,
+  type NotificationMessage,
   type ToHost,
 } from "./host-messages.ts";
 
@@ -75,7 +76,9 @@ async function load({
   const listening = await listen(host.handle, { path: socketPath }, { tls, trusted });
   running = { host, listening, observer, close: () => engine.close() };
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
-  const present = (["fetch", "scheduled"] as const).filter((name) => typeof handlers[name] === "function");
+  const present = (["fetch", "scheduled", "notification"] as const).filter(
+    (name) => typeof handlers[name] === "function",
+  );
   say({ kind: "ready", handlers: present });
 }
 
@@ -123,6 +126,11 @@ async function runScheduled(id: number, cron: string, time: number): Promise<voi
   }
 }
 
+async function runNotification(id: number, events: readonly NotificationMessage[]): Promise<void> {
+  const notified = await running?.host.notification(events);
+  if (notified !== undefined) say({ kind: "notified", id, ...notified });
+}
+
 /** A fault of the script that no place in it shows. */
 class HandlersFault extends TypeError {}
 
@@ -148,6 +156,8 @@ process.on("message", (message: ToHost, socket?: Socket) => {
     void runScheduled(message.id, message.cron, message.time);
   } else if (message.kind === "tell figures" || message.kind === "lines taken") {
     running?.observer.heard(message);
+  } else if (message.kind === "notification") {
+    void runNotification(message.id, message.events);
   } else if (message.kind === "drain") {
     drain().catch((error: unknown) => {
       console.error(error);

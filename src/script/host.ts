@@ -6,10 +6,12 @@ import { tellSender } from "../http/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
-import type { Mode } from "./host-messages.ts";
+import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
 import { namesHost } from "./host-names.ts";
+import { handleAll } from "./notifications.ts";
 
 export interface ScriptContext {
   waitUntil(promise: Promise<unknown>): void;
@@ -28,11 +30,14 @@ export type Environment = Record<string, unknown>;
 export interface ScriptHandlers {
   fetch?(request: Request, env: Environment, context: ScriptContext): Response | Promise<Response>;
   scheduled?(event: ScheduledEvent, env: Environment, context: ScriptContext): unknown;
+  notification?(event: StoreNotification, env: Environment, context: ScriptContext): unknown;
 }
 
 export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
+  /** Runs the notification handler for each; those of one key one after the other, until one of them fails. */
+  notification(events: readonly NotificationMessage[]): Promise<Notified>;
   /** Waits for what the script has asked to be waited for. */
   settle(): Promise<void>;
 }
@@ -103,6 +108,14 @@ export function createHost(
           throw error;
         },
       );
+    },
+    async notification(events) {
+      const handling = handleAll(handlers, env, context, events);
+      waitFor(handling);
+      const { handled, error } = await handling;
+      for (const _ of handled) observer?.ran("notification", "done");
+      if (error !== undefined) observer?.ran("notification", "failed");
+      return { handled, error };
     },
     async settle() {
       while (waiting.size > 0) await Promise.all(waiting);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createHandover } from "../http/handover.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch, Watched } from "../metrics/watch.ts";
-import type { FromHost, Load, ToHost } from "./host-messages.ts";
+import type { FromHost, Load, NotificationMessage, Notified, ToHost } from "./host-messages.ts";
 
 /** What is to be loaded; how it is reached is the same for all. */
 export type ScriptLoad = Omit<Load, keyof Entrance>;
@@ -17,6 +17,8 @@ export interface HostProcess {
   load(load: ScriptLoad): Promise<void>;
   /** Runs the scheduled handler once; rejects with what it threw. */
   scheduled(cron: string, time: number): Promise<void>;
+  /** Runs the notification handler for each; rejects when the process ends meanwhile. */
+  notify(events: readonly NotificationMessage[]): Promise<Notified>;
   /** How long the event loop has not turned. */
   silence(): number;
   /** Hands over a connection of which nothing was read; one that it does not take stays with the caller. */
@@ -123,13 +125,19 @@ function hostProcess(
   let isGivenUp = false;
   let nextRun = 1;
   const runs = new Map<number, (error: string | undefined) => void>();
+  const notifying = new Map<number, { resolve(notified: Notified): void; reject(error: Error): void }>();
   const givingUp = new Set<() => void>();
   const loaded: { settle: (message: FromHost) => void } = { settle: () => {} };
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
     child.on("error", (error) => resolve(error.message));
   });
-  void ended.then(giveUp);
+  void ended.then((how) => {
+    giveUp();
+    // All at once, and not one listener each: there are many in the life of a process.
+    for (const { reject } of notifying.values()) reject(new Error(`the process ended while it ran: ${how}`));
+    notifying.clear();
+  });
   const forget = tls?.onChange((pair) => say({ kind: "tls", pair }));
   void ended.then(forget);
 
@@ -138,6 +146,10 @@ function hostProcess(
     if (message.kind === "ready" || message.kind === "failed") loaded.settle(message);
     if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
     if (message.kind === "connection") handover.answered(message.id, message.isTaken);
+    if (message.kind === "notified") {
+      notifying.get(message.id)?.resolve(message);
+      notifying.delete(message.id);
+    }
     if (message.kind === "ran") {
       runs.get(message.id)?.(message.error);
       runs.delete(message.id);
@@ -182,6 +194,13 @@ function hostProcess(
         runs.set(id, (error) => (error === undefined ? resolve() : reject(new Error(error))));
         void ended.then((how) => reject(new Error(`The process ended while it ran: ${how}.`)));
         say({ kind: "scheduled", id, cron, time });
+      }),
+    notify: (events) =>
+      new Promise((resolve, reject) => {
+        const id = nextRun++;
+        notifying.set(id, { resolve, reject });
+        if (isGivenUp) reject(new Error("the process has ended"));
+        else say({ kind: "notification", id, events });
       }),
     silence: () => Date.now() - lastBeat,
     offer: async (socket) => !isGivenUp && handover.offer(socket),

@@ -1,7 +1,9 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
+import { setTimeout as pause } from "node:timers/promises";
 import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
 import type { ScriptConfig } from "./config.ts";
+import type { NotificationMessage, Notified } from "./host-messages.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
 import type { ServerOptions } from "./server.ts";
@@ -13,6 +15,7 @@ export interface RunningScript {
   readonly pool: Pool;
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
+  notify(events: readonly NotificationMessage[]): Promise<Notified>;
   close(): Promise<void>;
 }
 
@@ -26,6 +29,8 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
 }
 
 const secretsMilliseconds = 1000;
+/** A notification handler that takes longer is taken to have failed. */
+const notifyMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
   const { mode, location, presign, secrets, log, processes, socketPath } = options;
@@ -109,6 +114,19 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     async scheduled(cron, time) {
       const process = await pool.pick();
       await process.scheduled(cron, time);
+    },
+    async notify(events) {
+      const process = await pool.pick();
+      const late = new AbortController();
+      const lateness = pause(notifyMilliseconds, undefined, { signal: late.signal, ref: false }).then(() => {
+        throw new Error(`the handler did not end within ${notifyMilliseconds / 60_000} minutes`);
+      });
+      try {
+        return await Promise.race([process.notify(events), lateness]);
+      } finally {
+        lateness.catch(() => {});
+        late.abort();
+      }
     },
     async close() {
       clearInterval(polling);

@@ -10,6 +10,7 @@ import { withData } from "../context.ts";
 import { telling } from "../failures.ts";
 import { counted } from "../output.ts";
 import { ask } from "../prompt.ts";
+import { notifyCommand } from "./bucket-notify.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -109,7 +110,7 @@ const deleteCommand: Command = {
 export const bucketCommands: CommandGroup = {
   name: "bucket",
   summary: "Make, list and delete buckets",
-  commands: [createCommand, listCommand, infoCommand, deleteCommand],
+  commands: [createCommand, listCommand, infoCommand, notifyCommand, deleteCommand],
 };
 
 function bucketJson({ name, created, storageClass }: BucketRecord) {

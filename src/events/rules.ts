@@ -1,0 +1,190 @@
+// The rules of a bucket's events: made, checked, listed and taken back. The secret of a webhook is shown once, when its
+// rule is made, and kept sealed.
+import { randomBytes } from "node:crypto";
+import type { Engine } from "../engine/engine.ts";
+import type { Documents } from "../engine/records.ts";
+import { StoreError } from "../model/errors.ts";
+import { eventPatterns, type NotificationRule } from "../model/notification.ts";
+import { seal, unseal } from "../model/seal.ts";
+import { forgetBucket, noteBucket } from "./notified-buckets.ts";
+import { forgetProgress, type Progress, progressName, readProgress } from "./progress.ts";
+
+/** A rule that cannot be; the message never holds a secret. */
+export class NotificationError extends Error {
+  override readonly name = "NotificationError";
+}
+
+export interface NewRule {
+  readonly id?: string | undefined;
+  /** All there are unless given. */
+  readonly events?: readonly string[] | undefined;
+  readonly prefix?: string | undefined;
+  readonly suffix?: string | undefined;
+  readonly keep?: number | undefined;
+  readonly target:
+    | { readonly kind: "webhook"; readonly url: string }
+    | { readonly kind: "script"; readonly name: string };
+}
+
+export interface ListedRule {
+  readonly rule: NotificationRule;
+  /** How many events wait to be delivered. */
+  readonly waiting: number;
+  readonly progress: Progress;
+}
+
+export interface NotificationRules {
+  /** With the secret that signatures are made of, for a webhook. */
+  add(
+    bucket: string,
+    rule: NewRule,
+  ): Promise<{ readonly rule: NotificationRule; readonly secret?: string | undefined }>;
+  list(bucket: string): Promise<ListedRule[]>;
+  /** With what it had still to deliver; false when there is none. */
+  remove(bucket: string, id: string): Promise<boolean>;
+}
+
+type RulesEngine = Pick<
+  Engine,
+  "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "strikeEvents"
+>;
+
+const mostRules = 100;
+const idShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+export function createNotificationRules(
+  engine: RulesEngine,
+  documents: Documents,
+  secretKey: () => Uint8Array,
+): NotificationRules {
+  async function rulesOf(bucket: string): Promise<readonly NotificationRule[]> {
+    const found = await engine.bucket(bucket);
+    if (found === undefined) throw new StoreError("NoSuchBucket");
+    return found.settings.notifications ?? [];
+  }
+
+  return {
+    async add(bucket, { id = newRuleId(), target, ...given }) {
+      const rules = await rulesOf(bucket);
+      if (!idShape.test(id)) {
+        throw new NotificationError(
+          `"${id}" cannot name a rule: use letters, digits, dots and dashes, 63 at most.`,
+        );
+      }
+      if (rules.some((rule) => rule.id === id))
+        throw new NotificationError(`There is a rule "${id}" already.`);
+      if (rules.length >= mostRules)
+        throw new NotificationError(`A bucket may have ${mostRules} rules, and this one has.`);
+      const { events = [], prefix = "", suffix = "", keep } = given;
+      const secret = target.kind === "webhook" ? newSecret() : undefined;
+      const rule: NotificationRule = {
+        id,
+        events: events.length === 0 ? allEvents : [...new Set(events.map(eventPattern))],
+        prefix,
+        suffix,
+        target:
+          target.kind === "webhook"
+            ? {
+                ...target,
+                url: checkedUrl(target.url),
+                secret: seal(secretKey(), place(bucket, id), secret!),
+              }
+            : target,
+        ...(keep === undefined ? {} : { keep }),
+      };
+      // First: a rule that nobody looks for would keep its events for ever.
+      await noteBucket(documents, bucket);
+      await engine.changeSettings(bucket, { notifications: [...rules, rule] });
+      return { rule, secret };
+    },
+    async list(bucket) {
+      const rules = await rulesOf(bucket);
+      const counts = new Map((await engine.countEvents(bucket)).map(({ rule, count }) => [rule, count]));
+      return Promise.all(
+        rules.map(async (rule) => ({
+          rule,
+          waiting: counts.get(rule.id) ?? 0,
+          progress: await readProgress(documents, progressName(bucket, rule.id)),
+        })),
+      );
+    },
+    async remove(bucket, id) {
+      const rules = await rulesOf(bucket);
+      const kept = rules.filter((rule) => rule.id !== id);
+      if (kept.length === rules.length) return false;
+      await engine.changeSettings(bucket, { notifications: kept.length === 0 ? undefined : kept });
+      await strikeAll(engine, bucket, id);
+      await forgetProgress(documents, progressName(bucket, id));
+      if (kept.length === 0) await forgetBucket(documents, bucket);
+      return true;
+    },
+  };
+}
+
+async function strikeAll(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
+  for (;;) {
+    const waiting = await engine.waitingEvents(bucket, rule, 1000);
+    if (waiting.length === 0) return;
+    await engine.strikeEvents(
+      bucket,
+      waiting.map(({ entry }) => entry),
+    );
+  }
+}
+
+const allEvents = eventPatterns.filter((pattern) => pattern.endsWith("*"));
+
+/** What people call them. */
+const shortNames: Readonly<Record<string, string>> = {
+  create: "s3:ObjectCreated:*",
+  delete: "s3:ObjectRemoved:*",
+  expire: "s3:LifecycleExpiration:*",
+};
+
+function eventPattern(given: string): string {
+  const short = Object.hasOwn(shortNames, given) ? shortNames[given]! : given;
+  const name = short.startsWith("s3:") ? short : `s3:${short}`;
+  if (eventPatterns.includes(name)) return name;
+  const known = [...Object.keys(shortNames), ...eventPatterns].join(", ");
+  throw new NotificationError(`There is no event "${given}". There are: ${known}.`);
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new NotificationError(
+      `"${text}" is no address of a webhook: it begins with https:// or http://, such as https://example.com/hook.`,
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new NotificationError(
+      "The address of a webhook must not hold a password: what it receives is signed, which it can check.",
+    );
+  }
+  url.hash = "";
+  return url.href;
+}
+
+function place(bucket: string, id: string): readonly string[] {
+  return ["notification", bucket, id];
+}
+
+/** What a webhook's signatures are made of. */
+export function openSecret(key: Uint8Array, bucket: string, { id, target }: NotificationRule): string {
+  const sealed = target.kind === "webhook" ? target.secret : "";
+  const secret = unseal(key, place(bucket, id), sealed);
+  if (secret !== undefined) return secret;
+  throw new NotificationError(
+    `The secret of rule "${id}" was sealed under another key than the one in use. ` +
+      "Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with, " +
+      `or make the rule anew: store bucket notify remove ${bucket} ${id}`,
+  );
+}
+
+function newRuleId(): string {
+  return randomBytes(4).toString("hex");
+}
+
+function newSecret(): string {
+  return `whsec_${randomBytes(32).toString("base64url")}`;
+}

@@ -1,0 +1,82 @@
+// A webhook: events go to a URL by POST, signed. Only an answer that says it was taken (2xx) counts; a redirect does
+// not, since whoever redirects could send events, and signatures, anywhere.
+import { createHmac } from "node:crypto";
+import { createOutgoing } from "../http/outgoing.ts";
+import { type Delivery, messageOf, type Sender, testMessageOf } from "./message.ts";
+import type { Target } from "./target.ts";
+
+export interface Webhook extends Target {
+  /** Sends what S3 sends to find out whether somebody is there; throws in words when nobody is. */
+  test(): Promise<void>;
+}
+
+export interface WebhookOptions {
+  readonly url: string;
+  readonly secret: string;
+  readonly sender: Sender;
+  readonly now: () => number;
+}
+
+const times = { connect: 10_000, answer: 30_000, idle: 30_000 };
+const longest = 60_000;
+
+export function createWebhook({ url, secret, sender, now }: WebhookOptions): Webhook {
+  const { protocol, hostname, port, pathname, search, origin, host } = new URL(url);
+  const tls = protocol === "https:";
+  const service = { hostname: hostname.replace(/^\[|\]$/g, ""), port: Number(port) || (tls ? 443 : 80), tls };
+  const outgoing = createOutgoing(service, times);
+
+  async function post(message: string): Promise<void> {
+    const body = Buffer.from(message);
+    const headers = {
+      host,
+      "content-type": "application/json",
+      "content-length": String(body.length),
+      "user-agent": "Store",
+      "store-signature": signatureOf(secret, Math.floor(now() / 1000), body),
+    };
+    const request = { method: "POST", target: pathname + search, headers, parts: [body] };
+    const answer = await outgoing.send(request, performance.now() + longest);
+    const status = answer.statusCode!;
+    // What it says further is of no interest; a short text is read to its end, so that the connection can serve again.
+    if (Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= 16_384) answer.resume();
+    else answer.destroy();
+    if (status >= 200 && status < 300) return;
+    const advice = status >= 300 && status < 400 ? "; redirects are not followed" : "";
+    throw new Error(`it answered ${status}${advice}`);
+  }
+
+  return {
+    shown: origin,
+    async deliver(deliveries: readonly Delivery[]) {
+      try {
+        await post(messageOf(sender, deliveries));
+        return { received: deliveries.map(({ entry }) => entry) };
+      } catch (error) {
+        return { received: [], failure: wordsOf(error) };
+      }
+    },
+    async test() {
+      try {
+        await post(testMessageOf(sender, now()));
+      } catch (error) {
+        throw new Error(wordsOf(error), { cause: error });
+      }
+    },
+    close: () => outgoing.close(),
+  };
+}
+
+/** Over the time as well as the bytes: an old message that somebody has kept is told from a new one. */
+export function signatureOf(secret: string, seconds: number, body: Uint8Array): string {
+  const digest = createHmac("sha256", secret).update(`${seconds}.`).update(body).digest("hex");
+  return `t=${seconds},v1=${digest}`;
+}
+
+function wordsOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "ECONNREFUSED") return "nobody listens there";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "its name is not known";
+  return error.message === "" ? code : error.message;
+}

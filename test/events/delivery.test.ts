@@ -1,0 +1,223 @@
+// Delivery of events to webhooks: signed, in order, again until they arrive, and never held up by another's target.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { Documents } from "../../src/engine/records.ts";
+import { type DelivererOptions, startDeliverer } from "../../src/events/deliverer.ts";
+import { createLease } from "../../src/events/lease.ts";
+import { createNotificationRules, type NewRule, type NotificationRules } from "../../src/events/rules.ts";
+import { openEngine } from "../../src/open.ts";
+import { until } from "../script/inside.ts";
+import { sampleBytes } from "../support/bytes.ts";
+import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
+
+const bucket = "photos";
+const secretKey = () => new Uint8Array(32).fill(7);
+const times = { poll: 5, rules: 5, firstPause: 5, longestPause: 20, again: 5 };
+
+interface Scene {
+  readonly engine: Engine;
+  readonly documents: Documents;
+  readonly rules: NotificationRules;
+  readonly log: string[];
+  add(receiver: Receiver, rule?: Omit<NewRule, "target">): Promise<{ id: string; secret: string }>;
+  deliver(options?: Partial<DelivererOptions>): ReturnType<typeof startDeliverer>;
+  put(...keys: string[]): Promise<void>;
+  waiting(id: string): Promise<number>;
+}
+
+async function openScene(t: TestContext): Promise<Scene> {
+  const { engine, documents } = await openEngine("memory:");
+  await engine.createBucket(bucket);
+  const rules = createNotificationRules(engine, documents, secretKey);
+  const log: string[] = [];
+  const deliverers: ReturnType<typeof startDeliverer>[] = [];
+  t.after(async () => {
+    await Promise.all(deliverers.map((deliverer) => deliverer.close()));
+    await engine.close();
+  });
+  return {
+    engine,
+    documents,
+    rules,
+    log,
+    async add(receiver, rule = {}) {
+      const target = { kind: "webhook", url: receiver.url } as const;
+      const added = await rules.add(bucket, { ...rule, target });
+      return { id: added.rule.id, secret: added.secret! };
+    },
+    deliver(options = {}) {
+      const deliverer = startDeliverer({
+        ...{ engine, documents, secretKey, times, log: (line: string) => log.push(line) },
+        ...options,
+      });
+      deliverers.push(deliverer);
+      return deliverer;
+    },
+    async put(...keys) {
+      for (const key of keys) await engine.put(bucket, key, sampleBytes(5));
+    },
+    async waiting(id) {
+      return (await rules.list(bucket)).find(({ rule }) => rule.id === id)!.waiting;
+    },
+  };
+}
+
+test("a webhook is sent S3's message, signed with the secret that was shown once", async (t) => {
+  const { add, put, deliver, engine, waiting } = await openScene(t);
+  const receiver = await openReceiver(t);
+  const { id, secret } = await add(receiver);
+  const before = Date.now();
+  await put("a b+ü/1.jpg");
+  const stored = (await engine.head(bucket, "a b+ü/1.jpg"))!;
+  await engine.delete(bucket, ["a b+ü/1.jpg"]);
+  deliver();
+  const [created, removed] = await receiver.took(2);
+  const { sequencer, ...object } = created!.s3.object;
+  assert.deepEqual(object, {
+    key: "a+b%2B%C3%BC%2F1.jpg",
+    size: 5,
+    eTag: stored.etag,
+    versionId: stored.version,
+  });
+  assert.equal(created!.eventName, "ObjectCreated:Put");
+  assert.equal(created!.s3.bucket.name, bucket);
+  assert.equal(created!.s3.configurationId, id);
+  assert.ok(Date.parse(created!.eventTime) >= before);
+  assert.equal(removed!.eventName, "ObjectRemoved:Delete");
+  assert.ok(removed!.s3.object.sequencer > sequencer);
+  assert.notEqual(removed!.eventId, created!.eventId);
+  for (const one of receiver.received) {
+    assert.ok(isSigned(one, secret));
+    assert.ok(!isSigned(one, "another"));
+    assert.ok(!isSigned({ ...one, body: `${one.body} ` }, secret));
+  }
+  await until(async () => (await waiting(id)) === 0, "it is struck out");
+});
+
+test("what is refused comes again, in order, until it is taken; a redirect is not followed", async (t) => {
+  const { add, put, deliver, log, rules } = await openScene(t);
+  const receiver = await openReceiver(t);
+  await add(receiver);
+  const refusals = [500, 302, 404, 503];
+  receiver.answer = () => refusals.shift() ?? 200;
+  const keys = Array.from({ length: 30 }, (_, i) => `k${i}`);
+  await put(...keys);
+  deliver();
+  const events = await receiver.took(30);
+  assert.deepEqual(
+    events.map(({ s3 }) => s3.object.key),
+    keys,
+  );
+  assert.ok(receiver.received.length > 4);
+  const told = log.filter((line) => /not delivered/.test(line));
+  assert.equal(told.length, 1, "told once, and not with each attempt");
+  assert.match(told[0]!, /bucket "photos", rule .*: it answered 500\.$/);
+  assert.ok(!log.join().includes("of=test"), "what is behind the host may be secret");
+  await until(() => log.some((line) => /delivered again/.test(line)), "that it works again is told");
+  await until(async () => {
+    const [{ progress } = {} as never] = await rules.list(bucket);
+    return progress.delivered === 30 && progress.lastFailure !== undefined;
+  }, "progress is kept");
+});
+
+test("a target that does not answer holds up no other", async (t) => {
+  const { add, put, deliver, waiting } = await openScene(t);
+  const [dead, alive] = [await openReceiver(t), await openReceiver(t)];
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  dead.answer = async () => {
+    await held;
+    return 200;
+  };
+  const { id } = await add(dead);
+  await add(alive);
+  await put("a");
+  deliver();
+  await until(() => dead.received.length > 0, "the slow one has been asked");
+  await put("b", "c");
+  await alive.took(3);
+  assert.equal(await waiting(id), 3, "struck out only when it was taken");
+  release();
+  await dead.took(3);
+});
+
+test("events that are too old when they are refused are dropped, counted and told", async (t) => {
+  const { add, put, deliver, log, rules, waiting } = await openScene(t);
+  const receiver = await openReceiver(t);
+  const { id } = await add(receiver, { keep: 60_000 });
+  await put("a", "b");
+  receiver.answer = () => 500;
+  const late = deliver({ now: () => Date.now() + 61_000 });
+  await until(async () => (await waiting(id)) === 0, "they are dropped");
+  await late.close();
+  assert.match(log.join("\n"), /are dropped .*: 2\./);
+  assert.equal((await rules.list(bucket))[0]!.progress.dropped, 2);
+});
+
+test("one deliverer of several works, and another goes on when it is gone", async (t) => {
+  const { add, put, deliver, documents } = await openScene(t);
+  const receiver = await openReceiver(t);
+  await add(receiver);
+  await put("a");
+  const first = deliver();
+  await receiver.took(1);
+  deliver();
+  const lease = (await documents.get("delivery lease", "webhooks"))!.text;
+  await put("b");
+  await receiver.took(2);
+  await first.close();
+  await put("c");
+  await receiver.took(3);
+  assert.notEqual((await documents.get("delivery lease", "webhooks"))?.text, lease);
+});
+
+test("a lease is left by the dead, and by those who are silent for too long, and by nobody else", async (t) => {
+  const { documents } = await openScene(t);
+  const times = { renew: 5, stale: 50 };
+  const first = createLease(documents, "x", { ...times, stale: 1_000_000 });
+  assert.ok(await first.hold());
+  const second = createLease(documents, "x", { renew: 5, stale: 1_000_000 });
+  assert.ok(!(await second.hold()));
+  await first.release();
+  assert.ok(await second.hold());
+  await second.release();
+  const holder = { id: "other", host: "elsewhere", pid: 1 };
+  await documents.put("delivery lease", "x", JSON.stringify(holder), undefined);
+  const third = createLease(documents, "x", times);
+  assert.ok(!(await third.hold()));
+  await until(() => third.hold(), "one that gives no sign of life is taken for dead");
+  await third.release();
+});
+
+test("rules are checked in words, and one that is removed takes its events with it", async (t) => {
+  const { rules, put, add, engine } = await openScene(t);
+  const webhook = (url: string) => ({ target: { kind: "webhook", url } }) as const;
+  const refusals: [NewRule, RegExp][] = [
+    [webhook("ftp://example.com/"), /begins with https/],
+    [webhook("nothing"), /begins with https/],
+    [webhook("https://user:secret@example.com/"), /must not hold a password/],
+    [{ ...webhook("https://example.com/"), events: ["changed"] }, /no event "changed"\. There are: create/],
+    [{ ...webhook("https://example.com/"), id: "a b" }, /cannot name a rule/],
+  ];
+  for (const [rule, words] of refusals) {
+    await assert.rejects(rules.add(bucket, rule), { name: "NotificationError", message: words });
+  }
+  await assert.rejects(rules.add("absent", webhook("https://example.com/")), { reason: "NoSuchBucket" });
+  const { rule } = await rules.add(bucket, {
+    ...webhook("https://example.com/"),
+    events: ["create", "ObjectRemoved:Delete", "s3:ObjectCreated:*"],
+    id: "mine",
+  });
+  assert.deepEqual(rule.events, ["s3:ObjectCreated:*", "s3:ObjectRemoved:Delete"]);
+  await assert.rejects(rules.add(bucket, { ...webhook("https://example.com/"), id: "mine" }), /already/);
+  const stored = JSON.stringify((await engine.bucket(bucket))!.settings);
+  assert.ok(!stored.includes("whsec_"), "its secret is sealed");
+  const other = await add(await openReceiver(t));
+  await put("a");
+  assert.equal(await rules.remove(bucket, "mine"), true);
+  assert.equal(await rules.remove(bucket, "mine"), false);
+  assert.deepEqual(await engine.countEvents(bucket), [{ rule: other.id, count: 1 }]);
+});
