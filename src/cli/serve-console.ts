@@ -60,6 +60,7 @@ export async function serveConsole(
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
+    s3: s3.presign,
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "console-port" });
   });

@@ -91,19 +91,21 @@ function errorAnswer(status: number, error: ErrorDocument["error"]): HttpRespons
   return json({ error } satisfies ErrorDocument, status);
 }
 
-/** Nothing runs, is framed or reached but what the console itself serves. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "frame-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** Nothing runs or is reached but what the console itself serves; a PDF is framed from the S3 API's origin. */
+export function pagePolicy(s3Origin: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    `frame-src ${s3Origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 const strictHeaders: readonly (readonly [string, string])[] = [
   ["x-content-type-options", "nosniff"],
@@ -113,9 +115,9 @@ const strictHeaders: readonly (readonly [string, string])[] = [
 ];
 
 /** Once an answer has a policy of its own, which only user content does, that one counts. */
-export function strictly(response: HttpResponse): HttpResponse {
+export function strictly(response: HttpResponse, policy: string): HttpResponse {
   const headers = [...response.headers];
   const hasPolicy = headers.some(([name]) => name === "content-security-policy");
-  const policy = hasPolicy ? [] : ([["content-security-policy", pagePolicy]] as const);
-  return { ...response, headers: [...headers, ...policy, ...strictHeaders] };
+  const strict = hasPolicy ? [] : ([["content-security-policy", policy]] as const);
+  return { ...response, headers: [...headers, ...strict, ...strictHeaders] };
 }

@@ -14,6 +14,8 @@ export interface HandlerOptions {
   readonly sessions: Sessions;
   readonly routes: readonly Route[];
   readonly openRoutes: readonly OpenRoute[];
+  /** What the browser is told to hold the page to. */
+  readonly policy: string;
   /** What it is called, beside addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly log: (line: string) => void;
@@ -42,9 +44,9 @@ export function createHandler(options: HandlerOptions): HttpHandler {
 
   return async (request) => {
     try {
-      return strictly(await respond(request));
+      return strictly(await respond(request), options.policy);
     } catch (error) {
-      return strictly(refusal(error) ?? unexpected(error, options.log));
+      return strictly(refusal(error) ?? unexpected(error, options.log), options.policy);
     }
   };
 }

@@ -5,14 +5,20 @@ import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
+import { pagePolicy } from "./answer.ts";
 import { createAttempts } from "./attempts.ts";
 import { bucketRoutes } from "./buckets.ts";
+import { contentRoutes } from "./content.ts";
 import { createHandler } from "./handler.ts";
 import { type ConsoleKeys, keyRoutes } from "./keys.ts";
+import { createLinks, type S3Access } from "./links.ts";
+import { singleObjectRoutes } from "./object.ts";
+import { objectRoutes } from "./objects.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { sessionRoutes, signInRoute } from "./session-routes.ts";
 import { createSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
+import { uploadRoutes } from "./uploads.ts";
 
 export interface ConsoleOptions {
   readonly engine: Engine;
@@ -26,6 +32,7 @@ export interface ConsoleOptions {
   readonly pageFolder: string;
   /** The hash of a token that only this server knows. */
   readonly ownToken: string | undefined;
+  readonly s3: S3Access;
   readonly log: (line: string) => void;
   /** With it the port speaks HTTPS. */
   readonly tls: TlsSource | undefined;
@@ -46,8 +53,17 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   const handler = createHandler({
     files: loadPageFiles(options.pageFolder),
     sessions,
-    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine), ...keyRoutes(options.keys)],
+    routes: [
+      ...sessionRoutes(sessions),
+      ...bucketRoutes(engine),
+      ...objectRoutes(engine),
+      ...singleObjectRoutes(engine, createLinks(options.s3, now)),
+      ...contentRoutes(engine),
+      ...uploadRoutes(engine),
+      ...keyRoutes(options.keys),
+    ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
+    policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
   });

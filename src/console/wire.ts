@@ -62,3 +62,80 @@ export interface TotalsDocument {
   readonly objects: number;
   readonly bytes: number;
 }
+
+export interface ObjectRow {
+  readonly key: string;
+  readonly size: number;
+  readonly uploaded: number;
+  readonly etag: string;
+  readonly storageClass: string;
+}
+
+export interface ObjectsDocument {
+  readonly prefixes: readonly string[];
+  readonly objects: readonly ObjectRow[];
+  /** Where the next page begins; not there when nothing is left. */
+  readonly cursor?: string | undefined;
+}
+
+export interface DeletedDocument {
+  readonly deleted: number;
+  /** Whether something is left under the prefix. */
+  readonly isMore: boolean;
+}
+
+export interface ObjectDocument extends ObjectRow {
+  readonly version: string;
+  /** By the fields' names; the expiry is in milliseconds since the epoch. */
+  readonly httpMetadata: Readonly<Record<string, string | number>>;
+  readonly customMetadata: Readonly<Record<string, string>>;
+  /** In hex, by the names people know them by. */
+  readonly checksums: Readonly<Record<string, string>>;
+  /** When the checksums are made of so many parts' checksums. */
+  readonly checksumParts?: number | undefined;
+  /** Of how many parts it was made; not there for one that was put in one piece. */
+  readonly parts?: number | undefined;
+  /** The MD5 of the customer's key that it is encrypted under, in hex. */
+  readonly encryptionKeyMd5?: string | undefined;
+  /** What the S3 API calls it, unsigned. */
+  readonly url: string;
+  readonly preview: Preview;
+}
+
+/** How it can be shown; one that cannot is downloaded. */
+export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
+
+export interface LinkDocument {
+  readonly url: string;
+}
+
+export interface UploadRow {
+  readonly bucket: string;
+  readonly key: string;
+  readonly id: string;
+  readonly created: number;
+  /** When it ends by itself. */
+  readonly due: number;
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+export interface UploadsDocument {
+  readonly uploads: readonly UploadRow[];
+  /** Where the next page begins; not there when nothing is left. */
+  readonly cursor?: string | undefined;
+}
+
+export interface PartRow {
+  readonly number: number;
+  readonly size: number;
+  readonly etag: string;
+}
+
+export interface PartsDocument {
+  readonly parts: readonly PartRow[];
+}
+
+export interface StoredDocument {
+  readonly etag: string;
+}

@@ -19,5 +19,8 @@
 /** @type {readonly Page[]} */
 export const pages = [
   { id: "buckets", title: "Buckets", icon: "buckets", load: () => import("./pages/buckets.js") },
+  { id: "objects", title: "Objects", under: "buckets", load: () => import("./pages/objects.js") },
+  { id: "object", title: "Object", under: "buckets", load: () => import("./pages/object.js") },
+  { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("./pages/uploads.js") },
   { id: "keys", title: "Keys", icon: "keys", load: () => import("./pages/keys.js") },
 ];

@@ -8,12 +8,16 @@ import { currentPlace, placeOf } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
+import { uploadPanel } from "./upload/panel.js";
 
 /** @import { SessionDocument } from "../wire.ts" */
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */
 let shown = new AbortController();
+
+/** One for as long as the tab is open: uploads go on while somebody signs in again. */
+const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
 export function showShell({ name }) {
@@ -36,6 +40,7 @@ export function showShell({ name }) {
       ),
     ),
     main,
+    uploads,
     h("div", { id: "toasts", role: "status", "aria-live": "polite" }),
   );
   const show = () => void showPage(main, links);
@@ -86,7 +91,7 @@ async function showPage(main, links) {
   if (signal.aborted) return;
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
-  if (!isFirst && document.activeElement === document.body) main.focus();
+  if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 /** @param {Page} page */

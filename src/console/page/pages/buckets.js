@@ -4,7 +4,9 @@ import { openConfirmation, openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, isAbort, note } from "../notices.js";
+import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { emptyBucket } from "../objects/deletion.js";
+import { placeOf } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
 /** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire.ts" */
@@ -78,7 +80,7 @@ function rowOf({ name, created, storageClass }, refresh) {
   const row = h(
     "tr",
     {},
-    h("th", { scope: "row" }, name),
+    h("th", { scope: "row" }, h("a", { href: placeOf("objects", { bucket: name }) }, name)),
     objects,
     size,
     h("td", { "data-name": "Default class" }, storageClass),
@@ -89,6 +91,11 @@ function rowOf({ name, created, storageClass }, refresh) {
       h(
         "div",
         { class: "row-tools" },
+        h(
+          "button",
+          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptying(name, refresh) },
+          "Empty",
+        ),
         h(
           "button",
           { type: "button", "aria-label": `Delete ${name}`, onclick: () => openDeletion(name, refresh) },
@@ -177,6 +184,24 @@ function openDeletion(name, refresh) {
       await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
       note(`Deleted bucket ${name}.`);
       await refresh();
+    },
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {() => Promise<void>} refresh
+ */
+function openEmptying(name, refresh) {
+  openConfirmation({
+    name,
+    title: `Empty bucket ${name}?`,
+    submit: "Delete all objects",
+    content: [
+      h("p", {}, "All objects in it are deleted, not to be brought back. The bucket and its rules stay."),
+    ],
+    async run() {
+      void emptyBucket(name).then(refresh).catch(noteFailure);
     },
   });
 }

@@ -1,0 +1,107 @@
+// What is known of a bucket's objects so far: pages come as they are asked for, and what is selected is kept by name.
+import { ask } from "../api.js";
+
+/** @import { ObjectRow, ObjectsDocument } from "../../wire.ts" */
+
+/** @typedef {{ name: string, folder: true } | { name: string, folder: false, row: ObjectRow }} Entry */
+
+const pageEntries = 200;
+
+/**
+ * @typedef {object} Wanted
+ * @property {string} bucket
+ * @property {string} prefix
+ * @property {"folders" | "flat"} view
+ */
+
+/** @param {AbortSignal} signal */
+export function createListing(signal) {
+  /** @type {Entry[]} */
+  let entries = [];
+  /** @type {Map<string, Entry>} */
+  const selected = new Map();
+  /** @type {string | undefined} */
+  let cursor;
+  /** @type {Wanted | undefined} */
+  let wanted;
+  /** @type {Promise<void> | undefined} */
+  let loading;
+  let round = 0;
+
+  /** @param {Wanted} wanted */
+  async function load({ bucket, prefix, view }) {
+    const mine = round;
+    const delimiter = view === "folders" ? "/" : undefined;
+    /** @type {ObjectsDocument} */
+    const page = await ask("/api/objects", {
+      query: { bucket, prefix, delimiter, cursor, limit: pageEntries },
+      signal,
+    });
+    // Another listing was asked for meanwhile.
+    if (mine !== round) return;
+    entries.push(
+      ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
+      ...page.objects.map((row) => ({ name: row.key, folder: /** @type {const} */ (false), row })),
+    );
+    cursor = page.cursor;
+  }
+
+  return {
+    /** @param {Wanted} next */
+    async begin(next) {
+      round++;
+      wanted = next;
+      const before = entries;
+      entries = [];
+      cursor = undefined;
+      selected.clear();
+      loading = load(next).finally(() => {
+        loading = undefined;
+      });
+      try {
+        await loading;
+      } catch (error) {
+        entries = before;
+        throw error;
+      }
+    },
+    /** The next page, if there is one and it is not on its way. Tells whether something came. */
+    async more() {
+      if (cursor === undefined || loading !== undefined || wanted === undefined) return false;
+      loading = load(wanted).finally(() => {
+        loading = undefined;
+      });
+      await loading;
+      return true;
+    },
+    get entries() {
+      return entries;
+    },
+    get hasMore() {
+      return cursor !== undefined;
+    },
+    selected,
+    /** @param {number} index */
+    toggle(index) {
+      const entry = entries[index];
+      if (entry === undefined) return;
+      if (selected.has(entry.name)) selected.delete(entry.name);
+      else selected.set(entry.name, entry);
+    },
+    /**
+     * @param {number} from
+     * @param {number} to
+     */
+    selectRange(from, to) {
+      for (const entry of entries.slice(Math.min(from, to), Math.max(from, to) + 1)) {
+        selected.set(entry.name, entry);
+      }
+    },
+    /** All that was loaded, or none when all of it was selected. */
+    toggleAll() {
+      const isAll = entries.length > 0 && entries.every(({ name }) => selected.has(name));
+      selected.clear();
+      if (!isAll) for (const entry of entries) selected.set(entry.name, entry);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// Changing what is said of an object: HTTP metadata, metadata of one's own, and the storage class.
+import { ask } from "../api.js";
+import { openForm } from "../dialog.js";
+import { h, icon } from "../dom.js";
+import { icons } from "../icons.js";
+import { note } from "../notices.js";
+
+/** @import { ObjectDocument } from "../../wire.ts" */
+
+/** The fields by the names of the headers that they become. */
+export const httpFields = /** @type {const} */ ([
+  ["contentType", "Content-Type"],
+  ["contentDisposition", "Content-Disposition"],
+  ["contentEncoding", "Content-Encoding"],
+  ["contentLanguage", "Content-Language"],
+  ["cacheControl", "Cache-Control"],
+  ["cacheExpiry", "Expires"],
+]);
+
+/**
+ * @param {string} bucket
+ * @param {ObjectDocument} object
+ * @param {() => void} done
+ */
+export function openMetadataForm(bucket, object, done) {
+  const fields = httpFields.map(([name, header]) => {
+    const value = object.httpMetadata[name] ?? "";
+    const text = typeof value === "number" ? new Date(value).toISOString() : value;
+    return { name, header, input: h("input", { id: `field-${name}`, value: text, autocomplete: "off" }) };
+  });
+  const rows = h("div", { class: "pairs" });
+  const add = (name = "", value = "") => {
+    const row = pairRow(name, value);
+    rows.append(row);
+    return row;
+  };
+  for (const [name, value] of Object.entries(object.customMetadata)) add(name, value);
+  const storageClass = h(
+    "select",
+    { id: "field-class" },
+    h("option", { value: "Standard" }, "Standard"),
+    h("option", { value: "InfrequentAccess" }, "Infrequent access"),
+  );
+  storageClass.value = object.storageClass;
+  const { dialog } = openForm({
+    title: "Edit metadata",
+    submit: "Save",
+    content: [
+      h(
+        "p",
+        { class: "quiet" },
+        "The object is stored anew with the same bytes, unless somebody changes it meanwhile.",
+      ),
+      ...fields.flatMap(({ name, header, input }) => [h("label", { for: `field-${name}` }, header), input]),
+      h("label", { for: "field-class" }, "Storage class"),
+      storageClass,
+      h("h3", {}, "Metadata of your own"),
+      rows,
+      h(
+        "button",
+        { type: "button", onclick: () => add().querySelector("input")?.focus() },
+        icon(icons.add),
+        "Add",
+      ),
+    ],
+    async run() {
+      await ask("/api/object/metadata", {
+        method: "POST",
+        json: {
+          ...{ bucket, key: object.key, etag: object.etag, storageClass: storageClass.value },
+          httpMetadata: Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()])),
+          customMetadata: pairsOf(rows),
+        },
+      });
+      note("Saved the metadata.");
+      done();
+    },
+  });
+  dialog.classList.add("wide");
+}
+
+/**
+ * @param {string} name
+ * @param {string} value
+ */
+function pairRow(name, value) {
+  const remove = () => row.remove();
+  const row = h(
+    "div",
+    { class: "pair" },
+    h("input", { "aria-label": "Name", placeholder: "name", value: name, autocomplete: "off" }),
+    h("input", { "aria-label": "Value", placeholder: "value", value, autocomplete: "off" }),
+    h(
+      "button",
+      { class: "tool", type: "button", "aria-label": "Remove", onclick: remove },
+      icon(icons.close),
+    ),
+  );
+  return row;
+}
+
+/** @param {HTMLElement} rows */
+function pairsOf(rows) {
+  /** @type {Record<string, string>} */
+  const pairs = {};
+  for (const row of rows.children) {
+    const [name, value] = row.querySelectorAll("input");
+    if (name !== undefined && value !== undefined && name.value !== "") pairs[name.value] = value.value;
+  }
+  return pairs;
+}

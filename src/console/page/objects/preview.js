@@ -1,0 +1,113 @@
+// Shows an object's content. Pictures, video and sound go into elements that run nothing, text is read and shown as
+// text, and the server sends all of it in a sandbox, whatever it says it is. A PDF is framed from another origin.
+import { address, ask, refused } from "../api.js";
+import { h } from "../dom.js";
+import { bytes } from "../format.js";
+import { failure, isAbort } from "../notices.js";
+
+/** @import { LinkDocument, ObjectDocument } from "../../wire.ts" */
+
+const mostTextBytes = 256 * 1024;
+/** Larger ones are shown when asked for. */
+const mostPictureBytes = 25 * 1024 * 1024;
+
+/**
+ * @param {string} bucket
+ * @param {ObjectDocument} object
+ * @param {AbortSignal} signal
+ */
+export function preview(bucket, object, signal) {
+  const place = h("div", { class: "preview" });
+  const { preview: kind, size, encryptionKeyMd5 } = object;
+  const show = () => place.replaceChildren(contentOf(bucket, object, signal));
+  if (encryptionKeyMd5 !== undefined) {
+    place.append(
+      h("p", { class: "quiet" }, "It is encrypted under a customer's key, without which nobody can read it."),
+    );
+  } else if (size === 0) place.append(h("p", { class: "quiet" }, "It is empty."));
+  else if (kind === "none") {
+    place.append(
+      h("p", { class: "quiet" }, "Its content type is none that can be shown here. Download it instead."),
+    );
+  } else if (kind === "image" && size > mostPictureBytes) {
+    place.append(h("button", { type: "button", onclick: show }, `Show this picture of ${bytes(size)}`));
+  } else show();
+  return place;
+}
+
+/**
+ * @param {string} bucket
+ * @param {ObjectDocument} object
+ * @param {AbortSignal} signal
+ * @returns {Node}
+ */
+function contentOf(bucket, { key, etag, preview: kind, size }, signal) {
+  const src = address("/api/content", { bucket, key, etag, as: "preview" });
+  const title = `Preview of ${key}`;
+  switch (kind) {
+    case "image":
+      return h("img", { src, alt: title });
+    case "video":
+      return h("video", { src, controls: true, preload: "metadata", "aria-label": title });
+    case "audio":
+      return h("audio", { src, controls: true, preload: "metadata", "aria-label": title });
+    case "pdf":
+      return pdfFrame(bucket, key, { title, signal });
+    default:
+      return textOf(src, { size, kind, title, signal });
+  }
+}
+
+/**
+ * No browser shows a PDF in a sandbox: it comes from the S3 API, another origin, by a link that lasts for a moment.
+ *
+ * @param {string} bucket
+ * @param {string} key
+ * @param {{ title: string, signal: AbortSignal }} options
+ */
+function pdfFrame(bucket, key, { title, signal }) {
+  const frame = h("iframe", { title, referrerpolicy: "no-referrer" });
+  async function load() {
+    try {
+      /** @type {LinkDocument} */
+      const { url } = await ask("/api/object/frame", { query: { bucket, key }, signal });
+      frame.src = url;
+    } catch (error) {
+      if (!isAbort(error)) frame.replaceWith(failure(error, load));
+    }
+  }
+  void load();
+  return frame;
+}
+
+/**
+ * @param {string} src
+ * @param {{ size: number, kind: string, title: string, signal: AbortSignal }} options
+ */
+function textOf(src, { size, kind, title, signal }) {
+  const place = h("pre", { tabindex: 0, role: "region", "aria-label": title }, "…");
+  async function load() {
+    try {
+      const headers = size > mostTextBytes ? { range: `bytes=0-${mostTextBytes - 1}` } : undefined;
+      const response = await fetch(src, headers === undefined ? { signal } : { headers, signal });
+      if (!response.ok) throw await refused(response.status, () => response.json());
+      const text = await response.text();
+      place.textContent = kind === "json" && size <= mostTextBytes ? pretty(text) : text;
+      if (size > mostTextBytes)
+        place.after(h("p", { class: "quiet" }, `The first ${bytes(mostTextBytes)} of ${bytes(size)}.`));
+    } catch (error) {
+      if (!isAbort(error)) place.replaceWith(failure(error, load));
+    }
+  }
+  void load();
+  return place;
+}
+
+/** @param {string} text */
+function pretty(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return text;
+  }
+}

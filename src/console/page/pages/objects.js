@@ -1,0 +1,214 @@
+// The objects of a bucket, by folder or flat: searching by prefix, selecting and deleting many, and uploading.
+import { h, icon } from "../dom.js";
+import { number } from "../format.js";
+import { icons } from "../icons.js";
+import { empty, isAbort, noteFailure } from "../notices.js";
+import { crumbs } from "../objects/crumbs.js";
+import { openDeletion } from "../objects/deletion.js";
+import { createListing } from "../objects/listing.js";
+import { hrefOf, rowOf, visible } from "../objects/row.js";
+import { go, placeOf } from "../router.js";
+import { addShortcuts } from "../shortcuts.js";
+import { acceptDrops, uploadButtons } from "../upload/intake.js";
+import { onStored } from "../upload/queue.js";
+import { unfinishedNotice } from "../upload/unfinished.js";
+import { virtualList } from "../virtual-list.js";
+
+/** @import { View } from "../pages.js" */
+
+/** @param {View} view */
+export async function render({ params, signal, setTitle }) {
+  const bucket = params.get("bucket") ?? "";
+  if (bucket === "") {
+    go("buckets");
+    return h("div", {});
+  }
+  const folder = params.get("prefix") ?? "";
+  setTitle(folder === "" ? bucket : `${bucket}/${folder}`);
+  /** @type {"folders" | "flat"} */
+  const view = params.get("view") === "flat" ? "flat" : "folders";
+  const listing = createListing(signal);
+  let lastToggled = 0;
+
+  const search = h("input", {
+    type: "search",
+    "aria-label": "Search by prefix",
+    placeholder: "Search by prefix",
+    autocomplete: "off",
+    spellcheck: "false",
+    value: params.get("search") ?? "",
+    oninput: () => searchSoon(),
+  });
+  const told = h("span", { class: "quiet", role: "status" });
+  const chosen = h("div", { class: "chosen" });
+  const nothing = h("div", { class: "list-empty" });
+  const list = virtualList({
+    label: `Objects of ${bucket}`,
+    drawRow(index) {
+      const entry = /** @type {import("../objects/listing.js").Entry} */ (listing.entries[index]);
+      const isSelected = listing.selected.has(entry.name);
+      /** @param {boolean} range */
+      const onToggle = (range) => toggle(index, range);
+      return rowOf(entry, { bucket, prefix: folder, isSelected, onToggle });
+    },
+    onOpen(index) {
+      const entry = listing.entries[index];
+      if (entry !== undefined) location.hash = hrefOf(bucket, entry);
+    },
+    onToggle: toggle,
+    onToggleAll() {
+      listing.toggleAll();
+      tell();
+    },
+    onNearEnd: () => void more(),
+  });
+
+  /**
+   * @param {number} index
+   * @param {boolean} range
+   */
+  function toggle(index, range) {
+    if (range) listing.selectRange(lastToggled, index);
+    else listing.toggle(index);
+    lastToggled = index;
+    tell();
+  }
+
+  function tell() {
+    list.redraw();
+    const { entries, hasMore, selected } = listing;
+    told.textContent = `${number(entries.length)}${hasMore ? "+" : ""} shown`;
+    chosen.replaceChildren(
+      ...(selected.size === 0
+        ? []
+        : [
+            h("span", {}, `${number(selected.size)} selected`),
+            h("button", { type: "button", onclick: deleteSelected }, icon(icons.remove), "Delete"),
+            h("button", { type: "button", onclick: clear }, "Clear"),
+          ]),
+    );
+  }
+
+  function clear() {
+    listing.selected.clear();
+    tell();
+    list.element.focus();
+  }
+
+  function deleteSelected() {
+    if (listing.selected.size > 0) openDeletion(bucket, [...listing.selected.values()], refresh);
+  }
+
+  async function more() {
+    try {
+      if (!(await listing.more())) return;
+      list.setCount(listing.entries.length, "same");
+      tell();
+    } catch (error) {
+      if (!isAbort(error)) noteFailure(error);
+    }
+  }
+
+  async function refresh() {
+    const prefix = folder + search.value;
+    await listing.begin({ bucket, prefix, view });
+    lastToggled = 0;
+    list.setCount(listing.entries.length, "other");
+    const isEmpty = listing.entries.length === 0;
+    nothing.replaceChildren(...(isEmpty ? [nothingHere(bucket, prefix)] : []));
+    tell();
+  }
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let searching;
+  function searchSoon() {
+    clearTimeout(searching);
+    searching = setTimeout(() => {
+      history.replaceState(null, "", placeOf("objects", { ...place(), search: search.value }));
+      refresh().catch((error) => isAbort(error) || noteFailure(error));
+    }, 150);
+  }
+
+  const place = () => ({ bucket, prefix: folder, view: view === "flat" ? "flat" : undefined });
+  const target = { bucket, prefix: folder };
+  const buttons = uploadButtons(target);
+  const content = h(
+    "div",
+    { class: "objects" },
+    h("div", { class: "page-head" }, crumbs(bucket, folder), ...buttons.elements),
+    unfinishedNotice(bucket),
+    h(
+      "div",
+      { class: "list-tools" },
+      h("div", { class: "search" }, icon(icons.search), search),
+      viewSwitch(place(), view),
+      chosen,
+      told,
+    ),
+    h("div", { class: "card list-card" }, listHead(), list.element, nothing),
+  );
+  acceptDrops(content, target, signal);
+  onStored(signal, (stored) => {
+    if (stored === bucket) refresh().catch((error) => isAbort(error) || noteFailure(error));
+  });
+  addShortcuts(signal, [
+    { key: "/", does: "Search by prefix", run: () => search.focus() },
+    { key: "u", does: "Upload files", run: buttons.pickFiles },
+    { key: "f", does: "Upload a folder", run: buttons.pickFolder },
+    { key: "ArrowDown", does: "Move in the list, with Shift select" },
+    { key: " ", does: "Select" },
+    { key: "Enter", does: "Open" },
+    { key: "Delete", does: "Delete what is selected", run: deleteSelected },
+  ]);
+  await refresh();
+  return content;
+}
+
+/**
+ * @param {Record<string, string | undefined>} place
+ * @param {"folders" | "flat"} view
+ */
+function viewSwitch(place, view) {
+  /**
+   * @param {string} title
+   * @param {"folders" | "flat"} one
+   */
+  const link = (title, one) =>
+    h(
+      "a",
+      {
+        class: "button",
+        href: placeOf("objects", { ...place, view: one === "flat" ? "flat" : undefined }),
+        "aria-current": one === view ? "true" : undefined,
+      },
+      title,
+    );
+  return h(
+    "div",
+    { class: "switch", role: "group", "aria-label": "View" },
+    link("Folders", "folders"),
+    link("Flat", "flat"),
+  );
+}
+
+function listHead() {
+  return h(
+    "div",
+    { class: "list-row list-head", "aria-hidden": "true" },
+    h("div", { class: "cell-box" }),
+    h("div", { class: "cell-name" }, "Name"),
+    h("div", { class: "cell-size number" }, "Size"),
+    h("div", { class: "cell-class" }, "Class"),
+    h("div", { class: "cell-time" }, "Uploaded"),
+  );
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} prefix
+ */
+function nothingHere(bucket, prefix) {
+  return prefix === ""
+    ? empty(`${bucket} is empty`, "Drop files or whole folders here, or use the buttons above.")
+    : empty("Nothing begins with this", h("span", { class: "mono" }, visible(prefix)));
+}

@@ -1,0 +1,137 @@
+// Uploads in flight, of every bucket: what was begun in parts and is neither complete nor given up. Their bytes take
+// room, and no listing of objects shows them.
+import { ask } from "../api.js";
+import { openForm } from "../dialog.js";
+import { h } from "../dom.js";
+import { bytes, counted, duration, number, time } from "../format.js";
+import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { visible } from "../objects/row.js";
+import { placeOf } from "../router.js";
+
+/** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire.ts" */
+/** @import { View } from "../pages.js" */
+
+/** @param {View} view */
+export async function render({ signal }) {
+  const rows = h("tbody", {});
+  const table = tableOf(rows);
+  const told = h("p", { class: "quiet", role: "status" });
+  const content = h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "page-head" },
+      h("h1", {}, "Uploads in flight"),
+      h("button", { type: "button", onclick: () => refresh().catch(noteFailure) }, "Refresh"),
+    ),
+    h("div", { class: "card table-scroll" }, table),
+    told,
+  );
+
+  async function refresh() {
+    rows.replaceChildren();
+    let count = 0;
+    let size = 0;
+    for await (const upload of uploadsOf(signal)) {
+      rows.append(rowOf(upload, refresh));
+      count++;
+      size += upload.bytes;
+    }
+    told.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in all`;
+    table.hidden = count === 0;
+    table.parentElement?.querySelector(".state")?.remove();
+    if (count === 0)
+      table.after(
+        empty("No uploads are in flight", "Here is what was begun in parts and is not complete yet."),
+      );
+  }
+
+  refresh().catch((error) => isAbort(error) || noteFailure(error));
+  return content;
+}
+
+/**
+ * @param {AbortSignal} signal
+ * @returns {AsyncIterable<UploadRow>}
+ */
+async function* uploadsOf(signal) {
+  /** @type {BucketsDocument} */
+  const { buckets } = await ask("/api/buckets", { signal });
+  for (const { name: bucket } of buckets) {
+    /** @type {string | undefined} */
+    let cursor;
+    do {
+      /** @type {UploadsDocument} */
+      const page = await ask("/api/uploads", { query: { bucket, cursor }, signal });
+      yield* page.uploads;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+}
+
+/** @param {HTMLElement} rows */
+function tableOf(rows) {
+  const heads = ["Key", "Bucket", "Begun", "Parts", "Size", "Ends by itself"].map((name) =>
+    h("th", { scope: "col", class: name === "Parts" || name === "Size" ? "number" : undefined }, name),
+  );
+  const tools = h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions"));
+  return h("table", { class: "stacks" }, h("thead", {}, h("tr", {}, ...heads, tools)), rows);
+}
+
+/**
+ * @param {UploadRow} upload
+ * @param {() => Promise<void>} refresh
+ */
+function rowOf(upload, refresh) {
+  const { bucket, key, created, due, parts } = upload;
+  const now = Date.now();
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row", class: "mono" }, visible(key)),
+    h("td", { "data-name": "Bucket" }, h("a", { href: placeOf("objects", { bucket }) }, bucket)),
+    h("td", { "data-name": "Begun", title: time(created) }, `${duration(now - created)} ago`),
+    h("td", { "data-name": "Parts", class: "number" }, number(parts)),
+    h("td", { "data-name": "Size", class: "number" }, bytes(upload.bytes)),
+    h("td", { "data-name": "Ends by itself", title: time(due) }, `in ${duration(due - now)}`),
+    h(
+      "td",
+      {},
+      h(
+        "div",
+        { class: "row-tools" },
+        h(
+          "button",
+          { type: "button", "aria-label": `Abort ${key}`, onclick: () => openAbort(upload, refresh) },
+          "Abort",
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {UploadRow} upload
+ * @param {() => Promise<void>} refresh
+ */
+function openAbort({ bucket, key, id, parts, bytes: size }, refresh) {
+  openForm({
+    title: "Abort this upload?",
+    submit: "Abort upload",
+    danger: true,
+    content: [
+      h("p", { class: "mono" }, visible(key)),
+      h(
+        "p",
+        {},
+        `${counted(parts, "part")} of ${bytes(size)} will be gone. Whoever is sending it is refused from then on.`,
+      ),
+    ],
+    async run() {
+      await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload: id } });
+      note("Aborted the upload.");
+      await refresh();
+    },
+  });
+}

@@ -1,0 +1,86 @@
+// Uploads in parts that were begun, noted in this browser, so that one can go on after the page was closed: when the
+// same file is picked again, the parts that are there need not be sent twice.
+
+const kind = "store console upload ";
+
+/**
+ * @typedef {object} Note
+ * @property {string} bucket
+ * @property {string} key
+ * @property {string} id of the upload
+ * @property {number} partSize
+ * @property {string} name of the file
+ * @property {number} size
+ * @property {number} modified
+ */
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {File} file
+ */
+function nameOf(bucket, key, { name, size, lastModified }) {
+  return kind + JSON.stringify([bucket, key, name, size, lastModified]);
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {File} file
+ * @returns {Note | undefined}
+ */
+export function noted(bucket, key, file) {
+  const text = localStorage.getItem(nameOf(bucket, key, file));
+  return text === null ? undefined : JSON.parse(text);
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {File} file
+ * @param {{ id: string, partSize: number }} upload
+ */
+export function takeNote(bucket, key, file, upload) {
+  /** @type {Note} */
+  const note = { bucket, key, ...upload, name: file.name, size: file.size, modified: file.lastModified };
+  localStorage.setItem(nameOf(bucket, key, file), JSON.stringify(note));
+}
+
+/**
+ * @param {string} bucket
+ * @param {string} key
+ * @param {File} file
+ */
+export function forget(bucket, key, file) {
+  localStorage.removeItem(nameOf(bucket, key, file));
+}
+
+/**
+ * All of a bucket.
+ *
+ * @param {string} bucket
+ * @returns {Note[]}
+ */
+export function notesOf(bucket) {
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(kind));
+  /** @type {Note[]} */
+  const notes = names.map((name) => JSON.parse(localStorage.getItem(name) ?? "null"));
+  return notes.filter((note) => note?.bucket === bucket);
+}
+
+/** @param {Note} note */
+export function forgetNote({ bucket, key, name, size, modified }) {
+  localStorage.removeItem(kind + JSON.stringify([bucket, key, name, size, modified]));
+}
+
+/**
+ * Where a file belongs that an upload was begun with.
+ *
+ * @param {string} bucket
+ * @param {File} file
+ */
+export function noteFor(bucket, { name, size, lastModified }) {
+  return notesOf(bucket).find(
+    (note) => note.name === name && note.size === size && note.modified === lastModified,
+  );
+}

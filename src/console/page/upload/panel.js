@@ -1,0 +1,150 @@
+// The uploads of this tab, in a corner: how far all of them are, and each.
+import { h, icon } from "../dom.js";
+import { bytes, number } from "../format.js";
+import { icons } from "../icons.js";
+import { allTasks, cancel, clearEnded, retry, watchTasks } from "./queue.js";
+
+/** @import { Task } from "./queue.js" */
+
+/** Shown one by one; of many thousands the others are counted. */
+const mostShown = 50;
+
+/** @type {Readonly<Record<Task["state"], number>>} */
+const order = { sending: 0, failed: 1, waiting: 2, cancelled: 3, done: 4 };
+
+export function uploadPanel() {
+  const all = h("progress", { max: 1, "aria-label": "All uploads" });
+  const told = h("span", { role: "status" });
+  const list = h("ul", {});
+  const rest = h("p", { class: "quiet" });
+  const panel = h(
+    "section",
+    { class: "uploads-panel", "aria-label": "Uploads of this page", hidden: true },
+    h(
+      "div",
+      { class: "uploads-head" },
+      told,
+      h(
+        "button",
+        {
+          class: "tool",
+          type: "button",
+          "aria-label": "Cancel all uploads",
+          title: "Cancel all",
+          onclick: cancelAll,
+        },
+        icon(icons.remove),
+      ),
+      h(
+        "button",
+        {
+          class: "tool",
+          type: "button",
+          "aria-label": "Clear finished uploads",
+          title: "Clear finished",
+          onclick: clearEnded,
+        },
+        icon(icons.close),
+      ),
+    ),
+    all,
+    list,
+    rest,
+  );
+  /** @type {Map<number, ReturnType<typeof taskRow>>} */
+  const rows = new Map();
+
+  function draw() {
+    const tasks = allTasks();
+    panel.hidden = tasks.length === 0;
+    const shown = tasks
+      .toSorted((a, b) => order[a.state] - order[b.state] || a.id - b.id)
+      .slice(0, mostShown);
+    for (const id of rows.keys()) if (!shown.some((task) => task.id === id)) rows.delete(id);
+    const elements = shown.map((task) => {
+      const row = rows.get(task.id) ?? taskRow(task);
+      rows.set(task.id, row);
+      row.tell();
+      return row.element;
+    });
+    if (
+      elements.some((element, i) => list.children[i] !== element) ||
+      list.children.length !== elements.length
+    ) {
+      list.replaceChildren(...elements);
+    }
+    rest.textContent = tasks.length > mostShown ? `and ${number(tasks.length - mostShown)} more` : "";
+    tellAll(tasks);
+  }
+
+  /** @param {readonly Task[]} tasks */
+  function tellAll(tasks) {
+    const counted = tasks.filter(({ state }) => state !== "cancelled");
+    const size = counted.reduce((sum, { file }) => sum + file.size, 0);
+    const sent = counted.reduce((sum, task) => sum + task.sent, 0);
+    all.value = size === 0 ? 1 : sent / size;
+    const done = tasks.filter(({ state }) => state === "done").length;
+    const failed = tasks.filter(({ state }) => state === "failed").length;
+    const text = `${number(done)} of ${number(counted.length)} uploaded${failed > 0 ? `, ${number(failed)} failed` : ""}`;
+    if (told.textContent !== text) told.textContent = text;
+  }
+
+  let isDue = false;
+  watchTasks(() => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      draw();
+    });
+  });
+  draw();
+  return panel;
+}
+
+function cancelAll() {
+  for (const task of [...allTasks()]) if (task.state === "waiting" || task.state === "sending") cancel(task);
+}
+
+/** @param {Task} task */
+function taskRow(task) {
+  const bar = h("progress", { max: Math.max(1, task.file.size), "aria-label": task.key });
+  const state = h("span", { class: "quiet" });
+  const stop = h(
+    "button",
+    { class: "tool", type: "button", "aria-label": `Cancel ${task.key}`, onclick: () => cancel(task) },
+    icon(icons.close),
+  );
+  const again = h(
+    "button",
+    { class: "tool", type: "button", "aria-label": `Retry ${task.key}`, onclick: () => retry(task) },
+    icon(icons.retry),
+  );
+  const element = h(
+    "li",
+    {},
+    h("span", { class: "upload-key", title: task.key }, task.key),
+    state,
+    again,
+    stop,
+    bar,
+  );
+  return {
+    element,
+    tell() {
+      bar.value = task.sent;
+      bar.hidden = task.state !== "sending" && task.state !== "waiting";
+      const words = {
+        waiting: "waiting",
+        sending: `${bytes(task.sent)} of ${bytes(task.file.size)}`,
+        done: `${bytes(task.file.size)}, done`,
+        failed: task.problem ?? "failed",
+        cancelled: "cancelled",
+      };
+      state.textContent = words[task.state];
+      element.className = task.state;
+      stop.hidden = task.state !== "sending" && task.state !== "waiting";
+      again.hidden = task.state !== "failed" && task.state !== "cancelled";
+    },
+  };
+}

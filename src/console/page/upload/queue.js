@@ -1,0 +1,122 @@
+// Every upload of this tab, whatever page is shown: a few at a time, the others wait. Whoever shows them is told of
+// every change.
+import { isAbort, noteFailure, wordsOf } from "../notices.js";
+import { discard, transfer } from "./transfer.js";
+
+/**
+ * @typedef {object} Task
+ * @property {number} id
+ * @property {string} bucket
+ * @property {string} key
+ * @property {File} file
+ * @property {"waiting" | "sending" | "done" | "failed" | "cancelled"} state
+ * @property {number} sent
+ * @property {string} [problem]
+ * @property {AbortController} [control]
+ */
+
+const atOnce = 3;
+
+/** @type {Task[]} */
+const tasks = [];
+let numbers = 0;
+/** @type {Set<() => void>} */
+const watchers = new Set();
+/** @type {Set<(bucket: string) => void>} */
+const storedListeners = new Set();
+
+/** @returns {readonly Task[]} */
+export function allTasks() {
+  return tasks;
+}
+
+/** @param {() => void} watcher */
+export function watchTasks(watcher) {
+  watchers.add(watcher);
+}
+
+/**
+ * Calls when something new is in a bucket: not for each of many files, but once they pause.
+ *
+ * @param {AbortSignal} signal
+ * @param {(bucket: string) => void} listener
+ */
+export function onStored(signal, listener) {
+  storedListeners.add(listener);
+  signal.addEventListener("abort", () => storedListeners.delete(listener));
+}
+
+function changed() {
+  for (const watcher of watchers) watcher();
+}
+
+/**
+ * @param {string} bucket
+ * @param {readonly { key: string, file: File }[]} files
+ */
+export function addFiles(bucket, files) {
+  for (const { key, file } of files)
+    tasks.push({ id: ++numbers, bucket, key, file, state: "waiting", sent: 0 });
+  start();
+  changed();
+}
+
+function start() {
+  const sending = tasks.filter(({ state }) => state === "sending").length;
+  const next = tasks.filter(({ state }) => state === "waiting").slice(0, atOnce - sending);
+  for (const task of next) void run(task);
+}
+
+/** @param {Task} task */
+async function run(task) {
+  task.state = "sending";
+  task.control = new AbortController();
+  const { bucket, key, file } = task;
+  const { signal } = task.control;
+  try {
+    /** @param {number} sent */
+    const onProgress = (sent) => {
+      task.sent = sent;
+      changed();
+    };
+    await transfer({ bucket, key, file, signal, onProgress });
+    task.sent = file.size;
+    task.state = "done";
+  } catch (error) {
+    task.sent = 0;
+    task.state = isAbort(error) ? "cancelled" : "failed";
+    if (task.state === "failed") task.problem = wordsOf(error).join(" ");
+    else await discard(bucket, key, file).catch(noteFailure);
+  }
+  start();
+  changed();
+  const isBusy = tasks.some((other) => other.bucket === bucket && /^(sending|waiting)$/.test(other.state));
+  if (!isBusy) for (const listener of storedListeners) listener(bucket);
+}
+
+/** @param {Task} task */
+export function cancel(task) {
+  if (task.state === "waiting") task.state = "cancelled";
+  else task.control?.abort();
+  changed();
+}
+
+/** @param {Task} task */
+export function retry(task) {
+  task.state = "waiting";
+  delete task.problem;
+  start();
+  changed();
+}
+
+/** Those that are over go out of sight. */
+export function clearEnded() {
+  const left = tasks.filter(({ state }) => state === "waiting" || state === "sending");
+  tasks.splice(0, tasks.length, ...left);
+  changed();
+}
+
+// Leaving would cut what is under way: the browser asks first.
+addEventListener("beforeunload", (event) => {
+  if (tasks.some(({ state }) => state === "sending" || state === "waiting")) event.preventDefault();
+});

@@ -1,0 +1,67 @@
+// Sends bytes with how far they are: XMLHttpRequest tells, fetch does not. A slice of a file is handed to the browser
+// as it is and read from the disk while it goes out, so that no file is ever in the tab's memory.
+import { address, ownHeaders, refused, unreachable } from "../api.js";
+
+/**
+ * @typedef {object} SendOptions
+ * @property {Record<string, string | number>} query
+ * @property {Blob} body
+ * @property {AbortSignal} signal
+ * @property {(sent: number) => void} onProgress
+ */
+
+/**
+ * @param {string} path
+ * @param {SendOptions} options
+ * @returns {Promise<{ etag: string }>}
+ */
+export function send(path, { query, body, signal, onProgress }) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const stop = () => request.abort();
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", stop);
+    const ended = () => signal.removeEventListener("abort", stop);
+    request.upload.onprogress = ({ loaded }) => onProgress(loaded);
+    request.onload = () => {
+      ended();
+      if (request.status < 300) resolve(JSON.parse(request.responseText));
+      else void refused(request.status, () => JSON.parse(request.responseText)).then(reject);
+    };
+    request.onerror = () => {
+      ended();
+      reject(unreachable());
+    };
+    request.onabort = () => {
+      ended();
+      reject(signal.reason);
+    };
+    request.open("PUT", address(path, query));
+    for (const [name, value] of Object.entries(ownHeaders)) request.setRequestHeader(name, value);
+    request.send(body);
+  });
+}
+
+const pauses = [500, 1000, 2000, 4000];
+
+/**
+ * Tries again after what may pass: a server that cannot be reached, or is too busy.
+ *
+ * @template T
+ * @param {AbortSignal} signal
+ * @param {() => Promise<T>} attempt
+ * @returns {Promise<T>}
+ */
+export async function persistently(signal, attempt) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const status = /** @type {{ status?: number }} */ (error).status;
+      const mayPass = status === 0 || status === 503 || status === 502 || status === 504;
+      const pause = pauses[tries];
+      if (!mayPass || pause === undefined || signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}

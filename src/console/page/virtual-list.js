@@ -1,0 +1,138 @@
+// A list of which only what is seen is in the page, however long it is. It is a grid of its own with one stop for the
+// Tab key: the arrows move inside, Space selects, Enter opens. The end asks for more.
+import { h } from "./dom.js";
+
+/**
+ * @typedef {object} ListOptions
+ * @property {string} label
+ * @property {(index: number) => HTMLElement} drawRow a row with its cells
+ * @property {(index: number) => void} onOpen
+ * @property {(index: number, range: boolean) => void} onToggle range: up to here from the last one
+ * @property {() => void} onToggleAll
+ * @property {() => void} onNearEnd
+ */
+
+/** Drawn beyond what is seen, on both sides. */
+const margin = 8;
+const narrow = matchMedia("(max-width: 720px)");
+const rowHeight = () => (narrow.matches ? 54 : 40);
+
+let lists = 0;
+
+/** @param {ListOptions} options */
+export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onNearEnd }) {
+  const id = `list-${++lists}`;
+  let count = 0;
+  let active = 0;
+  const body = h("div", { class: "list-body", role: "presentation" });
+  const grid = h(
+    "div",
+    {
+      class: "list",
+      role: "grid",
+      tabindex: 0,
+      "aria-label": label,
+      "aria-multiselectable": "true",
+      "aria-rowcount": -1,
+    },
+    body,
+  );
+
+  function draw() {
+    const height = rowHeight();
+    const first = Math.max(0, Math.floor(grid.scrollTop / height) - margin);
+    const last = Math.min(count, Math.ceil((grid.scrollTop + grid.clientHeight) / height) + margin);
+    body.style.height = `${count * height}px`;
+    /** @type {HTMLElement[]} */
+    const rows = [];
+    for (let i = first; i < last; i++) {
+      const row = drawRow(i);
+      row.id = `${id}-${i}`;
+      row.setAttribute("aria-rowindex", String(i + 1));
+      row.style.transform = `translateY(${i * height}px)`;
+      if (i === active) row.classList.add("active");
+      row.addEventListener("mousedown", () => setActive(i));
+      rows.push(row);
+    }
+    body.replaceChildren(...rows);
+    if (active >= first && active < last) grid.setAttribute("aria-activedescendant", `${id}-${active}`);
+    else grid.removeAttribute("aria-activedescendant");
+    if (last > count - 2 * margin) onNearEnd();
+  }
+
+  /** @param {number} index */
+  function setActive(index) {
+    body.querySelector(".active")?.classList.remove("active");
+    active = index;
+    document.getElementById(`${id}-${active}`)?.classList.add("active");
+    grid.setAttribute("aria-activedescendant", `${id}-${active}`);
+  }
+
+  /** @param {number} index */
+  function moveTo(index) {
+    active = Math.max(0, Math.min(count - 1, index));
+    const height = rowHeight();
+    const top = active * height;
+    if (top < grid.scrollTop) grid.scrollTop = top;
+    else if (top + height > grid.scrollTop + grid.clientHeight)
+      grid.scrollTop = top + height - grid.clientHeight;
+    draw();
+  }
+
+  const seen = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
+  /** @type {Record<string, (event: KeyboardEvent) => void>} */
+  const keys = {
+    ArrowDown: (event) => step(1, event.shiftKey),
+    ArrowUp: (event) => step(-1, event.shiftKey),
+    PageDown: () => moveTo(active + seen()),
+    PageUp: () => moveTo(active - seen()),
+    Home: () => moveTo(0),
+    End: () => moveTo(count - 1),
+    Enter: () => onOpen(active),
+    " ": (event) => onToggle(active, event.shiftKey),
+  };
+
+  /**
+   * @param {number} by
+   * @param {boolean} selects
+   */
+  function step(by, selects) {
+    moveTo(active + by);
+    if (selects) onToggle(active, true);
+  }
+
+  grid.addEventListener("keydown", (event) => {
+    if (event.target !== grid || count === 0) return;
+    if ((event.ctrlKey || event.metaKey) && event.key === "a") {
+      event.preventDefault();
+      onToggleAll();
+      return;
+    }
+    const does = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (does === undefined) return;
+    event.preventDefault();
+    does(event);
+  });
+  grid.addEventListener("scroll", draw, { passive: true });
+  const watch = new ResizeObserver(draw);
+  watch.observe(grid);
+
+  return {
+    element: grid,
+    redraw: draw,
+    /**
+     * How many there are now.
+     *
+     * @param {number} length
+     * @param {"same" | "other"} content whether what was there stays
+     */
+    setCount(length, content) {
+      count = length;
+      if (content === "other") {
+        active = 0;
+        grid.scrollTop = 0;
+      }
+      draw();
+    },
+  };
+}
