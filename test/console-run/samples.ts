@@ -1,0 +1,64 @@
+// Small files of the kinds that the console shows.
+import { crc32 } from "@node-rs/crc32";
+
+/** A grey picture. */
+export function png(width: number, height: number, deflate: (bytes: Uint8Array) => Uint8Array): Buffer {
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 0, 0, 0, 0], 8);
+  const lines = Buffer.alloc((width + 1) * height, 128);
+  for (let line = 0; line < height; line++) lines[line * (width + 1)] = 0;
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([
+    signature,
+    pngPiece("IHDR", head),
+    pngPiece("IDAT", deflate(lines)),
+    pngPiece("IEND", nothing),
+  ]);
+}
+
+const nothing = new Uint8Array();
+
+function pngPiece(name: string, content: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(name), content]);
+  const piece = Buffer.alloc(body.length + 8);
+  piece.writeUInt32BE(content.length, 0);
+  piece.set(body, 4);
+  piece.writeUInt32BE(crc32(body), body.length + 4);
+  return piece;
+}
+
+/** Silence. */
+export function wav(seconds: number): Buffer {
+  const rate = 8000;
+  const size = Math.round(seconds * rate);
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + size, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(1, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate, 28);
+  head.writeUInt16LE(1, 32);
+  head.writeUInt16LE(8, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(size, 40);
+  return Buffer.concat([head, Buffer.alloc(size, 128)]);
+}
+
+export function pdfText(text: string): string {
+  return [
+    "%PDF-1.4",
+    "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj",
+    "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj",
+    "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj",
+    `4 0 obj<</Length ${text.length + 36}>>stream`,
+    `BT /F1 36 Tf 40 90 Td (${text}) Tj ET`,
+    "endstream endobj",
+    "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj",
+    "trailer<</Root 1 0 R>>",
+  ].join("\n");
+}
