@@ -67,6 +67,7 @@ inBrowser("Hostile content", async (t, browser) => {
     for (const [key, body, contentType] of bodies) {
       await scene.put("bucket", key, body, { httpMetadata: contentType === "" ? {} : { contentType } });
       await opened.goto(`${scene.url}/${place(key)}`);
+      await opened.getByRole("heading", { name: `bucket ${key}`, exact: true }).waitFor();
       await opened.getByRole("link", { name: "Download" }).waitFor();
       assert.equal(await ran(opened), false, key);
       for (const as of ["preview", "download"]) {

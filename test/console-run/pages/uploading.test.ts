@@ -88,6 +88,8 @@ inBrowser("Uploading", async (t, browser) => {
     });
     const key = "going/on.bin";
     await page.goto(`${scene.url}/#/objects?bucket=bucket&prefix=going%2F`);
+    // Until then the page before is there, with buttons of its own.
+    await page.getByRole("heading", { name: "bucket going" }).waitFor();
     const stored = page.waitForResponse(/uploads\/part\?/);
     const file = join(scene.scene.directory, "on.bin");
     await writeFile(file, large);
