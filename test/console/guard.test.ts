@@ -2,8 +2,15 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { type TestContext, test } from "node:test";
-import { startConsole } from "../../src/console/server.ts";
+import { pagePolicy } from "../../src/console/answer.ts";
+import { createAttempts } from "../../src/console/attempts.ts";
+import { bucketRoutes } from "../../src/console/buckets.ts";
+import { createHandler } from "../../src/console/handler.ts";
+import { loadPageFiles } from "../../src/console/page-files.ts";
+import { sessionRoutes, signInRoute } from "../../src/console/session-routes.ts";
+import { createSessions } from "../../src/console/sessions.ts";
 import { createTokens, hashOf, newToken } from "../../src/console/tokens.ts";
+import { listen } from "../../src/http/listen.ts";
 import { openEngine } from "../../src/open.ts";
 import { root } from "../cli/store.ts";
 
@@ -22,20 +29,26 @@ interface Answered {
 async function scene(t: TestContext) {
   const { engine, documents } = await openEngine("memory:");
   const own = newToken();
-  const server = await startConsole({
-    ...{ engine, documents, host: "127.0.0.1", port: 0, url: "https://console.example.com" },
-    pageFolder: `${root}/src/console/page`,
-    ownToken: own.hash,
-    s3: { endpoint: "http://127.0.0.1:9000", accessKeyId: "STORE", secretAccessKey: "secret" },
+  const now = Date.now;
+  const tokens = createTokens(documents, now);
+  const sessions = createSessions({ documents, tokens, ownToken: own.hash, now });
+  const handler = createHandler({
+    files: loadPageFiles(`${root}/src/console/page`),
+    sessions,
+    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine)],
+    openRoutes: [signInRoute(sessions, createAttempts(now))],
+    policy: pagePolicy("http://127.0.0.1:9000"),
+    hostNames: ["127.0.0.1", "console.example.com"],
     log: (line) => assert.fail(line),
   });
+  const server = await listen(handler, { host: "127.0.0.1", port: 0 });
   t.after(async () => {
-    await server.close();
+    await server.drain();
     await engine.close();
   });
   const ask = (path: string, { method = "GET", headers = {}, body }: Asked = {}) =>
     new Promise<Answered>((resolve, reject) => {
-      const options = { host: "127.0.0.1", port: server.port, path, method, headers, agent: false };
+      const options = { host: "127.0.0.1", port: server.port!, path, method, headers, agent: false };
       const asked = request(options, (answer) => {
         let text = "";
         answer.setEncoding("utf8").on("data", (piece: string) => {
