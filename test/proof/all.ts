@@ -1,6 +1,7 @@
 // Every proof there is, in the order of the long run.
 import { backup } from "./backup.ts";
 import { disk } from "./disk.ts";
+import { events } from "./events.ts";
 import { fuzz } from "./fuzz.ts";
 import { kill } from "./kill.ts";
 import { leaks } from "./leaks.ts";
@@ -22,6 +23,7 @@ export const proofs: readonly Proof[] = [
   rot,
   leaks,
   backup,
+  events,
   fuzz,
   wire,
 ];
