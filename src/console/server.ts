@@ -15,6 +15,7 @@ import { createLinks, type S3Access } from "./links.ts";
 import { singleObjectRoutes } from "./object.ts";
 import { objectRoutes } from "./objects.ts";
 import { loadPageFiles } from "./page-files.ts";
+import { ruleRoutes } from "./rules.ts";
 import { sessionRoutes, signInRoute } from "./session-routes.ts";
 import { createSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
@@ -61,6 +62,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
       ...contentRoutes(engine),
       ...uploadRoutes(engine),
       ...keyRoutes(options.keys),
+      ...ruleRoutes(engine),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: pagePolicy(options.s3.endpoint),

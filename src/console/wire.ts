@@ -139,3 +139,18 @@ export interface PartsDocument {
 export interface StoredDocument {
   readonly etag: string;
 }
+
+/** Rules as the model has them; the page knows their fields by name alone. */
+export interface RulesDocument {
+  readonly lifecycle: readonly object[];
+  readonly cors: readonly object[];
+}
+
+export interface FlawsDocument {
+  readonly flaws: readonly {
+    /** Counted from 0; left out for all of them together. */
+    readonly rule?: number | undefined;
+    readonly field?: string | undefined;
+    readonly message: string;
+  }[];
+}

@@ -20,6 +20,11 @@ export interface LifecycleRule {
 
 export type When = { readonly days: number } | { readonly date: number };
 
+/** What every bucket does by itself, as long as nothing else is set. */
+export const standardLifecycle: readonly LifecycleRule[] = [
+  { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
+];
+
 export const dayMilliseconds = 24 * 3600 * 1000;
 
 type Aged = Pick<ObjectRecord, "key" | "size" | "uploaded">;

@@ -39,3 +39,8 @@ function httpMetadataBytes(http: HttpMetadata): number {
   }
   return bytes;
 }
+
+/** Neither an end of line nor another control character (RFC 9110 5.5). */
+export function isSendable(value: string): boolean {
+  return !/[\x00-\x08\x0a-\x1f\x7f]/.test(value);
+}

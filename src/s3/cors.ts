@@ -2,16 +2,14 @@
 import type { Engine } from "../engine/engine.ts";
 import type { HttpRequest } from "../http/listen.ts";
 import { type CorsRule, corsRuleFor } from "../model/cors.ts";
+import { corsFlaws } from "../model/rule-check.ts";
 import { answer, answerXml, type Call, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
-import { isSendable } from "./metadata.ts";
+import { refuseFlaws } from "./lifecycle.ts";
 import { wholePayload } from "./payload.ts";
 import type { XmlElement } from "./xml.ts";
 import { childrenOf, readXml, textOf, type XmlNode } from "./xml-reader.ts";
-
-const mostRules = 100;
-const methods = ["GET", "PUT", "POST", "DELETE", "HEAD"];
 
 export async function getBucketCors({ bucket }: Call): Promise<S3Response> {
   const cors = bucket?.settings.cors;
@@ -39,7 +37,8 @@ export async function putBucketCors({ engine, operation, request, payload }: Cal
   const bytes = await wholePayload(payload, 65_536);
   checkDocument(request, payload, bytes);
   const rules = childrenOf(readXml(bytes, "CORSConfiguration"), "CORSRule").map(readRule);
-  if (rules.length === 0 || rules.length > mostRules) throw new S3Error("MalformedXML");
+  if (rules.length === 0) throw new S3Error("MalformedXML");
+  refuseFlaws(corsFlaws(rules));
   await engine.changeSettings(operation.bucket, { cors: rules });
   return answer(200);
 }
@@ -52,30 +51,14 @@ export async function deleteBucketCors({ engine, operation }: Call): Promise<S3R
 function readRule(node: XmlNode): CorsRule {
   const all = (name: string) => childrenOf(node, name).map(({ text }) => text.trim());
   const age = textOf(node, "MaxAgeSeconds")?.trim();
-  const rule: CorsRule = {
+  return {
     id: textOf(node, "ID"),
     methods: all("AllowedMethod"),
     origins: all("AllowedOrigin"),
     headers: all("AllowedHeader"),
     exposed: all("ExposeHeader"),
-    maxAgeSeconds: age === undefined ? undefined : Number(age),
+    maxAgeSeconds: age === undefined ? undefined : /^\d{1,9}$/.test(age) ? Number(age) : Number.NaN,
   };
-  const texts = [...rule.origins, ...rule.headers, ...rule.exposed];
-  if (rule.methods.length === 0 || rule.origins.length === 0 || !texts.every(isSendable)) {
-    throw new S3Error("MalformedXML");
-  }
-  const unknown = rule.methods.find((method) => !methods.includes(method));
-  if (unknown !== undefined) {
-    throw new S3Error("InvalidRequest", {
-      message: `Found unsupported HTTP method in CORS config. Unsupported method is ${unknown}`,
-    });
-  }
-  const crowded = [...rule.origins, ...rule.headers].find((text) => text.split("*").length > 2);
-  if (crowded !== undefined) {
-    throw new S3Error("InvalidRequest", { message: `"${crowded}" can not have more than one wildcard.` });
-  }
-  if (age !== undefined && !/^\d{1,9}$/.test(age)) throw new S3Error("MalformedXML");
-  return rule;
 }
 
 /** A browser asks before it sends: answered without a signature, since it cannot send one. */

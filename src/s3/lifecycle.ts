@@ -1,5 +1,6 @@
 // Lifecycle rules as documents. What the rules do is the engine's.
-import type { LifecycleRule, When } from "../model/lifecycle.ts";
+import { type LifecycleRule, standardLifecycle, type When } from "../model/lifecycle.ts";
+import { lifecycleFlaws, type RuleFlaw } from "../model/rule-check.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
 import { S3Error } from "./errors.ts";
@@ -7,18 +8,8 @@ import { wholePayload } from "./payload.ts";
 import type { XmlElement } from "./xml.ts";
 import { childOf, childrenOf, readXml, textOf, type XmlNode } from "./xml-reader.ts";
 
-const mostRules = 1000;
-
-/** What every bucket does by itself, shown when nothing else is set. */
-const standard: LifecycleRule = {
-  id: "Default Multipart Abort Rule",
-  isEnabled: true,
-  prefix: "",
-  abortUploadsAfter: 7,
-};
-
 export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
-  const lifecycle = bucket?.settings.lifecycle ?? [standard];
+  const lifecycle = bucket?.settings.lifecycle ?? standardLifecycle;
   if (lifecycle.length === 0) throw new S3Error("NoSuchLifecycleConfiguration");
   return answerXml("LifecycleConfiguration", lifecycle.map(ruleElement));
 }
@@ -27,13 +18,9 @@ export async function putBucketLifecycle({ engine, operation, request, payload }
   const bytes = await wholePayload(payload, 1024 * 1024);
   checkDocument(request, payload, bytes);
   const nodes = childrenOf(readXml(bytes, "LifecycleConfiguration"), "Rule");
-  if (nodes.length === 0 || nodes.length > mostRules) throw new S3Error("MalformedXML");
+  if (nodes.length === 0) throw new S3Error("MalformedXML");
   const rules = nodes.map(readRule);
-  if (new Set(rules.map(({ id }) => id)).size < rules.length) {
-    throw new S3Error("InvalidArgument", {
-      message: "Rule ID must be unique. Found same ID for more than one rule",
-    });
-  }
+  refuseFlaws(lifecycleFlaws(rules));
   await engine.changeSettings(operation.bucket, { lifecycle: rules });
   return answer(200);
 }
@@ -43,27 +30,30 @@ export async function deleteBucketLifecycle({ engine, operation }: Call): Promis
   return answer(204);
 }
 
+/** The first of what is wrong, in S3's own terms. */
+export function refuseFlaws([first]: readonly RuleFlaw[]): void {
+  if (first === undefined) return;
+  const { kind, message } = first;
+  if (kind === "malformed") throw new S3Error("MalformedXML");
+  throw new S3Error(kind === "argument" ? "InvalidArgument" : "InvalidRequest", { message });
+}
+
 function readRule(node: XmlNode, index: number): LifecycleRule {
   const id = textOf(node, "ID")?.trim() || `rule-${index + 1}`;
-  if (id.length > 255) {
-    throw new S3Error("InvalidArgument", { message: "ID length should not exceed allowed limit of 255" });
-  }
   const status = textOf(node, "Status")?.trim();
   if (status !== "Enabled" && status !== "Disabled") throw new S3Error("MalformedXML");
   for (const name of ["NoncurrentVersionExpiration", "NoncurrentVersionTransition"]) {
     if (childOf(node, name) !== undefined) throw notImplemented(name);
   }
   const abort = childOf(node, "AbortIncompleteMultipartUpload");
-  const rule: LifecycleRule = {
+  return {
     id,
     isEnabled: status === "Enabled",
     ...readFilter(node),
     expire: readExpiration(childOf(node, "Expiration")),
     transition: readTransition(childrenOf(node, "Transition")),
-    abortUploadsAfter: abort === undefined ? undefined : positive(textOf(abort, "DaysAfterInitiation")),
+    abortUploadsAfter: abort === undefined ? undefined : daysOf(textOf(abort, "DaysAfterInitiation")),
   };
-  if (rule.expire ?? rule.transition ?? rule.abortUploadsAfter) return rule;
-  throw new S3Error("InvalidRequest", { message: "At least one action needs to be specified in a rule" });
 }
 
 type Filter = Pick<LifecycleRule, "prefix" | "isBare" | "largerThan" | "smallerThan">;
@@ -101,26 +91,18 @@ function readTransition(nodes: readonly XmlNode[]): When | undefined {
 function readWhen(node: XmlNode): When {
   const [days, date] = [textOf(node, "Days"), textOf(node, "Date")];
   if ((days === undefined) === (date === undefined)) throw new S3Error("MalformedXML");
-  if (days !== undefined) return { days: positive(days) };
-  const time = Date.parse(date!.trim());
-  if (!/^\d{4}-\d\d-\d\d/.test(date!.trim()) || Number.isNaN(time)) throw new S3Error("MalformedXML");
-  if (time % 86_400_000 !== 0) {
-    throw new S3Error("InvalidArgument", { message: "'Date' must be at midnight GMT" });
-  }
-  return { date: time };
+  if (days !== undefined) return { days: daysOf(days) };
+  const text = date!.trim();
+  return { date: /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN };
 }
 
-function positive(text: string | undefined): number {
-  const number = /^\s*-?\d{1,9}\s*$/.test(text ?? "") ? Number(text) : Number.NaN;
-  if (Number.isNaN(number)) throw new S3Error("MalformedXML");
-  if (number > 0) return number;
-  throw new S3Error("InvalidArgument", { message: "'Days' must be a positive integer" });
+function daysOf(text: string | undefined): number {
+  return /^\s*-?\d{1,9}\s*$/.test(text ?? "") ? Number(text) : Number.NaN;
 }
 
 function sizeOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\s*\d{1,15}\s*$/.test(text)) return Number(text);
-  throw new S3Error("MalformedXML");
+  return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
 }
 
 function notImplemented(what: string): S3Error {

@@ -1,5 +1,6 @@
 // Metadata between headers and the domain: bytes come back as the same bytes, whatever a script or client wrote.
 import { headersFromMetadata, metadataFromHeaders } from "../http/headers.ts";
+import { isSendable } from "../model/metadata.ts";
 import type { CustomMetadata, HttpMetadata, StorageClass } from "../model/object.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
@@ -74,11 +75,6 @@ export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata)
   }
   if (missing > 0) headers.push(["x-amz-missing-meta", String(missing)]);
   return headers;
-}
-
-/** Neither an end of line nor another control character (RFC 9110 5.5). */
-export function isSendable(value: string): boolean {
-  return !/[\x00-\x08\x0a-\x1f\x7f]/.test(value);
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

@@ -1,10 +1,12 @@
 // The headers of an object that is read.
+
 import { expiryOf } from "../model/lifecycle.ts";
+import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { type Call, httpTime, quoted } from "./call.ts";
 import { customerKeyHeaders } from "./customer-key.ts";
 import { S3Error } from "./errors.ts";
-import { className, isSendable, metadataHeaders } from "./metadata.ts";
+import { className, metadataHeaders } from "./metadata.ts";
 import type { S3Request } from "./request.ts";
 
 /** What a request may have said instead of what is stored: `response-content-type` and its like. */

@@ -15,6 +15,7 @@ export const topics = [
   "An object",
   "Hostile content",
   "Keys",
+  "Rules",
 ] as const;
 export type Topic = (typeof topics)[number];
 

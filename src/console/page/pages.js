@@ -23,4 +23,5 @@ export const pages = [
   { id: "object", title: "Object", under: "buckets", load: () => import("./pages/object.js") },
   { id: "uploads", title: "Uploads", icon: "uploads", load: () => import("./pages/uploads.js") },
   { id: "keys", title: "Keys", icon: "keys", load: () => import("./pages/keys.js") },
+  { id: "rules", title: "Rules", icon: "rules", load: () => import("./pages/rules.js") },
 ];

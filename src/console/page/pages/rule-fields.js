@@ -1,0 +1,70 @@
+// The fields of a rule, of either kind: what each is called, how it is typed, and what it says of the rule.
+
+/** @typedef {Record<string, unknown>} Rule as JSON */
+
+/**
+ * @typedef {object} Field
+ * @property {string} name as flaws name it
+ * @property {string} label
+ * @property {"text" | "number" | "days or date" | "lines" | "flag" | "choices"} kind
+ * @property {string} [help]
+ * @property {readonly string[]} [choices]
+ */
+
+/** @type {readonly Field[]} */
+export const lifecycleFields = [
+  { name: "id", label: "Name", kind: "text" },
+  { name: "isEnabled", label: "In force", kind: "flag" },
+  { name: "prefix", label: "Keys that begin with", kind: "text", help: "All of them when left empty." },
+  { name: "expire", label: "Delete objects", kind: "days or date" },
+  { name: "transition", label: "Move to infrequent access", kind: "days or date" },
+  { name: "abortUploadsAfter", label: "Give up unfinished uploads after days", kind: "number" },
+  { name: "largerThan", label: "Only larger than, in bytes", kind: "number" },
+  { name: "smallerThan", label: "Only smaller than, in bytes", kind: "number" },
+];
+
+/** @type {readonly Field[]} */
+export const corsFields = [
+  { name: "id", label: "Name", kind: "text" },
+  { name: "origins", label: "Origins", kind: "lines", help: "One a line, such as https://*.example.com" },
+  {
+    name: "methods",
+    label: "Methods",
+    kind: "choices",
+    choices: ["GET", "PUT", "POST", "DELETE", "HEAD"],
+  },
+  { name: "headers", label: "Request headers", kind: "lines", help: "One a line; * for every one." },
+  { name: "exposed", label: "Response headers that pages may see", kind: "lines", help: "One a line." },
+  { name: "maxAgeSeconds", label: "Seconds a browser remembers the answer", kind: "number" },
+];
+
+/**
+ * A number as it was typed; what is none is sent as null, which the server tells of.
+ *
+ * @param {string} text
+ */
+export function numberFrom(text) {
+  const typed = text.trim();
+  if (typed === "") return undefined;
+  return /^-?\d+$/.test(typed) ? Number(typed) : null;
+}
+
+/**
+ * `30` is days, `2027-01-31` a date.
+ *
+ * @param {string} text
+ */
+export function whenFrom(text) {
+  const typed = text.trim();
+  if (typed === "") return undefined;
+  if (!/^\d{4}-/.test(typed)) return { days: numberFrom(typed) };
+  const date = Date.parse(`${typed}T00:00:00Z`);
+  return { date: Number.isNaN(date) ? null : date };
+}
+
+/** @param {unknown} when */
+export function whenText(when) {
+  const { days, date } = /** @type {{ days?: number, date?: number }} */ (when ?? {});
+  if (date !== undefined) return new Date(date).toISOString().slice(0, 10);
+  return days === undefined ? "" : String(days);
+}
