@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ...["script", "binding", "http", "metrics", "model", "types.ts", "open.ts", ...faces()],
     ...["esbuild", "smol-toml", "jsonc-parser", "node:*"],
   ],
-  console: ["console", "http", "model", ...faces(), "node:*"],
+  console: ["console", "http", "metrics", "model", ...faces(), "node:*"],
   cli: [
     "cli",
     "script",

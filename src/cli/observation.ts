@@ -1,56 +1,62 @@
 // What a server counts and logs: the options that say so, and the figures of all its processes as one.
 import { resolve } from "node:path";
+import type { Monitored } from "../console/monitoring.ts";
+import type { Engine } from "../engine/engine.ts";
 import { openStreams } from "../http/open-streams.ts";
-import { createMetrics, type Metrics } from "../metrics/metrics.ts";
+import { createObserver, droppedLines, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
-import { merged, type Snapshot } from "../metrics/snapshot.ts";
+import { prometheusText } from "../metrics/prometheus.ts";
+import { merged } from "../metrics/snapshot.ts";
 import { createWatch, type Watch } from "../metrics/watch.ts";
 import type { Invocation, Option } from "./command.ts";
+import { packageVersion } from "./package-root.ts";
+import { createReadiness, type ReadinessOptions } from "./readiness.ts";
 import { openRequestLog } from "./request-log.ts";
+import { createStoreFigures } from "./store-figures.ts";
 
 export const observationOptions: Readonly<Record<string, Option>> = {
   "request-log": { value: "FILE", summary: "a line of JSON for each request; - is standard output" },
-  "no-metrics": { summary: "count no requests" },
+  "metrics-open": { summary: "let everybody read /metrics who reaches the console's port, without a token" },
+  "no-metrics": { summary: "count nothing" },
 };
 
-export interface Observation {
-  /** Whether requests are counted. */
-  readonly counts: boolean;
-  /** Of this process. */
-  readonly metrics: Metrics;
+export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** For the processes it starts. */
   readonly watch: Watch;
-  /** Of all of them, with whatever else is given. */
-  snapshot(more?: readonly Promise<Snapshot>[]): Promise<Snapshot>;
+  /** What the console's port tells, once it is known what serves. */
+  monitored(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): Monitored;
   close(): Promise<void>;
 }
 
 export async function openObservation({ options, output, directory }: Invocation): Promise<Observation> {
   const counts = !options.flag("no-metrics");
   const file = options.text("request-log");
-  const log =
-    file === undefined
-      ? undefined
-      : await openRequestLog({
-          file: file === "-" ? file : resolve(directory, file),
-          stdout: output.stdout,
-          tell: (line) => output.note(line),
-        });
-  const metrics = createMetrics();
-  tellProcess(metrics, "supervisor", openStreams);
-  if (log !== undefined) {
-    metrics.reading(
-      { name: "store_request_log_dropped_total", help: "Lines of the request log that found no room." },
-      "counter",
-      () => [[[], log.lost]],
-    );
-  }
+  const tell = (line: string) => output.note(line);
+  const path = file === undefined || file === "-" ? file : resolve(directory, file);
+  const log = path === undefined ? undefined : await openRequestLog({ path, stdout: output.stdout, tell });
   const watch = createWatch({ counts, writeLines: log?.write });
+  const { metrics, onExchange, heard } = createObserver(watch.observing, (message) => own.heard(message));
+  const own = watch.join(heard);
+  tellProcess(metrics, "supervisor", openStreams);
+  metrics.reading(
+    { name: "store_info", help: "The version that runs.", labels: ["version"] },
+    "gauge",
+    () => [[[packageVersion()], 1]],
+  );
+  if (log !== undefined) {
+    metrics.reading(droppedLines, "counter", () => [[[], log.lost]]);
+  }
   return {
-    ...{ counts, metrics, watch },
-    async snapshot(more = []) {
-      const others = await Promise.all([watch.snapshot(), ...more]);
-      return merged([metrics.snapshot(), ...others]);
+    ...{ metrics, onExchange, watch },
+    monitored({ engine, ...served }) {
+      const holdings = createStoreFigures(engine);
+      const figures = async () =>
+        prometheusText(merged(await Promise.all([watch.snapshot(), holdings.snapshot()])));
+      return {
+        troubles: createReadiness({ ...served, log: tell }),
+        figures: counts ? figures : undefined,
+        isOpen: options.flag("metrics-open"),
+      };
     },
     close: async () => log?.close(),
   };

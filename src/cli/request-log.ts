@@ -16,13 +16,13 @@ const lookMilliseconds = 1000;
 
 export interface RequestLogOptions {
   /** "-" is standard output. */
-  readonly file: string;
+  readonly path: string;
   readonly stdout: NodeJS.WritableStream;
   readonly tell: (line: string) => void;
 }
 
-export async function openRequestLog({ file, stdout, tell }: RequestLogOptions): Promise<RequestLog> {
-  return file === "-" ? toStream(stdout) : toFile(file, tell);
+export async function openRequestLog({ path, stdout, tell }: RequestLogOptions): Promise<RequestLog> {
+  return path === "-" ? toStream(stdout) : toFile(path, tell);
 }
 
 function toStream(stream: NodeJS.WritableStream): RequestLog {
@@ -43,6 +43,7 @@ async function toFile(path: string, tell: (line: string) => void): Promise<Reque
   let lookedAt = Date.now();
   let lost = 0;
   let isFailing = false;
+  let isClosed = false;
   let last: Promise<void> = Promise.resolve();
 
   /** Whoever rotates logs has renamed it, and awaits that a new one is begun. */
@@ -73,10 +74,12 @@ async function toFile(path: string, tell: (line: string) => void): Promise<Reque
       return lost;
     },
     write(lines) {
+      if (isClosed) return last;
       last = last.then(() => append(lines));
       return last;
     },
     async close() {
+      isClosed = true;
       await last;
       await handle.close();
     },

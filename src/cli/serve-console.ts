@@ -1,8 +1,10 @@
 // The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
 import { join } from "node:path";
+import type { Monitored } from "../console/monitoring.ts";
 import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import { consoleKeys } from "./console-keys.ts";
@@ -45,6 +47,8 @@ export interface ServeConsoleOptions {
   readonly data: Data;
   readonly mode: Mode;
   readonly log: (line: string) => void;
+  readonly monitored: Monitored;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly s3: RunningS3;
@@ -52,11 +56,11 @@ export interface ServeConsoleOptions {
 
 export async function serveConsole(
   { host, port, url }: ConsoleSettings,
-  { data, mode, log, tls, trusted, s3 }: ServeConsoleOptions,
+  { data, mode, s3, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
-    ...{ engine: data.engine, documents: data.documents, host, port, url, log, tls, trusted },
+    ...{ engine: data.engine, documents: data.documents, host, port, url, ...given },
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
@@ -64,5 +68,5 @@ export async function serveConsole(
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "console-port" });
   });
-  return { url: url ?? urlOf(host, server.port, tls), token: own?.token, close: () => server.close() };
+  return { url: url ?? urlOf(host, server.port, given.tls), token: own?.token, close: () => server.close() };
 }

@@ -33,6 +33,7 @@ export interface RunningS3 {
   };
   /** When keys were used, as far as this server has seen. */
   readonly uses: KeyUses;
+  isUp(): boolean;
   close(): Promise<void>;
 }
 
@@ -81,7 +82,7 @@ export async function serveS3(
   const url = urlOf(host, server.port, tls);
   const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
   return {
-    ...{ url, key, presign, uses },
+    ...{ url, key, presign, uses, isUp: server.isUp },
     async close() {
       await server.close();
       await uses.close();

@@ -51,7 +51,7 @@ interface Plan {
 }
 
 /** What stands before anything is served: the certificates, and who is told what the processes count. */
-interface ReadyPlan extends Omit<Plan, "tls">, Pick<Observation, "watch"> {
+interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
 }
 
@@ -97,7 +97,7 @@ async function servePlanned(invocation: Invocation, plan: Plan, observation: Obs
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
-    await serveAll(invocation, data, { ...plan, tls, watch: observation.watch });
+    await serveAll(invocation, data, { ...plan, ...observation, tls });
   } finally {
     tls?.close();
     await data.close();
@@ -107,7 +107,7 @@ async function servePlanned(invocation: Invocation, plan: Plan, observation: Obs
 /** Starts every server, and ends those that run, in order or because one could not be started. */
 async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
   const { output } = invocation;
-  const { mode, tls, watch } = plan;
+  const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
   const entrance = { tls: tls?.source, trusted: plan.trusted };
   const running: { close(): Promise<void> }[] = [];
@@ -120,7 +120,10 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const server = started(
       await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
     );
-    const console = started(await serveConsole(plan.console, { data, mode, log, ...entrance, s3 }));
+    const monitored = plan.monitored({ ...data, s3, scripts: server });
+    const console = started(
+      await serveConsole(plan.console, { data, mode, log, monitored, onExchange, ...entrance, s3 }),
+    );
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     await announce(invocation, { server, s3, console, location: data.location, mode, tls: tls?.source });

@@ -1,9 +1,11 @@
 // Every request to the console's port, in one place that no route can go round: the host it names, the page it comes
 // from, the session it carries, then its route; what goes wrong is told in words, and every answer is strict.
-import { randomUUID } from "node:crypto";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { nextRequestId } from "../http/request-id.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { ConsoleError, fault, refusal, strictly } from "./answer.ts";
 import { checkHost, checkOrigin } from "./guard.ts";
+import { isMonitoring, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
 import { fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
 import { sessionIdOf } from "./session-routes.ts";
@@ -18,7 +20,10 @@ export interface HandlerOptions {
   readonly policy: string;
   /** What it is called, beside addresses and localhost. */
   readonly hostNames: readonly string[];
+  readonly monitoring: Monitoring;
   readonly log: (line: string) => void;
+  /** Told of every request when its answer is over. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 export function createHandler(options: HandlerOptions): HttpHandler {
@@ -27,6 +32,8 @@ export function createHandler(options: HandlerOptions): HttpHandler {
 
   async function respond(request: HttpRequest): Promise<HttpResponse> {
     const [path = "", search = ""] = split(request.target);
+    const monitored = options.monitoring(request, path);
+    if (monitored !== undefined) return monitored;
     checkHost(request, options.hostNames);
     const file = options.files(request, path);
     if (file !== undefined) return file;
@@ -42,18 +49,37 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     return route.run({ ...call, session });
   }
 
+  /** What it is counted as: one of few names. */
+  function nameOf(request: HttpRequest, status: number): string {
+    const [path] = split(request.target);
+    const name = `${request.method} ${path}`;
+    if (routes.has(name) || openRoutes.has(name)) return name;
+    if (isMonitoring(path)) return "Monitoring";
+    return status === 200 || status === 304 ? "Page" : "Unknown";
+  }
+
   return async (request) => {
-    try {
-      return strictly(await respond(request), options.policy);
-    } catch (error) {
-      return strictly(refusal(error) ?? unexpected(error, options.log), options.policy);
-    }
+    const id = nextRequestId();
+    const began = performance.now();
+    const response = await respond(request).catch(
+      (error: unknown) => refusal(error) ?? unexpected(error, id, options.log),
+    );
+    const { status, headers } = strictly(response, options.policy);
+    return {
+      ...response,
+      headers: [...headers, ["x-request-id", id]],
+      onSent: (bytesOut, isWhole) =>
+        options.onExchange?.({
+          ...{ face: "console", id, method: request.method, operation: nameOf(request, status), status },
+          ...{ bytesIn: request.bytesRead(), bytesOut, milliseconds: performance.now() - began, isWhole },
+          remoteAddress: request.address(),
+        }),
+    };
   };
 }
 
 /** Without its query: keys stand there, and keys are the user's own. */
-function unexpected(error: unknown, log: (line: string) => void): HttpResponse {
-  const id = randomUUID();
+function unexpected(error: unknown, id: string, log: (line: string) => void): HttpResponse {
   log(
     `The console failed (${id}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
   );

@@ -5,6 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { pagePolicy } from "./answer.ts";
 import { createAttempts } from "./attempts.ts";
 import { bucketRoutes } from "./buckets.ts";
@@ -12,6 +13,7 @@ import { contentRoutes } from "./content.ts";
 import { createHandler } from "./handler.ts";
 import { type ConsoleKeys, keyRoutes } from "./keys.ts";
 import { createLinks, type S3Access } from "./links.ts";
+import { createMonitoring, type Monitored } from "./monitoring.ts";
 import { singleObjectRoutes } from "./object.ts";
 import { objectRoutes } from "./objects.ts";
 import { loadPageFiles } from "./page-files.ts";
@@ -35,6 +37,8 @@ export interface ConsoleOptions {
   readonly ownToken: string | undefined;
   readonly s3: S3Access;
   readonly log: (line: string) => void;
+  readonly monitored: Monitored;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
   /** With it the port speaks HTTPS. */
   readonly tls: TlsSource | undefined;
   /** Proxies in front: their addresses and networks. */
@@ -68,6 +72,8 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
+    monitoring: createMonitoring(options.monitored, sessions.isToken),
+    onExchange: options.onExchange,
   });
   const listening = await listen(
     handler,

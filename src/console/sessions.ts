@@ -16,6 +16,8 @@ export interface Sessions {
   /** Undefined when the token is none, or none any more. */
   open(token: string): Promise<{ readonly id: string; readonly session: Session } | undefined>;
   find(id: string): Promise<Session | undefined>;
+  /** Whether a session could be opened with the token. */
+  isToken(token: string): Promise<boolean>;
   close(id: string): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export function createSessions({ documents, tokens, ownToken, now }: SessionsOpt
       const token = await tokens.find(by);
       return token?.state === "active" ? { by, name: token.name, expires } : undefined;
     },
+    isToken: async (token) => (await holderOf(token)) !== undefined,
     async close(id) {
       if (idShape.test(id)) await documents.delete(kind, hashOf(id));
     },

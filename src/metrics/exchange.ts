@@ -36,8 +36,8 @@ interface OperationCounts {
   readonly bytesOut: Counter;
 }
 
-/** Counts exchanges of one face. */
-export function countExchanges(metrics: Metrics, face: Face): (exchange: Exchange) => void {
+/** What counts exchanges, of whichever face. */
+export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
   const requests = metrics.counter({
     name: "store_requests_total",
     help: "Requests answered, by the first digit of their status.",
@@ -66,22 +66,22 @@ export function countExchanges(metrics: Metrics, face: Face): (exchange: Exchang
     help: "Requests answered with an error, by its code; Cut counts answers that broke off.",
     labels: ["face", "code"],
   });
-  const known = new Map<string, OperationCounts>();
+  const faces = new Map<Face, Map<string, OperationCounts>>();
 
-  function countsOf(operation: string): OperationCounts {
-    const counts = {
+  function countsOf(face: Face, operation: string): OperationCounts {
+    const counts: OperationCounts = {
       requests: [],
       seconds: seconds(face, operation),
       bytesIn: bytesIn(face, operation),
       bytesOut: bytesOut(face, operation),
     };
-    known.set(operation, counts);
+    faces.set(face, (faces.get(face) ?? new Map()).set(operation, counts));
     return counts;
   }
 
   return (exchange) => {
-    const { operation, status } = exchange;
-    const counts = known.get(operation) ?? countsOf(operation);
+    const { face, operation, status } = exchange;
+    const counts = faces.get(face)?.get(operation) ?? countsOf(face, operation);
     const digit = Math.trunc(status / 100);
     counts.requests[digit] ??= requests(face, operation, `${digit}xx`);
     counts.requests[digit].add(1);

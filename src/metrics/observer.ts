@@ -1,6 +1,6 @@
 // What a process that serves counts and logs of its exchanges, for a supervisor that asks for the figures and writes the
 // lines. It is told of each exchange when that is over; nothing of it keeps a request waiting.
-import { countExchanges, type Exchange, type Face } from "./exchange.ts";
+import { countExchanges, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { requestLine } from "./request-line.ts";
@@ -18,6 +18,11 @@ export type FromObserver =
   | { readonly kind: "figures"; readonly snapshot: Snapshot }
   | { readonly kind: "request lines"; readonly text: string };
 
+export const droppedLines = {
+  name: "store_request_log_dropped_total",
+  help: "Lines of the request log that found no room or could not be written.",
+};
+
 export interface Observer {
   /** For whatever else the process counts. */
   readonly metrics: Metrics;
@@ -28,20 +33,12 @@ export interface Observer {
   end(): void;
 }
 
-export function createObserver(
-  face: Face,
-  { counts, logs }: Observing,
-  say: (message: FromObserver) => void,
-): Observer {
+export function createObserver({ counts, logs }: Observing, say: (message: FromObserver) => void): Observer {
   const metrics = createMetrics();
-  const count = counts ? countExchanges(metrics, face) : undefined;
+  const count = counts ? countExchanges(metrics) : undefined;
   const lines = createLineQueue({ send: (text) => say({ kind: "request lines", text }) });
   if (logs) {
-    metrics.reading(
-      { name: "store_request_log_dropped_total", help: "Lines of the request log that found no room." },
-      "counter",
-      () => [[[], lines.dropped]],
-    );
+    metrics.reading(droppedLines, "counter", () => [[[], lines.dropped]]);
   }
   const log = logs ? (exchange: Exchange) => lines.push(requestLine(exchange, Date.now())) : undefined;
   const tellFigures = () => say({ kind: "figures", snapshot: metrics.snapshot() });

@@ -48,6 +48,8 @@ const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--
 export async function startProcess(options: S3ProcessOptions): Promise<S3Process> {
   const child = fork(program, [], { execArgv: [...process.execArgv, ...memoryFlags] });
   const exited = once(child, "exit") as Promise<[number | null, string | null]>;
+  // Behind the last that it has said.
+  const disconnected = once(child, "disconnect");
   const ended = exited.then(([code, signal]) => (signal === null ? `exit code ${code}` : `signal ${signal}`));
   const say = (message: ToS3Process, socket?: Socket) => {
     // What it does not get any more because it is ending, it does not miss.
@@ -68,14 +70,14 @@ export async function startProcess(options: S3ProcessOptions): Promise<S3Process
   await opened(child, ended, options);
   // Not before: one that is still coming up would keep those waiting who ask for figures.
   watched = options.watch.join(say);
-  void ended.then(watched.left);
+  void disconnected.then(watched.left);
   return {
     offer: (socket) => handover.offer(socket),
     async end() {
       const late = setTimeout(() => child.kill("SIGKILL"), endMilliseconds);
       if (child.connected) say({ kind: "close" });
       else child.kill("SIGKILL");
-      await ended;
+      await Promise.all([ended, disconnected]);
       clearTimeout(late);
     },
     ended,

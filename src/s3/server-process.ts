@@ -32,7 +32,7 @@ async function open({ location, domains, secretKey, observing, ...entrance }: Op
   // Before anything that takes time: the pair may change meanwhile.
   tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
-  observer = createObserver("s3", observing, say);
+  observer = createObserver(observing, say);
   tellProcess(observer.metrics, "s3", openStreams);
   const { engine, documents } = await openEngine(location, { metrics: observer.metrics });
   const handler = createS3Handler({

@@ -12,6 +12,8 @@ export interface S3ServerOptions extends S3ProcessOptions {
 
 export interface S3Server {
   readonly port: number;
+  /** Whether there is a process that serves. */
+  isUp(): boolean;
   /** Lets requests under way finish. */
   close(): Promise<void>;
 }
@@ -93,6 +95,7 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
     }
     return {
       port: door.port,
+      isUp: () => processes.length > 0,
       async close() {
         door.close();
         await close();

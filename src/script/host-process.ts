@@ -52,7 +52,7 @@ async function load({
 }: Load): Promise<void> {
   // Before anything that takes time: the pair may change meanwhile.
   tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
-  const observer = createObserver("script", observing, say);
+  const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics });
   const env: Environment = { ...script.vars, ...script.secrets };

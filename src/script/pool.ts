@@ -9,6 +9,8 @@ export interface Pool {
   run(load: PoolLoad): Promise<void>;
   /** A process that answers; waits for one when there is none just now. */
   pick(): Promise<PooledProcess>;
+  /** Whether there is a process that answers. */
+  isUp(): boolean;
   /** From now on, a process that blocks is not waited for. */
   hurry(): void;
   close(): Promise<void>;
@@ -170,6 +172,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       active = [...active.filter((other) => other !== least), least];
       return least;
     },
+    isUp: () => active.length > 0,
     hurry() {
       isHurried = true;
     },

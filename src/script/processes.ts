@@ -179,7 +179,8 @@ function hostProcess(
           if (message.kind === "failed") return reject(new LoadError(message.message));
           // Not before: one that is still loading would keep those waiting who ask for figures.
           watched = watch.join(say);
-          void ended.then(watched.left);
+          // Behind the last that it has said.
+          child.once("disconnect", watched.left);
           resolve();
         };
         void ended.then((how) =>

@@ -40,6 +40,7 @@ async function scene(t: TestContext) {
     policy: pagePolicy("http://127.0.0.1:9000"),
     hostNames: ["127.0.0.1", "console.example.com"],
     log: (line) => assert.fail(line),
+    monitoring: () => undefined,
   });
   const server = await listen(handler, { host: "127.0.0.1", port: 0 });
   t.after(async () => {

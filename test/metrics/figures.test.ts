@@ -109,7 +109,7 @@ test("a quantile lies within the bounds that its share falls into", () => {
 
 test("exchanges are counted by face, operation and class of status, errors by code", () => {
   const metrics = createMetrics();
-  const count = countExchanges(metrics, "s3");
+  const count = countExchanges(metrics);
   const exchange: Exchange = {
     ...{ face: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
     ...{ bytesIn: 0, bytesOut: 100, milliseconds: 3 },

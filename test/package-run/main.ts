@@ -32,7 +32,14 @@ async function pack(folder: string): Promise<string> {
   const compiled = spawnSync(tsc, ["-p", join(root, "tsconfig.build.json"), "--outDir", join(built, "dist")]);
   assert.equal(compiled.status, 0, String(compiled.stdout));
   await chmod(join(built, "dist/cli/main.js"), 0o755);
-  for (const name of ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "packaging/store.service"])
+  for (const name of [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "packaging/store.service",
+    "packaging/grafana-dashboard.json",
+  ])
     await copyFile(join(root, name), join(built, name));
   await cp(join(root, "src/console/page"), join(built, "src/console/page"), { recursive: true });
   const packed = spawnSync("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: built });

@@ -1,0 +1,34 @@
+// Reads the text format of Prometheus strictly: what it does not know is wrong.
+import assert from "node:assert/strict";
+
+/** By name with its labels, as written. */
+export type Samples = ReadonlyMap<string, number>;
+
+const comment = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/;
+const sample =
+  /^([a-z_][a-z0-9_]*)(\{([a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,|(?=\})))+\})? (-?[0-9.e+-]+|[+-]Inf|NaN)$/;
+
+export function readPrometheus(text: string): Samples {
+  const types = new Map<string, string>();
+  const samples = new Map<string, number>();
+  assert.ok(text.endsWith("\n"), "the last line ends");
+  for (const line of text.slice(0, -1).split("\n")) {
+    const [, kind, about = "", said = ""] = comment.exec(line) ?? [];
+    if (kind === "TYPE") {
+      assert.ok(!types.has(about), `${about} is told once`);
+      types.set(about, said);
+    }
+    if (kind !== undefined) continue;
+    const [, name = "", labels = "", , value] = sample.exec(line) ?? assert.fail(`no sample: ${line}`);
+    const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
+    assert.ok(types.has(family), `${name} has a type`);
+    assert.ok(!samples.has(name + labels), `${name}${labels} is told once`);
+    samples.set(name + labels, Number(value));
+  }
+  return samples;
+}
+
+/** The names that stand in the text, without those that histograms add. */
+export function familiesOf(text: string): string[] {
+  return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
+}
