@@ -27,6 +27,14 @@ export function missingPackages(): string[] {
   return existsSync(place) ? [] : ["chromium"];
 }
 
+export const launchOptions = {
+  executablePath: place,
+  // Scroll bars take room, as they do for people.
+  ignoreDefaultArgs: ["--hide-scrollbars"],
+  // In a container, and for root, Chromium's own sandbox cannot be made.
+  args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+};
+
 /** What pages said on the browser's console that nobody should see there, and faults in them. */
 export const complaints: string[] = [];
 
@@ -36,13 +44,7 @@ export function inBrowser(topic: Topic, run: (t: TestContext, browser: Browser) 
     ? false
     : "Chromium is not installed, and not to be installed from Debian here";
   test(titleOf(topic), { skip, timeout: 280_000 }, async (t) => {
-    const browser = await chromium.launch({
-      executablePath: place,
-      // In a container, and for root, Chromium's own sandbox cannot be made.
-      // Scroll bars take room, as they do for people.
-      ignoreDefaultArgs: ["--hide-scrollbars"],
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
-    });
+    const browser = await chromium.launch(launchOptions);
     t.after(() => browser.close());
     await run(t, browser);
     assert.deepEqual(complaints, []);

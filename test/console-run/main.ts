@@ -1,13 +1,22 @@
 // `npm run test:console`: installs Debian's Chromium and drives the console in it, page by page; pictures of what it
 // saw are in build/console/. Without a browser that is told loudly, and is no failure.
+import { parseArgs } from "node:util";
 import { installFromDebian } from "../support/debian.ts";
 import { toldRun } from "../support/told-run.ts";
+import { measureBars } from "./bars.ts";
 import { missingPackages, titleOf, topics } from "./browser.ts";
 
 installFromDebian(missingPackages);
-toldRun({
-  folder: new URL("./pages/", import.meta.url),
-  concurrency: 2,
-  patience: 300_000,
-  titles: topics.map(titleOf),
+const { values } = parseArgs({
+  options: { bars: { type: "boolean" }, objects: { type: "string", default: "1000000" } },
 });
+if (values.bars === true) {
+  await measureBars({ objects: Number(values.objects), uploadBytes: 1024 * 1024 * 1024 });
+} else {
+  toldRun({
+    folder: new URL("./pages/", import.meta.url),
+    concurrency: 2,
+    patience: 300_000,
+    titles: topics.map(titleOf),
+  });
+}

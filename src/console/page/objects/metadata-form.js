@@ -51,9 +51,14 @@ export function openMetadataForm(bucket, object, done) {
         { class: "quiet" },
         "The object is stored anew with the same bytes, unless somebody changes it meanwhile.",
       ),
-      ...fields.flatMap(({ name, header, input }) => [h("label", { for: `field-${name}` }, header), input]),
-      h("label", { for: "field-class" }, "Storage class"),
-      storageClass,
+      h(
+        "div",
+        { class: "fields" },
+        ...fields.map(({ name, header, input }) =>
+          h("div", {}, h("label", { for: `field-${name}` }, header), input),
+        ),
+        h("div", {}, h("label", { for: "field-class" }, "Storage class"), storageClass),
+      ),
       h("h3", {}, "Metadata of your own"),
       rows,
       h(
