@@ -1,6 +1,7 @@
 // The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
 import { join } from "node:path";
 import type { Monitored } from "../console/monitoring.ts";
+import type { ConsoleScripts } from "../console/scripts.ts";
 import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
 import type { TlsSource } from "../http/tls.ts";
@@ -52,6 +53,7 @@ export interface ServeConsoleOptions {
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly s3: RunningS3;
+  readonly scripts: ConsoleScripts;
 }
 
 export async function serveConsole(

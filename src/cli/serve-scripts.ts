@@ -7,11 +7,13 @@ import { BundleError } from "../script/bundle.ts";
 import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
 import type { Mode } from "../script/host-messages.ts";
 import { LoadError } from "../script/processes.ts";
+import { createScriptLog, type ScriptLog } from "../script/script-log.ts";
 import { createSecrets } from "../script/secrets.ts";
 import { type ScriptServer, startScripts } from "../script/server.ts";
 import { announce } from "./announce.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError } from "./command-error.ts";
+import { consoleScripts } from "./console-scripts.ts";
 import { type Data, openData } from "./context.ts";
 import { listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
 import { type Observation, observationOptions, openObservation } from "./observation.ts";
@@ -110,7 +112,8 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
   const entrance = { tls: tls?.source, trusted: plan.trusted };
-  const running: { close(): Promise<void> }[] = [];
+  const scriptLog = createScriptLog(Date.now);
+  const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
   const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
     if (server !== undefined) running.push(server);
     return server;
@@ -118,11 +121,12 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   try {
     const s3 = started(await serveS3(plan.s3, { data, mode, watch, log, ...entrance }));
     const server = started(
-      await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign }),
+      await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign, scriptLog }),
     );
     const monitored = plan.monitored({ ...data, s3, scripts: server });
+    const scripts = consoleScripts(server, scriptLog, data);
     const console = started(
-      await serveConsole(plan.console, { data, mode, log, monitored, onExchange, ...entrance, s3 }),
+      await serveConsole(plan.console, { data, mode, log, monitored, onExchange, ...entrance, s3, scripts }),
     );
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
@@ -154,12 +158,13 @@ function reading(invocation: Invocation, data: Data) {
 
 interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
   readonly tls: TlsSource | undefined;
+  readonly scriptLog: ScriptLog;
 }
 
 async function startPlanned(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, heapMegabytes, presign, watch, tls, trusted, s3: { host } }: Planned,
+  { files, mode, port, heapMegabytes, presign, watch, tls, trusted, scriptLog, s3: { host } }: Planned,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
@@ -172,6 +177,7 @@ async function startPlanned(
     secrets: createSecrets(data.documents, data.secretKey()),
     log: (line) => output.note(line),
     onOutput(script, line, stream) {
+      scriptLog.write(script, line, stream);
       const prefix = files.length > 1 ? `[${script}] ` : "";
       output[stream].write(`${prefix}${line}\n`);
     },

@@ -18,6 +18,7 @@ import { singleObjectRoutes } from "./object.ts";
 import { objectRoutes } from "./objects.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { ruleRoutes } from "./rules.ts";
+import { type ConsoleScripts, scriptRoutes } from "./scripts.ts";
 import { sessionRoutes, signInRoute } from "./session-routes.ts";
 import { createSessions } from "./sessions.ts";
 import { createTokens } from "./tokens.ts";
@@ -27,6 +28,7 @@ export interface ConsoleOptions {
   readonly engine: Engine;
   readonly documents: Documents;
   readonly keys: ConsoleKeys;
+  readonly scripts: ConsoleScripts;
   readonly host: string;
   readonly port: number;
   /** What browsers call it, where that is another address than its own. */
@@ -67,6 +69,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
       ...uploadRoutes(engine),
       ...keyRoutes(options.keys),
       ...ruleRoutes(engine),
+      ...scriptRoutes(options.scripts),
     ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: pagePolicy(options.s3.endpoint),

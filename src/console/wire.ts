@@ -154,3 +154,37 @@ export interface FlawsDocument {
     readonly message: string;
   }[];
 }
+
+export interface ScriptDocument {
+  readonly name: string;
+  /** Of its configuration. */
+  readonly file: string;
+  readonly routes: readonly string[];
+  readonly schedules: readonly string[];
+  readonly buckets: readonly { readonly binding: string; readonly bucket: string }[];
+  readonly variables: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+export interface FaultDocument {
+  readonly time: number;
+  readonly script: string;
+  readonly message: string;
+  readonly stack: readonly string[];
+}
+
+export interface ScriptsDocument {
+  readonly scripts: readonly ScriptDocument[];
+  /** The newest first. */
+  readonly faults: readonly FaultDocument[];
+}
+
+export interface LogDocument {
+  readonly lines: readonly {
+    readonly number: number;
+    readonly time: number;
+    readonly script: string;
+    readonly stream: "stdout" | "stderr";
+    readonly text: string;
+  }[];
+}

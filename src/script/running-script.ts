@@ -15,6 +15,8 @@ export interface RunningScript {
   readonly pool: Pool;
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
+  /** Loads it anew from its files; rejects, and keeps what ran before, when that cannot be. */
+  restart(): Promise<void>;
   notify(events: readonly NotificationMessage[]): Promise<Notified>;
   close(): Promise<void>;
 }
@@ -93,6 +95,16 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     );
   }
 
+  function restart(): Promise<void> {
+    const began = Date.now();
+    const restarted = last.then(run);
+    last = restarted.then(
+      () => log(`Script "${name}" was started anew in ${Date.now() - began} ms, as somebody wished.`),
+      () => log(`Script "${name}" could not be started anew, and runs on as it was.`),
+    );
+    return restarted;
+  }
+
   async function pollSecrets(): Promise<void> {
     const known = revision;
     revision = await secrets.revision(name);
@@ -104,6 +116,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       return config;
     },
     pool,
+    restart,
     async start() {
       revision = await secrets.revision(name);
       await run();

@@ -16,6 +16,7 @@ export const topics = [
   "Hostile content",
   "Keys",
   "Rules",
+  "Scripts",
 ] as const;
 export type Topic = (typeof topics)[number];
 

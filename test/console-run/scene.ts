@@ -30,8 +30,12 @@ const patience = 30_000;
 
 const script = "export default { fetch: () => new Response('from the script') };";
 
-export async function consoleScene(t: TestContext, browser: Browser): Promise<ConsoleScene> {
-  const scene = await scriptScene(t, script);
+export async function consoleScene(
+  t: TestContext,
+  browser: Browser,
+  source: string = script,
+): Promise<ConsoleScene> {
+  const scene = await scriptScene(t, source);
   const server = await scene.start("dev");
   const { url, token } = (server.announced as unknown as { console: { url: string; token: string } }).console;
   const data = `${scene.directory}/.store`;

@@ -1,0 +1,112 @@
+// What scripts write, as they write it, with a filter. The server holds each request until there is something to tell.
+import { ask } from "../api.js";
+import { h } from "../dom.js";
+import { time } from "../format.js";
+import { isAbort } from "../notices.js";
+
+/** @import { LogDocument } from "../../wire.ts" */
+
+/**
+ * @typedef {object} LogOptions
+ * @property {readonly string[]} scripts
+ * @property {AbortSignal} signal
+ * @property {() => void} onFault something was written that may be a fault's stack
+ */
+
+/** @typedef {LogDocument["lines"][number]} Line */
+
+const mostLines = 2000;
+const retryMilliseconds = 2000;
+
+/** @param {LogOptions} options */
+export function openLog({ scripts, signal, onFault }) {
+  /** @type {{ line: Line, element: HTMLElement }[]} */
+  const shown = [];
+  const text = h("input", {
+    id: "log-text",
+    type: "search",
+    placeholder: "Words in a line",
+    autocomplete: "off",
+  });
+  const script = h(
+    "select",
+    { id: "log-script" },
+    h("option", { value: "" }, "All scripts"),
+    ...scripts.map((name) => h("option", { value: name }, name)),
+  );
+  const errorsOnly = h("input", { id: "log-errors", type: "checkbox" });
+  const state = h("p", { class: "quiet", role: "status" }, "Waiting for lines…");
+  const lines = h("div", { class: "log", tabindex: 0, role: "log", "aria-label": "Log", "aria-live": "off" });
+
+  /** @param {Line} line */
+  function fits(line) {
+    const wanted = text.value.trim().toLowerCase();
+    return (
+      (script.value === "" || line.script === script.value) &&
+      (!errorsOnly.checked || line.stream === "stderr") &&
+      line.text.toLowerCase().includes(wanted)
+    );
+  }
+
+  function filter() {
+    for (const { line, element } of shown) element.hidden = !fits(line);
+    tellCount();
+  }
+  for (const control of [text, script, errorsOnly]) control.addEventListener("input", filter);
+
+  function tellCount() {
+    const count = shown.filter(({ element }) => !element.hidden).length;
+    state.textContent = shown.length === 0 ? "Waiting for lines…" : `${count} of ${shown.length} lines`;
+  }
+
+  /** @param {readonly Line[]} fresh */
+  function add(fresh) {
+    const isAtEnd = lines.scrollHeight - lines.scrollTop - lines.clientHeight < 40;
+    const added = fresh.map((line) => {
+      const names = scripts.length > 1 ? [h("span", { class: "quiet" }, `${line.script} `)] : [];
+      const when = h("span", { class: "quiet" }, `${time(line.time).slice(11)} `);
+      const element = h("div", { class: line.stream, hidden: !fits(line) }, when, ...names, line.text);
+      return { line, element };
+    });
+    shown.push(...added);
+    lines.append(...added.map(({ element }) => element));
+    for (const { element } of shown.splice(0, Math.max(0, shown.length - mostLines))) element.remove();
+    if (isAtEnd) lines.scrollTop = lines.scrollHeight;
+    tellCount();
+    if (fresh.some(({ stream }) => stream === "stderr")) onFault();
+  }
+
+  async function follow() {
+    let after = 0;
+    while (!signal.aborted) {
+      try {
+        /** @type {LogDocument} */
+        const { lines: fresh } = await ask("/api/scripts/log", { query: { after }, signal });
+        const last = fresh.at(-1)?.number ?? after;
+        // Nothing was written yet: from now on the server waits for a first line.
+        after = last === 0 ? -1 : last;
+        if (fresh.length > 0) add(fresh);
+      } catch (error) {
+        if (isAbort(error) || signal.aborted) return;
+        state.textContent = "The server cannot be reached; trying again…";
+        await new Promise((resolve) => setTimeout(resolve, retryMilliseconds));
+      }
+    }
+  }
+  void follow();
+
+  return h(
+    "section",
+    { class: "card editor", "aria-label": "Live log" },
+    h("h2", {}, "Live log"),
+    h(
+      "div",
+      { class: "filters" },
+      h("div", { class: "field" }, h("label", { for: "log-text" }, "Filter"), text),
+      h("div", { class: "field" }, h("label", { for: "log-script" }, "Script"), script),
+      h("label", { class: "choice" }, errorsOnly, "Errors only"),
+    ),
+    lines,
+    state,
+  );
+}

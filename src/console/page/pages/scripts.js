@@ -1,0 +1,141 @@
+// The scripts of this server: routes, bindings, last faults, what they write while one looks on, and starting anew.
+import { ask } from "../api.js";
+import { h, icon } from "../dom.js";
+import { time } from "../format.js";
+import { icons } from "../icons.js";
+import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { openLog } from "./script-log.js";
+
+/** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire.ts" */
+/** @import { View } from "../pages.js" */
+
+/** @param {View} view */
+export async function render({ signal }) {
+  const faults = h("div", { class: "rules" });
+  const list = h("div", { class: "rules" });
+
+  async function refresh() {
+    /** @type {ScriptsDocument} */
+    const all = await ask("/api/scripts", { signal });
+    list.replaceChildren(...(all.scripts.length === 0 ? [nothingYet()] : all.scripts.map(cardOf)));
+    showFaults(all.faults);
+    return all.scripts;
+  }
+
+  async function refreshFaults() {
+    /** @type {ScriptsDocument} */
+    const all = await ask("/api/scripts", { signal });
+    showFaults(all.faults);
+  }
+
+  /** @type {Map<string, HTMLElement>} */
+  let known = new Map();
+
+  /**
+   * One that is shown already stays as it is, opened or not.
+   *
+   * @param {readonly FaultDocument[]} all
+   */
+  function showFaults(all) {
+    known = new Map(
+      all.map((fault) => {
+        const key = JSON.stringify(fault);
+        return [key, known.get(key) ?? faultOf(fault)];
+      }),
+    );
+    const none = h("p", { class: "quiet" }, "None since the server was started.");
+    faults.replaceChildren(...(known.size === 0 ? [none] : known.values()));
+  }
+
+  /** @param {ScriptDocument} script */
+  function cardOf(script) {
+    const { name } = script;
+    const button = h(
+      "button",
+      {
+        type: "button",
+        "aria-label": `Restart ${name}`,
+        "data-restart": name,
+        onclick: () => void restart().catch(noteFailure),
+      },
+      icon(icons.retry),
+      "Restart",
+    );
+    async function restart() {
+      button.disabled = true;
+      try {
+        await ask("/api/scripts/restart", { method: "POST", query: { script: name }, json: {} });
+        note(`Script ${name} was started anew.`);
+        await refresh();
+        /** @type {HTMLElement | null} */ (
+          list.querySelector(`[data-restart="${CSS.escape(name)}"]`)
+        )?.focus();
+      } finally {
+        button.disabled = false;
+      }
+    }
+    return h(
+      "section",
+      { class: "card editor", "aria-label": name },
+      h("div", { class: "page-head" }, h("h2", {}, name), button),
+      factsOf(script),
+    );
+  }
+
+  const scripts = await refresh();
+  const log = openLog({
+    scripts: scripts.map(({ name }) => name),
+    signal,
+    onFault: () => void refreshFaults().catch((error) => isAbort(error) || noteFailure(error)),
+  });
+  return h(
+    "div",
+    {},
+    h("div", { class: "page-head" }, h("h1", {}, "Scripts")),
+    list,
+    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Last faults"), faults]),
+  );
+}
+
+function nothingYet() {
+  return h(
+    "div",
+    { class: "card" },
+    empty(
+      "This server runs no script",
+      "Begin one with ",
+      h("code", {}, "store init"),
+      " and start the server in its folder.",
+    ),
+  );
+}
+
+/** @param {ScriptDocument} script */
+function factsOf({ file, routes, schedules, buckets, variables, secrets }) {
+  const bindings = buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`);
+  /** @type {[string, readonly string[]][]} */
+  const facts = [
+    ["Configuration", [file]],
+    ["Answers", routes.length === 0 ? ["whatever no other script does"] : routes],
+    ["Runs at", schedules],
+    ["Buckets", bindings],
+    ["Variables", variables.map((name) => `env.${name}`)],
+    ["Secrets", secrets.map((name) => `env.${name}`)],
+  ];
+  const shown = facts.filter(([, values]) => values.length > 0);
+  return h(
+    "dl",
+    { class: "facts" },
+    ...shown.flatMap(([name, values]) => [h("dt", {}, name), h("dd", { class: "mono" }, values.join(", "))]),
+  );
+}
+
+/** @param {FaultDocument} fault */
+function faultOf({ time: when, script, message, stack }) {
+  return h(
+    "details",
+    { class: "card fault" },
+    h("summary", {}, h("span", { class: "quiet" }, `${time(when)} ${script} `), message),
+    h("pre", { tabindex: 0 }, [message, ...stack.map((line) => `    ${line}`)].join("\n")),
+  );
+}

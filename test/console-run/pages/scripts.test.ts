@@ -1,0 +1,68 @@
+// The page of the scripts.
+import assert from "node:assert/strict";
+import { inBrowser } from "../browser.ts";
+import { looksRight } from "../looks.ts";
+import { consoleScene } from "../scene.ts";
+
+const source = `
+interface Thing { readonly name: string }
+function fails(thing: Thing): never {
+  throw new TypeError(\`This is <b>wrong</b>: \${thing.name}\`);
+}
+export default {
+  fetch(request: Request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/fails") fails({ name: "on purpose" });
+    console.log(\`asked for \${pathname}\`);
+    return new Response("ok");
+  },
+};`;
+
+inBrowser("Scripts", async (t, browser) => {
+  const scene = await consoleScene(t, browser, source);
+
+  await t.test(
+    "routes and bindings, lines as they come, faults where they were thrown, and a restart",
+    async () => {
+      const page = await scene.open("#/scripts");
+      const card = page.getByRole("region", { name: "script", exact: true });
+      await card.getByText("env.BUCKET → bucket").waitFor();
+      const log = page.getByRole("log", { name: "Log" });
+      await page.getByText("Waiting for lines…").waitFor();
+      await scene.server.ask("/one");
+      await log.getByText("asked for /one").waitFor();
+      await scene.server.ask("/two");
+      await log.getByText("asked for /two").waitFor();
+      await page.getByLabel("Filter").fill("TWO");
+      await page.getByText("1 of 2 lines").waitFor();
+      assert.equal(await log.getByText("asked for /one").isVisible(), false);
+      await page.getByLabel("Filter").fill("");
+
+      await scene.server.ask("/fails");
+      const fault = page.getByRole("group").filter({ hasText: "This is <b>wrong</b>: on purpose" });
+      await fault.locator("summary").focus();
+      await page.keyboard.press("Enter");
+      // The place in the script's own source, which was bundled.
+      await fault.getByText(/src\/index\.ts:4:9/).waitFor();
+      await page.getByLabel("Errors only").check();
+      assert.equal(await log.getByText("asked for /one").isVisible(), false);
+      await looksRight(page, "scripts");
+
+      await card.getByRole("button", { name: "Restart script" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByText("Script script was started anew.").waitFor();
+      await scene.server.told(/Script "script" was started anew in/);
+      assert.equal((await scene.server.ask("/three")).text, "ok");
+      await page.getByLabel("Errors only").uncheck();
+      await log.getByText("asked for /three").waitFor();
+    },
+  );
+
+  await t.test("a script that cannot be started anew says why, and runs on", async () => {
+    const page = await scene.open("#/scripts");
+    await scene.scene.write("store.toml", "name = ");
+    await page.getByRole("button", { name: "Restart script" }).click();
+    await page.getByText(/store\.toml:1:\d.*What ran before runs on\./s).waitFor();
+    assert.equal((await scene.server.ask("/four")).text, "ok");
+  });
+});
