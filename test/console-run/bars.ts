@@ -1,18 +1,15 @@
 // `npm run test:console -- --bars`: how fast the first page and a large bucket open, and what a large upload takes of
 // the tab's memory, as a browser on this machine measures it. Figures, and no assertions: those of a quiet machine are in
 // docs/console.md.
-import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { chromium, type Page } from "playwright-core";
-import { createTokens } from "../../src/console/tokens.ts";
-import { openEngine } from "../../src/open.ts";
-import { outcomeOf, shellIn } from "../cli/store.ts";
+import type { Engine } from "../../src/engine/engine.ts";
 import { launchOptions } from "./browser.ts";
+import { servedConsole } from "./served.ts";
 
 const MiB = 1024 * 1024;
 const rounds = 9;
@@ -25,12 +22,7 @@ export interface Bars {
 export async function measureBars({ objects, uploadBytes }: Bars): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), "store-console-"));
   try {
-    const token = await fill(join(directory, ".store"), objects);
-    const server = shellIn(directory).start(["serve", "--s3-port", "0", "--console-port", "0", "--json"]);
-    const ended = outcomeOf(server);
-    const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
-    if (!Array.isArray(first)) throw new Error(first.stderr);
-    const { url } = (JSON.parse(String(first[0])) as { console: { url: string } }).console;
+    const { url, token, close } = await servedConsole(directory, (engine) => fill(engine, objects));
     const browser = await chromium.launch(launchOptions);
     try {
       const page = await (await browser.newContext()).newPage();
@@ -44,17 +36,14 @@ export async function measureBars({ objects, uploadBytes }: Bars): Promise<void>
       console.log(`upload of ${uploadBytes / MiB} MiB: ${await uploading(page, url, file)}`);
     } finally {
       await browser.close();
-      server.kill("SIGTERM");
-      await ended;
+      await close();
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-/** A token to sign in with. */
-async function fill(data: string, objects: number): Promise<string> {
-  const { engine, documents } = await openEngine(data);
+async function fill(engine: Engine, objects: number): Promise<void> {
   await engine.createBucket("large");
   const lanes = 256;
   let next = 0;
@@ -67,9 +56,6 @@ async function fill(data: string, objects: number): Promise<string> {
       }
     }),
   );
-  const { token } = await createTokens(documents, Date.now).create({ name: "bars" });
-  await engine.close();
-  return token;
 }
 
 /** From nothing, with whatever the browser keeps of earlier visits. */

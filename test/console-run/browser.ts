@@ -44,7 +44,7 @@ export function inBrowser(topic: Topic, run: (t: TestContext, browser: Browser) 
   const skip = existsSync(place)
     ? false
     : "Chromium is not installed, and not to be installed from Debian here";
-  test(titleOf(topic), { skip, timeout: 280_000 }, async (t) => {
+  test(titleOf(topic), { skip, timeout: 900_000 }, async (t) => {
     const browser = await chromium.launch(launchOptions);
     t.after(() => browser.close());
     await run(t, browser);

@@ -42,7 +42,9 @@ export async function looksRight(page: Page, name: string): Promise<void> {
     await page.setViewportSize(size);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await isAccessible(page, `${name}, ${width}, ${colorScheme}`);
+      // Colours are the same on a phone, where the dark ones need no second look.
+      if (width === "wide" || colorScheme === "light")
+        await isAccessible(page, `${name}, ${width}, ${colorScheme}`);
       await picture(page, `${name}-${width}-${colorScheme}`);
       const overhang = await page.evaluate<number>(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth",

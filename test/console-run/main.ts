@@ -5,18 +5,25 @@ import { installFromDebian } from "../support/debian.ts";
 import { toldRun } from "../support/told-run.ts";
 import { measureBars } from "./bars.ts";
 import { missingPackages, titleOf, topics } from "./browser.ts";
+import { drawFigures } from "./figures.ts";
 
 installFromDebian(missingPackages);
 const { values } = parseArgs({
-  options: { bars: { type: "boolean" }, objects: { type: "string", default: "1000000" } },
+  options: {
+    bars: { type: "boolean" },
+    figures: { type: "boolean" },
+    objects: { type: "string", default: "1000000" },
+  },
 });
 if (values.bars === true) {
   await measureBars({ objects: Number(values.objects), uploadBytes: 1024 * 1024 * 1024 });
+} else if (values.figures === true) {
+  await drawFigures();
 } else {
   toldRun({
     folder: new URL("./pages/", import.meta.url),
     concurrency: 2,
-    patience: 300_000,
+    patience: 1_000_000,
     titles: topics.map(titleOf),
   });
 }

@@ -26,7 +26,7 @@ export interface ConsoleScene {
 }
 
 /** How long the browser may take for anything it is waited for. */
-const patience = 30_000;
+const patience = 120_000;
 
 const script = "export default { fetch: () => new Response('from the script') };";
 
