@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import type { Engine } from "../../src/engine/engine.ts";
 import { root } from "../cli/store.ts";
@@ -43,7 +42,7 @@ const names = ["apple-tree", "bee", "daisy", "gate", "hedge", "ivy", "path", "ro
 async function fill(engine: Engine): Promise<void> {
   for (const name of ["backups", "photos", "website"]) await engine.createBucket(name);
   for (const [i, name] of names.entries()) {
-    await engine.put("photos", `2026/garden/${name}.png`, png(480 + 40 * i, 320, deflateSync), {
+    await engine.put("photos", `2026/garden/${name}.png`, png(480 + 40 * i, 320), {
       httpMetadata: { contentType: "image/png", cacheControl: "max-age=86400" },
       customMetadata: new Map([["place", "garden"]]),
       checksums: [{ algorithm: "sha256" }],

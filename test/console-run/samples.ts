@@ -1,21 +1,27 @@
 // Small files of the kinds that the console shows.
+import { deflateSync } from "node:zlib";
 import { crc32 } from "@node-rs/crc32";
 
-/** A grey picture. */
-export function png(width: number, height: number, deflate: (bytes: Uint8Array) => Uint8Array): Buffer {
+/** A sky over a meadow. */
+export function png(width: number, height: number): Buffer {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
-  head.set([8, 0, 0, 0, 0], 8);
-  const lines = Buffer.alloc((width + 1) * height, 128);
-  for (let line = 0; line < height; line++) lines[line * (width + 1)] = 0;
+  // Eight bits for each of red, green and blue.
+  head.set([8, 2, 0, 0, 0], 8);
+  const lineBytes = 1 + 3 * width;
+  const lines = Buffer.alloc(lineBytes * height);
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const hill = 0.62 + 0.08 * Math.sin((5 * x) / width + 1);
+      const isSky = y / height < hill;
+      const light = Math.round((60 * y) / height);
+      lines.set(isSky ? [120 + light, 170 + light, 235] : [70 + light, 150, 60], y * lineBytes + 1 + 3 * x);
+    }
+  }
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([
-    signature,
-    pngPiece("IHDR", head),
-    pngPiece("IDAT", deflate(lines)),
-    pngPiece("IEND", nothing),
-  ]);
+  const pieces = [pngPiece("IHDR", head), pngPiece("IDAT", deflateSync(lines)), pngPiece("IEND", nothing)];
+  return Buffer.concat([signature, ...pieces]);
 }
 
 const nothing = new Uint8Array();

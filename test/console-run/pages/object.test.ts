@@ -1,6 +1,5 @@
 // The page of one object: what is known of it, previews, links, and changing what is said of it.
 import assert from "node:assert/strict";
-import { deflateSync } from "node:zlib";
 import { inBrowser } from "../browser.ts";
 import { looksRight } from "../looks.ts";
 import { pdfText, png, wav } from "../samples.ts";
@@ -63,7 +62,7 @@ inBrowser("An object", async (t, browser) => {
   });
 
   await t.test("pictures, sound, PDF and text are shown", async () => {
-    await scene.put("bucket", "pixel.png", png(3, 2, deflateSync), type("image/png"));
+    await scene.put("bucket", "pixel.png", png(3, 2), type("image/png"));
     await scene.put("bucket", "beep.wav", wav(0.1), type("audio/wav"));
     await scene.put("bucket", "hello.pdf", pdfText("Hello"), type("application/pdf"));
     await scene.put("bucket", "long.txt", "line\n".repeat(100_000), type("text/plain"));

@@ -155,7 +155,7 @@ function factCard(title, pairs, none = "") {
   const list = pairs.flatMap(([name, value]) => [h("dt", {}, visible(name)), h("dd", {}, visible(value))]);
   return h(
     "section",
-    { class: "card facts" },
+    { class: "card fact-card" },
     h("h2", {}, title),
     list.length === 0 ? h("p", { class: "quiet" }, none) : h("dl", {}, ...list),
   );
