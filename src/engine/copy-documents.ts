@@ -3,9 +3,22 @@ import { CopyError } from "../model/copy.ts";
 import type { Copying, Side } from "./copy-sides.ts";
 import type { Document } from "./records.ts";
 
-export const carriedKinds = ["secret", "credential", "own access key", "notified bucket"] as const;
-/** What belongs to the store it was written in: its housekeeping, and whose copy it is. */
-export const ownKinds = ["housekeeping", "copy", "delivery lease", "delivery progress"] as const;
+export const carriedKinds = [
+  "secret",
+  "credential",
+  "own access key",
+  "notified bucket",
+  "console token",
+] as const;
+/** What belongs to the store it was written in: its housekeeping, who is there, what was used, and whose copy it is. */
+export const ownKinds = [
+  "housekeeping",
+  "copy",
+  "delivery lease",
+  "delivery progress",
+  "console session",
+  "credential use",
+] as const;
 
 export interface CarriedDocument {
   readonly kind: string;

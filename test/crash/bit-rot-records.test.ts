@@ -12,7 +12,7 @@ import { flipBit, type Outcome, read, type Stored, store, storeParts } from "./d
 import { bucketIds } from "./on-disk.ts";
 
 /** A read that never ends is a wrong answer too. */
-const timeout = 60_000;
+const timeout = 240_000;
 const name = "rotten";
 
 // Of each kind several alike: what points to the wrong one of them then finds something plausible.

@@ -10,7 +10,7 @@ import { flipBit, type Outcome, read, type Stored, store, storeParts } from "./d
 import { blobFiles } from "./on-disk.ts";
 
 /** A read that never ends is a wrong answer too. */
-const timeout = 60_000;
+const timeout = 240_000;
 const flips = 400;
 const block = 64 * KiB;
 const ssecKey = "5e".repeat(32);
