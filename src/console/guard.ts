@@ -25,13 +25,19 @@ function hostname(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, "");
 }
 
-/** Refuses what another page has sent; what changes something must have come from our own. */
-export function checkOrigin(request: HttpRequest): void {
+/**
+ * Refuses what another page has sent; what changes something must have come from our own. A proxy may have put its own
+ * name for us in Host: then the page is that of a name we were given.
+ */
+export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
   if (site !== undefined && site !== "same-origin" && site !== "none") throw otherOrigin();
   if (request.method === "GET" || request.method === "HEAD") return;
   const origin = request.header("origin");
-  const isOwn = origin === undefined || hostOf(origin) === request.header("host")?.toLowerCase();
+  const from = origin === undefined ? undefined : hostOf(origin);
+  const isOwn =
+    origin === undefined ||
+    (from !== undefined && (from === request.header("host")?.toLowerCase() || names.includes(from)));
   if (!isOwn || site === "none" || request.header(ownHeader) === undefined) throw otherOrigin();
 }
 

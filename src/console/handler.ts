@@ -37,7 +37,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     checkHost(request, options.hostNames);
     const file = options.files(request, path);
     if (file !== undefined) return file;
-    checkOrigin(request);
+    checkOrigin(request, options.hostNames);
     const name = `${request.method} ${path}`;
     const call = { request, query: queryOf(search), fields: () => fieldsOf(request) };
     const open = openRoutes.get(name);
@@ -62,7 +62,8 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const id = nextRequestId();
     const began = performance.now();
     const response = await respond(request).catch(
-      (error: unknown) => refusal(error) ?? unexpected(error, id, options.log),
+      // Whoever has gone away, as one does who cancels an upload, is at no fault and not answered.
+      (error: unknown) => refusal(error) ?? unexpected(error, id, isGone(request) ? () => {} : options.log),
     );
     const { status, headers } = strictly(response, options.policy);
     return {
@@ -76,6 +77,14 @@ export function createHandler(options: HandlerOptions): HttpHandler {
         }),
     };
   };
+}
+
+function isGone(request: HttpRequest): boolean {
+  let isGone = false;
+  request.onDisconnect(() => {
+    isGone = true;
+  });
+  return isGone;
 }
 
 /** Without its query: keys stand there, and keys are the user's own. */

@@ -106,11 +106,11 @@ function pairRow(name, value) {
 
 /** @param {HTMLElement} rows */
 function pairsOf(rows) {
-  /** @type {Record<string, string>} */
-  const pairs = {};
+  /** @type {[string, string][]} */
+  const pairs = [];
   for (const row of rows.children) {
     const [name, value] = row.querySelectorAll("input");
-    if (name !== undefined && value !== undefined && name.value !== "") pairs[name.value] = value.value;
+    if (name !== undefined && value !== undefined && name.value !== "") pairs.push([name.value, value.value]);
   }
-  return pairs;
+  return Object.fromEntries(pairs);
 }
