@@ -16,6 +16,7 @@ import { contention } from "./sections/contention.ts";
 import { growth } from "./sections/growth.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
+import { metrics } from "./sections/metrics.ts";
 import { multipart } from "./sections/multipart.ts";
 import { peers } from "./sections/peers.ts";
 import { s3 } from "./sections/s3.ts";
@@ -41,7 +42,7 @@ const sections: readonly Section[] = [
 ];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [peers, growth, cluster, clusterModel];
+const asked: readonly Section[] = [metrics, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

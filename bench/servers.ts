@@ -14,7 +14,11 @@ export interface StartedStore {
 }
 
 /** `store serve` of the script index.js in the folder, on the data beside it, with its bucket `bench`. */
-export async function startStore(directory: string, started: ChildProcess[]): Promise<StartedStore> {
+export async function startStore(
+  directory: string,
+  started: ChildProcess[],
+  more: readonly string[] = [],
+): Promise<StartedStore> {
   const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
   const store_buckets = [{ binding: "BUCKET", bucket_name: "bench" }];
   const file = join(directory, "store.json");
@@ -22,7 +26,7 @@ export async function startStore(directory: string, started: ChildProcess[]): Pr
   const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
   const data = join(directory, "data");
   const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
-  const args = [command, "serve", "--config", file, "--data", data, ...ports, "--json"];
+  const args = [command, "serve", "--config", file, "--data", data, ...ports, ...more, "--json"];
   return JSON.parse(await firstDocument(start(args, started))) as StartedStore;
 }
 

@@ -9,7 +9,21 @@ import { startStore } from "../servers.ts";
 import { bucket, type S3Server, s3ServerAt } from "./s3-server.ts";
 
 export async function startS3Store(directory: string, started: ChildProcess[]): Promise<S3Server> {
-  writeFileSync(join(directory, "index.js"), "export default { fetch: () => new Response() };");
+  return (await startWithScript(directory, started)).server;
+}
+
+export interface WithScriptOptions {
+  readonly script?: string;
+  readonly args?: readonly string[];
+}
+
+/** The same with a script beside it, which has the bucket as `BUCKET`. */
+export async function startWithScript(
+  directory: string,
+  started: ChildProcess[],
+  { script = "export default { fetch: () => new Response() };", args = [] }: WithScriptOptions = {},
+): Promise<{ readonly server: S3Server; readonly scriptUrl: string }> {
+  writeFileSync(join(directory, "index.js"), script);
   const data = join(directory, "data");
   mkdirSync(data);
   const { engine, documents } = await openEngine(data);
@@ -17,6 +31,8 @@ export async function startS3Store(directory: string, started: ChildProcess[]): 
   const credentials = createCredentials(documents, loadSecretKey(data, undefined), Date.now);
   const { accessKeyId, secretAccessKey } = await credentials.create();
   await engine.close();
-  const { s3 } = await startStore(directory, started);
-  return s3ServerAt({ name: "store", endpoint: s3.url, accessKeyId, secretAccessKey, isSynced: true });
+  const { url, s3 } = await startStore(directory, started, args);
+  const key = { accessKeyId, secretAccessKey };
+  const server = await s3ServerAt({ name: "store", endpoint: s3.url, ...key, isSynced: true });
+  return { server, scriptUrl: url };
 }

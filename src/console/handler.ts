@@ -73,7 +73,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
         options.onExchange?.({
           ...{ face: "console", id, method: request.method, operation: nameOf(request, status), status },
           ...{ bytesIn: request.bytesRead(), bytesOut, milliseconds: performance.now() - began, isWhole },
-          remoteAddress: request.address(),
+          remoteAddress: request.address,
         }),
     };
   };

@@ -11,9 +11,6 @@ export function requestOf(
   trusted: TrustedPeers,
 ): HttpRequest {
   let bytesRead = 0;
-  const onBytes = (count: number) => {
-    bytesRead += count;
-  };
   const request: HttpRequest = {
     method: message.method ?? "GET",
     target: message.url ?? "/",
@@ -26,7 +23,10 @@ export function requestOf(
     address: () => peerOf(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => bytesOf(message, onBytes),
+    body: () =>
+      bytesOf(message, (count) => {
+        bytesRead += count;
+      }),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();

@@ -21,7 +21,8 @@ export interface Exchange {
   /** From the end of the request's head until the last byte was given to the system. */
   readonly milliseconds: number;
   readonly accessKeyId?: string | undefined;
-  readonly remoteAddress?: string | undefined;
+  /** Asked for only where it is written down. */
+  readonly remoteAddress: () => string;
   /** One of few words. */
   readonly errorCode?: string | undefined;
   /** False when it broke off before its end. */

@@ -16,7 +16,7 @@ export function requestLine(exchange: Exchange, now: number): string {
     bytesOut: exchange.bytesOut,
     milliseconds: Math.round(exchange.milliseconds * 1000) / 1000,
     accessKeyId: exchange.accessKeyId,
-    remoteAddress: exchange.remoteAddress,
+    remoteAddress: exchange.remoteAddress(),
     errorCode: exchange.errorCode,
     cut: exchange.isWhole ? undefined : true,
   })}\n`;

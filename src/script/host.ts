@@ -4,11 +4,10 @@ import { bytesOf, describe } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import { tellSender } from "../http/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
-import type { Exchange } from "../metrics/exchange.ts";
 import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
+import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
 import { namesHost } from "./host-names.ts";
 import { handleAll } from "./notifications.ts";
@@ -42,17 +41,6 @@ export interface Host {
   settle(): Promise<void>;
 }
 
-/** Who wants to know what the script does. */
-export interface HostObserver {
-  /** The script's name. */
-  readonly script: string;
-  readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** Whether answers say by which id they are logged. */
-  readonly tellsIds: boolean;
-  /** A handler other than fetch has run. */
-  readonly ran: (handler: string, outcome: "done" | "failed") => void;
-}
-
 export function createHost(
   handlers: ScriptHandlers,
   env: Environment,
@@ -77,7 +65,8 @@ export function createHost(
   };
 
   const handle: HttpHandler = async (request) => {
-    if (!namesHost(request)) return badHost;
+    const begun = beginExchange(request, observer);
+    if (!namesHost(request)) return ownAnswer(400, badHost, begun, "BadHost");
     try {
       if (handlers.fetch === undefined)
         throw new TypeError("The script's default export has no fetch handler.");
@@ -85,15 +74,15 @@ export function createHost(
       if (!(response instanceof Response)) {
         throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
       }
-      return responseFrom(response);
+      return responseFrom(response, begun);
     } catch (error) {
       console.error(error);
-      return faultResponse(error, mode);
+      return ownAnswer(500, faultText(error, mode), begun, "Exception");
     }
   };
 
   return {
-    handle: observer === undefined ? handle : observed(handle, observer),
+    handle,
     async scheduled(cron, time) {
       if (handlers.scheduled === undefined) {
         throw new TypeError("The script's default export has no scheduled handler.");
@@ -123,50 +112,23 @@ export function createHost(
   };
 }
 
-interface ScriptResponse extends HttpResponse {
-  /** Of an answer that is not the script's own. */
-  readonly errorCode?: "BadHost" | "Exception";
-}
+const badHost = "Bad Request: the request names no valid host.\n";
 
-/** The same handler, with every exchange told when it is over. */
-function observed(
-  handle: (request: HttpRequest) => ScriptResponse | Promise<ScriptResponse>,
-  { script, onExchange, tellsIds }: HostObserver,
-): HttpHandler {
-  if (onExchange === undefined) return handle;
-  return async (request) => {
-    const id = nextRequestId();
-    const began = performance.now();
-    const response = await handle(request);
-    const { status, errorCode, headers } = response;
-    return {
-      ...response,
-      headers: tellsIds ? withId(headers, id) : headers,
-      onSent: (bytesOut, isWhole) =>
-        onExchange({
-          ...{ face: "script", id, method: request.method, operation: script, status, errorCode, bytesOut },
-          bytesIn: request.bytesRead(),
-          milliseconds: performance.now() - began,
-          remoteAddress: request.address(),
-          isWhole,
-        }),
-    };
-  };
+/** An answer that is not the script's own. */
+function ownAnswer(
+  status: number,
+  body: string,
+  begun: Begun | undefined,
+  errorCode: "BadHost" | "Exception",
+): HttpResponse {
+  const headers: [string, string][] = [["content-type", "text/plain; charset=utf-8"]];
+  if (begun !== undefined) {
+    begun.status = status;
+    begun.errorCode = errorCode;
+    addId(headers, begun.id);
+  }
+  return { status, headers, body, onSent: begun?.onSent };
 }
-
-/** Unless the script says an id of its own. */
-function withId(headers: HttpResponse["headers"], id: string): HttpResponse["headers"] {
-  const all = [...headers];
-  const has = all.some(([name]) => name.toLowerCase() === "x-request-id");
-  return has ? all : [...all, ["x-request-id", id]];
-}
-
-const badHost: ScriptResponse = {
-  errorCode: "BadHost",
-  status: 400,
-  headers: [["content-type", "text/plain; charset=utf-8"]],
-  body: "Bad Request: the request names no valid host.\n",
-};
 
 function requestFor(request: HttpRequest): Request {
   const { method, target, scheme } = request;
@@ -219,13 +181,23 @@ const leftOutWhenEmpty = new Set([
   "last-modified",
 ]);
 
-function responseFrom(response: Response): HttpResponse {
+function responseFrom(response: Response, begun: Begun | undefined): HttpResponse {
   const { status, statusText, headers, body } = describeResponse(response);
   const sent: [string, string][] = [];
   for (const [name, value] of headers) {
     if (value !== "" || !leftOutWhenEmpty.has(name.toLowerCase())) sent.push([name, value]);
   }
-  return { status, statusText, headers: sent, body: body instanceof ReadableStream ? sourceOf(body) : body };
+  if (begun !== undefined) {
+    begun.status = status;
+    addId(sent, begun.id);
+  }
+  return {
+    status,
+    statusText,
+    headers: sent,
+    body: body instanceof ReadableStream ? sourceOf(body) : body,
+    onSent: begun?.onSent,
+  };
 }
 
 function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
@@ -256,9 +228,7 @@ function bytesIn(chunk: unknown): Uint8Array {
   throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }
 
-function faultResponse(error: unknown, mode: Mode): ScriptResponse {
+function faultText(error: unknown, mode: Mode): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const body = mode === "dev" ? `${stack}\n` : "Internal Server Error";
-  const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
-  return { status: 500, headers, body, errorCode: "Exception" };
+  return mode === "dev" ? `${stack}\n` : "Internal Server Error";
 }

@@ -112,7 +112,7 @@ test("exchanges are counted by face, operation and class of status, errors by co
   const count = countExchanges(metrics);
   const exchange: Exchange = {
     ...{ face: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
-    ...{ bytesIn: 0, bytesOut: 100, milliseconds: 3 },
+    ...{ bytesIn: 0, bytesOut: 100, milliseconds: 3, remoteAddress: () => "::1" },
   };
   count(exchange);
   count({ ...exchange, status: 206, isWhole: false, bytesOut: 50 });
