@@ -122,24 +122,25 @@ export function plainAddress(address: string): string {
 }
 
 /** By which proxies, and the platforms that scripts were written for, tell of the sender. */
-const tellingNames = new Set([
+const tellingNames = [
   "forwarded",
   "x-forwarded-for",
   "x-forwarded-host",
   "x-forwarded-proto",
   "x-real-ip",
   "cf-connecting-ip",
-]);
+];
 
 /** The headers as they came, with what is known of the sender in place of what anybody might have written. */
-export function tellSender({ rawHeaders, address, scheme }: HttpRequest): string[] {
-  const told: string[] = [];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (!tellingNames.has(name.toLowerCase())) told.push(name, rawHeaders[i + 1]!);
-  }
+export function tellSender({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
+  const isClaimed = tellingNames.some((name) => header(name) !== undefined);
+  const told = isClaimed ? withoutClaims(rawHeaders) : rawHeaders.slice();
   const where = address();
   if (where !== "") told.push("cf-connecting-ip", where, "x-real-ip", where, "x-forwarded-for", where);
   told.push("x-forwarded-proto", scheme);
   return told;
+}
+
+function withoutClaims(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, i) => !tellingNames.includes(rawHeaders[i - (i % 2)]!.toLowerCase()));
 }

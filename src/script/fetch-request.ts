@@ -10,8 +10,8 @@ export interface IncomingRequest {
   readonly method: string;
   /** Absolute, as the client wrote it. */
   readonly url: string;
-  /** Names and values in turn; asked for when the script looks at its headers. */
-  readonly rawHeaders: readonly string[];
+  /** Names and values in turn; what is to be called is so when the script looks at its headers. */
+  readonly rawHeaders: readonly string[] | (() => readonly string[]);
   readonly body: (() => ReadableStream<Uint8Array>) | undefined;
   /** Calls once when the client is gone before its answer. */
   readonly onDisconnect?: ((listener: () => void) => void) | undefined;
@@ -22,7 +22,7 @@ const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
 const noSettings = {};
-const noHeaders = { rawHeaders: [] };
+const noHeaders: readonly string[] = [];
 
 let bodyOf: (request: ScriptRequest) => Body | undefined;
 let partsOf: (request: ScriptRequest) => RequestParts;
@@ -32,7 +32,7 @@ export class ScriptRequest {
   readonly #method: string;
   readonly #url: string;
   #headers: ScriptHeaders | undefined;
-  readonly #incoming: Pick<IncomingRequest, "rawHeaders">;
+  readonly #rawHeaders: IncomingRequest["rawHeaders"];
   readonly #body: Body | undefined;
   #signal: AbortSignal | undefined;
   readonly #onDisconnect: IncomingRequest["onDisconnect"];
@@ -61,7 +61,7 @@ export class ScriptRequest {
       const incoming = init as IncomingRequest;
       this.#method = incoming.method;
       this.#url = incoming.url;
-      this.#incoming = incoming;
+      this.#rawHeaders = incoming.rawHeaders;
       this.#body = incoming.body === undefined ? undefined : bodyFrom(incoming.body);
       this.#onDisconnect = incoming.onDisconnect;
       // What a script passes on must not follow redirects on behalf of its client.
@@ -73,7 +73,7 @@ export class ScriptRequest {
     const parts = input === partsMark ? (init as RequestParts) : partsFrom(input, init, requestParts);
     this.#method = parts.method;
     this.#url = parts.url;
-    this.#incoming = noHeaders;
+    this.#rawHeaders = noHeaders;
     this.#headers = parts.headers;
     this.#body = parts.body;
     this.#signal = parts.signal;
@@ -91,7 +91,10 @@ export class ScriptRequest {
   }
 
   get headers(): ScriptHeaders {
-    this.#headers ??= headersFromRaw(this.#incoming.rawHeaders);
+    if (this.#headers === undefined) {
+      const raw = this.#rawHeaders;
+      this.#headers = headersFromRaw(typeof raw === "function" ? raw() : raw);
+    }
     return this.#headers;
   }
 

@@ -137,12 +137,8 @@ function requestFor(request: HttpRequest): Request {
   const path = target.startsWith("/") ? target : "/";
   const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
-  return createRequest({
-    ...{ method, url, body, onDisconnect: request.onDisconnect },
-    get rawHeaders() {
-      return tellSender(request);
-    },
-  });
+  const rawHeaders = () => tellSender(request);
+  return createRequest({ method, url, rawHeaders, body, onDisconnect: request.onDisconnect });
 }
 
 function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {

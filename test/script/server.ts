@@ -33,7 +33,7 @@ export interface Server {
 }
 
 /** How long a server may take for anything it is waited for. */
-const patience = 20_000;
+const patience = 60_000;
 
 export async function startServer(
   shell: Shell,
