@@ -29,6 +29,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   cluster: ["cluster", "http", "metrics", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],
   s3: ["s3", "http", "metrics", "model", "open.ts", ...faces(), "node:*"],
+  public: ["public", "http", "model", ...faces()],
   events: ["events", "http", "model", ...faces(), "node:*"],
   script: [
     ...["script", "binding", "http", "metrics", "model", "types.ts", "open.ts", ...faces()],
@@ -42,6 +43,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "console",
     "binding",
     "events",
+    "public",
     "engine",
     "http",
     "metrics",
@@ -128,7 +130,7 @@ test("a face knows the engine by its types alone, and adapters are loaded only w
     const name = relative(source, file);
     for (const { target, kind } of importsOf(file)) {
       const room = roomOf(target);
-      const isFace = ["binding", "s3", "script", "console", "events"].includes(roomOf(name));
+      const isFace = ["binding", "s3", "script", "console", "events", "public"].includes(roomOf(name));
       if (isFace && room === "engine") assert.equal(kind, "type", `src/${name} imports ${target}`);
       const isAdapter = ["memory", "local", "cluster"].includes(room);
       if (isAdapter && roomOf(name) !== room) assert.equal(kind, "dynamic", `src/${name} imports ${target}`);

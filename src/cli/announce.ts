@@ -7,6 +7,7 @@ import type { ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
 import { hostOf, urlOf } from "./listening.ts";
 import type { RunningConsole } from "./serve-console.ts";
+import type { RunningPublic } from "./serve-public.ts";
 import type { RunningS3 } from "./serve-s3.ts";
 
 export interface Ready {
@@ -14,6 +15,7 @@ export interface Ready {
   readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
   readonly console: RunningConsole;
+  readonly shown: RunningPublic;
   readonly location: Location;
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
@@ -21,7 +23,7 @@ export interface Ready {
 
 export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
   const { output, directory } = invocation;
-  const { server, s3, console, location, mode, tls } = ready;
+  const { server, s3, console, shown, location, mode, tls } = ready;
   const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
@@ -38,6 +40,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       url: url ?? null,
       s3: { url: s3.url, ...key },
       console: { url: console.url, ...(console.token === undefined ? {} : { token: console.token }) },
+      ...(shown.url === undefined ? {} : { public: { url: shown.url } }),
       data: dataOf(location),
       scripts,
     });
@@ -55,6 +58,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
   }
   await output.line(`S3 API on ${s3.url}`);
   await output.line(`Console on ${console.url}`);
+  if (shown.url !== undefined) await output.line(`Public buckets on ${shown.url}`);
   await output.line(`Data in ${dataText(directory, location)}`);
   if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
 }

@@ -21,6 +21,7 @@ import { ask } from "./prompt.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { deliverEvents } from "./serve-events.ts";
+import { type PublicSettings, publicOptions, publicSettings, servePublic } from "./serve-public.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./serve-tls.ts";
 
@@ -29,6 +30,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
   ...s3Options,
   ...consoleOptions,
+  ...publicOptions,
   ...tlsOptions,
   ...proxyOptions,
   ...observationOptions,
@@ -48,6 +50,7 @@ interface Plan {
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
+  readonly public: PublicSettings;
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
 }
@@ -66,6 +69,7 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
     files: isAlone ? [] : configFiles(invocation),
     s3: s3Settings(invocation),
     console: consoleSettings(invocation),
+    public: publicSettings(invocation),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
   };
@@ -128,9 +132,11 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const console = started(
       await serveConsole(plan.console, { data, mode, log, monitored, onExchange, ...entrance, s3, scripts }),
     );
+    const shown = started(await servePublic(plan.public, { data, log, ...entrance }));
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
-    await announce(invocation, { server, s3, console, location: data.location, mode, tls: tls?.source });
+    const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
+    await announce(invocation, ready);
     await endingSignal(tls);
     log("Ending: requests under way are finished first.");
   } finally {

@@ -8,6 +8,7 @@ export const carriedKinds = [
   "credential",
   "own access key",
   "notified bucket",
+  "public bucket",
   "console token",
 ] as const;
 /** What belongs to the store it was written in: its housekeeping, who is there, what was used, and whose copy it is. */

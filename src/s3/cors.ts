@@ -1,7 +1,8 @@
 // CORS: the configuration as a document, preflight requests, and the headers of answers to pages.
 import type { Engine } from "../engine/engine.ts";
+import { corsHeadersOf, preflightHeaders } from "../http/cors.ts";
 import type { HttpRequest } from "../http/listen.ts";
-import { type CorsRule, corsRuleFor } from "../model/cors.ts";
+import type { CorsRule } from "../model/cors.ts";
 import { corsFlaws } from "../model/rule-check.ts";
 import { answer, answerXml, type Call, type S3Response } from "./call.ts";
 import { checkDocument } from "./checksums.ts";
@@ -71,21 +72,14 @@ export async function preflight(engine: Engine, http: HttpRequest, bucket: strin
         "Insufficient information. Origin and Access-Control-Request-Method request headers are needed.",
     });
   }
-  const headers = namesIn(http.header("access-control-request-headers"));
-  const rule = corsRuleFor(await rulesOf(engine, bucket), { origin, method, headers });
-  if (rule === undefined) {
+  const headers = preflightHeaders(await rulesOf(engine, bucket), http);
+  if (headers === undefined) {
     throw new S3Error("CORSForbidden", {
       message:
         "CORSResponse: This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
     });
   }
-  return answer(200, [
-    ...ruleHeaders(rule, origin),
-    ...(headers.length === 0 ? [] : ([["access-control-allow-headers", headers.join(", ")]] as const)),
-    ...(rule.maxAgeSeconds === undefined
-      ? []
-      : ([["access-control-max-age", String(rule.maxAgeSeconds)]] as const)),
-  ]);
+  return answer(200, headers);
 }
 
 /** For the answer to a request that a page has sent; none when no rule allows it. */
@@ -94,31 +88,10 @@ export async function corsHeaders(
   http: HttpRequest,
   bucket: string,
 ): Promise<readonly (readonly [string, string])[]> {
-  const origin = http.header("origin");
-  if (origin === undefined || bucket === "") return [];
-  const rule = corsRuleFor(await rulesOf(engine, bucket), { origin, method: http.method, headers: [] });
-  return rule === undefined ? [] : ruleHeaders(rule, origin);
+  if (http.header("origin") === undefined || bucket === "") return [];
+  return corsHeadersOf(await rulesOf(engine, bucket), http);
 }
 
 async function rulesOf(engine: Engine, bucket: string): Promise<readonly CorsRule[]> {
   return (await engine.bucket(bucket))?.settings.cors ?? [];
-}
-
-function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
-  const isForAll = rule.origins.includes("*");
-  const headers: [string, string][] = [
-    ["access-control-allow-origin", isForAll ? "*" : origin],
-    ["access-control-allow-methods", rule.methods.join(", ")],
-    ["vary", "Origin, Access-Control-Request-Headers, Access-Control-Request-Method"],
-  ];
-  if (!isForAll) headers.push(["access-control-allow-credentials", "true"]);
-  if (rule.exposed.length > 0) headers.push(["access-control-expose-headers", rule.exposed.join(", ")]);
-  return headers;
-}
-
-function namesIn(text: string | undefined): string[] {
-  return (text ?? "")
-    .split(",")
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== "");
 }

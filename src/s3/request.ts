@@ -1,6 +1,7 @@
 // An S3 request as it came: the raw target taken apart by hand, since a URL object would fold `..` and `%2e`.
 import type { HttpRequest } from "../http/listen.ts";
 import { canonicalQuery, encodePath } from "../http/signing.ts";
+import { decodedTarget, targetParts } from "../http/target.ts";
 import { S3Error } from "./errors.ts";
 
 export interface S3Request {
@@ -47,11 +48,9 @@ function targetOf(text: string): Target {
 }
 
 function readTarget(text: string): Target {
-  const target = text.replace(/^https?:\/\/[^/?]*/i, "");
-  const mark = target.indexOf("?");
-  const rawPath = mark === -1 ? target : target.slice(0, mark);
-  const path = decode(rawPath === "" ? "/" : rawPath);
-  const query = readQuery(mark === -1 ? "" : target.slice(mark + 1));
+  const { rawPath, rawQuery } = targetParts(text);
+  const path = decode(rawPath);
+  const query = readQuery(rawQuery);
   return { path, canonicalPath: encodePath(path), query };
 }
 
@@ -103,16 +102,8 @@ export function readQuery(text: string): Query {
   };
 }
 
-const encoded = /[%\x80-\xff]/;
-
-/** What is percent-encoded must be UTF-8; bytes sent raw are taken as UTF-8 too. */
 function decode(text: string): string {
-  if (!encoded.test(text)) return text;
-  try {
-    // Node gives raw bytes above 127 as one character each.
-    const escaped = text.replace(/[\x80-\xff]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
-    return decodeURIComponent(escaped);
-  } catch (cause) {
-    throw new S3Error("InvalidURI", { cause });
-  }
+  const decoded = decodedTarget(text);
+  if (decoded === undefined) throw new S3Error("InvalidURI");
+  return decoded;
 }

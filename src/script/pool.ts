@@ -61,7 +61,10 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
     const pooled = { ...process, socketPath: socketPath(++started), underWay: 0 };
-    const placed = await load.bundle.place();
+    const placed = await load.bundle.place().catch((error: unknown) => {
+      process.kill();
+      throw error;
+    });
     let isLate = false;
     const late = setTimeout(() => {
       isLate = true;

@@ -11,6 +11,7 @@ import { telling } from "../failures.ts";
 import { counted } from "../output.ts";
 import { ask } from "../prompt.ts";
 import { notifyCommand } from "./bucket-notify.ts";
+import { publicCommand } from "./bucket-public.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -110,7 +111,7 @@ const deleteCommand: Command = {
 export const bucketCommands: CommandGroup = {
   name: "bucket",
   summary: "Make, list and delete buckets",
-  commands: [createCommand, listCommand, infoCommand, notifyCommand, deleteCommand],
+  commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
 };
 
 function bucketJson({ name, created, storageClass }: BucketRecord) {

@@ -1,0 +1,67 @@
+// Public buckets beside the other servers: where they answer, and by which names.
+import type { TlsSource } from "../http/tls.ts";
+import { startPublic } from "../public/server.ts";
+import type { Invocation, Option } from "./command.ts";
+import type { Data } from "./context.ts";
+import { hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+
+export const publicOptions: Readonly<Record<string, Option>> = {
+  "public-port": {
+    value: "PORT",
+    summary: "where public buckets answer, 9002 unless given, once there is one; 0 picks a free one",
+  },
+  "public-domain": {
+    value: "NAME",
+    summary: "a name in front of which a public bucket's may stand, as in photos.files.example.com",
+    repeatable: true,
+  },
+};
+
+export interface PublicSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly isGiven: boolean;
+  readonly domains: readonly string[];
+}
+
+export function publicSettings(invocation: Invocation): PublicSettings {
+  return {
+    host: hostOf(invocation),
+    port: numberOption(invocation, "public-port", 9002, 65_535),
+    isGiven: invocation.options.text("public-port") !== undefined,
+    domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
+  };
+}
+
+export interface RunningPublic {
+  /** Undefined while no bucket is public. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
+
+export interface ServePublicOptions {
+  readonly data: Data;
+  readonly log: (line: string) => void;
+  readonly tls: TlsSource | undefined;
+  readonly trusted: readonly string[];
+}
+
+export async function servePublic(
+  { host, port, isGiven, domains }: PublicSettings,
+  { data, log, tls, trusted }: ServePublicOptions,
+): Promise<RunningPublic> {
+  const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
+  const server = await startPublic({
+    ...{ engine: data.engine, documents: data.documents, host, port, domains, tls, trusted, log },
+    opens: isGiven ? "at once" : "when a bucket is public",
+    onOpened: (opened) => log(`Public buckets on ${urlOf(host, opened, tls)}`),
+    told(error) {
+      const words = told(error);
+      return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
+    },
+  }).catch((error: unknown) => {
+    throw told(error);
+  });
+  const url = server.port === undefined ? undefined : urlOf(host, server.port, tls);
+  return { url, close: () => server.close() };
+}

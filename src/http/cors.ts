@@ -1,0 +1,49 @@
+// What a bucket's CORS rules say to a browser: the answer to its question before a request, and the headers of answers.
+import { type CorsRule, corsRuleFor } from "../model/cors.ts";
+import type { HttpRequest } from "./listen.ts";
+
+type Headers = readonly (readonly [string, string])[];
+
+/** Whether it asks at all, and what it is told; undefined when no rule allows what it asks for. */
+export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers | undefined {
+  const origin = http.header("origin");
+  const method = http.header("access-control-request-method");
+  if (origin === undefined || method === undefined) return undefined;
+  const headers = namesIn(http.header("access-control-request-headers"));
+  const rule = corsRuleFor(rules, { origin, method, headers });
+  if (rule === undefined) return undefined;
+  return [
+    ...ruleHeaders(rule, origin),
+    ...(headers.length === 0 ? [] : ([["access-control-allow-headers", headers.join(", ")]] as const)),
+    ...(rule.maxAgeSeconds === undefined
+      ? []
+      : ([["access-control-max-age", String(rule.maxAgeSeconds)]] as const)),
+  ];
+}
+
+/** For the answer to a request that a page has sent; none when no rule allows it. */
+export function corsHeadersOf(rules: readonly CorsRule[], http: HttpRequest): Headers {
+  const origin = http.header("origin");
+  if (origin === undefined) return [];
+  const rule = corsRuleFor(rules, { origin, method: http.method, headers: [] });
+  return rule === undefined ? [] : ruleHeaders(rule, origin);
+}
+
+function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
+  const isForAll = rule.origins.includes("*");
+  const headers: [string, string][] = [
+    ["access-control-allow-origin", isForAll ? "*" : origin],
+    ["access-control-allow-methods", rule.methods.join(", ")],
+    ["vary", "Origin, Access-Control-Request-Headers, Access-Control-Request-Method"],
+  ];
+  if (!isForAll) headers.push(["access-control-allow-credentials", "true"]);
+  if (rule.exposed.length > 0) headers.push(["access-control-expose-headers", rule.exposed.join(", ")]);
+  return headers;
+}
+
+function namesIn(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+}

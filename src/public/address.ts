@@ -1,0 +1,46 @@
+// Which bucket and key a request is about: by the name of its host, or by the first step of its path.
+import { decodedTarget, targetParts } from "../http/target.ts";
+import type { PublicBucket } from "./publications.ts";
+
+export interface Address {
+  readonly bucket: string;
+  /** Decoded exactly once; no path, so `..` is a key as any other. */
+  readonly key: string;
+}
+
+export interface AddressNames {
+  /** Names in front of which a bucket's may stand. */
+  readonly domains: readonly string[];
+  readonly buckets: readonly PublicBucket[];
+}
+
+/** Undefined for what is no text. */
+export function addressOf(
+  host: string,
+  target: string,
+  { domains, buckets }: AddressNames,
+): Address | undefined {
+  const path = decodedTarget(targetParts(target).rawPath);
+  if (path === undefined || !path.startsWith("/")) return undefined;
+  const bucket = namedBy(hostName(host), domains, buckets);
+  if (bucket !== undefined) return { bucket, key: path.slice(1) };
+  const slash = path.indexOf("/", 1);
+  return slash === -1
+    ? { bucket: path.slice(1), key: "" }
+    : { bucket: path.slice(1, slash), key: path.slice(slash + 1) };
+}
+
+function namedBy(
+  name: string,
+  domains: readonly string[],
+  buckets: readonly PublicBucket[],
+): string | undefined {
+  const own = buckets.find((one) => one.domains.includes(name));
+  if (own !== undefined) return own.bucket;
+  const domain = domains.find((one) => name.endsWith(`.${one}`));
+  return domain === undefined ? undefined : name.slice(0, -domain.length - 1);
+}
+
+function hostName(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
+}

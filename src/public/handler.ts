@@ -1,0 +1,200 @@
+// Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
+// not there. A bucket that is not public answers as one that does not exist.
+import type { Engine, GetOutcome } from "../engine/engine.ts";
+import { corsHeadersOf, preflightHeaders } from "../http/cors.ts";
+import {
+  conditionFromHeaders,
+  headersFromMetadata,
+  parseHttpDate,
+  rangeFromHeader,
+} from "../http/headers.ts";
+import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import { targetParts } from "../http/target.ts";
+import type { Bucket } from "../model/bucket.ts";
+import { type Clause, type Condition, refusingClause } from "../model/condition.ts";
+import { StoreError } from "../model/errors.ts";
+import { isSendable } from "../model/metadata.ts";
+import type { ObjectRecord } from "../model/object.ts";
+import type { Publication } from "../model/publication.ts";
+import { type AddressNames, addressOf } from "./address.ts";
+
+export interface HandlerOptions {
+  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  /** As it is now. */
+  readonly names: () => Promise<AddressNames>;
+  readonly log: (line: string) => void;
+}
+
+type Headers = readonly (readonly [string, string])[];
+
+interface Asked {
+  readonly request: HttpRequest;
+  readonly bucket: Bucket;
+  readonly publication: Publication;
+  readonly cors: Headers;
+}
+
+export function createPublicHandler({ engine, names, log }: HandlerOptions): HttpHandler {
+  async function handle(request: HttpRequest): Promise<HttpResponse> {
+    const address = addressOf(request.header("host") ?? "", request.target, await names());
+    if (address === undefined) return text(400, "The address is not valid.");
+    const bucket = await engine.bucket(address.bucket);
+    const publication = bucket?.settings.publication;
+    if (bucket === undefined || publication === undefined) return text(404, "Not found.");
+    const rules = bucket.settings.cors ?? [];
+    if (request.method === "OPTIONS") {
+      const headers = preflightHeaders(rules, request);
+      if (headers !== undefined) return answer(204, headers);
+    }
+    const cors = corsHeadersOf(rules, request);
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return text(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
+    return show({ request, bucket, publication, cors }, address.key);
+  }
+
+  async function show(asked: Asked, key: string): Promise<HttpResponse> {
+    const { bucket, publication, cors, request } = asked;
+    const isFolder = key === "" || key.endsWith("/");
+    const shown = isFolder && publication.index !== undefined ? key + publication.index : key;
+    const record = shown === "" ? undefined : await found(bucket.name, shown);
+    if (record !== undefined) return showObject(asked, record);
+    if (!isFolder && publication.index !== undefined) {
+      const isIndexed = (await found(bucket.name, `${key}/${publication.index}`)) !== undefined;
+      if (isIndexed) return text(302, "See the folder.", [["location", folderOf(request)], ...cors]);
+    }
+    return notFound(asked);
+  }
+
+  /** One whose key cannot be is not there. */
+  async function found(bucket: string, key: string): Promise<ObjectRecord | undefined> {
+    try {
+      return await engine.head(bucket, key);
+    } catch (error) {
+      if (error instanceof StoreError && error.reason === "InvalidObjectName") return undefined;
+      throw error;
+    }
+  }
+
+  async function notFound({ bucket, publication, cors, request }: Asked): Promise<HttpResponse> {
+    const key = publication.notFound;
+    const record = key === undefined ? undefined : await found(bucket.name, key);
+    if (record === undefined || record.encryption !== undefined) return text(404, "Not found.", cors);
+    const headers = [...objectHeaders(record, publication), ...cors];
+    if (request.method === "HEAD") return answer(404, [...headers, lengthOf(record.size)]);
+    const outcome = await engine.get(bucket.name, record.key);
+    return outcome.outcome === "found"
+      ? answer(404, headers, bodyOf(outcome))
+      : text(404, "Not found.", cors);
+  }
+
+  async function showObject(asked: Asked, record: ObjectRecord): Promise<HttpResponse> {
+    const { request, bucket, publication, cors } = asked;
+    if (record.encryption !== undefined)
+      return text(403, "This was stored under a key of its owner's, and cannot be shown without it.", cors);
+    const condition = conditionOf(request);
+    if (condition === undefined) return text(400, "An etag in a condition is not valid.", cors);
+    if (request.method === "HEAD") {
+      const clause = refusingClause(condition, record);
+      if (clause !== undefined) return refused(clause, record, asked);
+      return answer(200, [...objectHeaders(record, publication), ...cors, lengthOf(record.size)]);
+    }
+    const range = isWanted(request, record) ? rangeFromHeader(request.header("range") ?? null) : undefined;
+    try {
+      const outcome = await engine.get(bucket.name, record.key, { condition, range });
+      if (outcome.outcome === "missing") return notFound(asked);
+      if (outcome.outcome === "refused") return refused(outcome.clause, outcome.record, asked);
+      const headers = [...objectHeaders(outcome.record, publication), ...cors];
+      if (range === undefined) return answer(200, headers, bodyOf(outcome));
+      return answer(206, [...headers, spanOf(outcome)], bodyOf(outcome));
+    } catch (error) {
+      if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
+      const size: [string, string] = ["content-range", `bytes */${record.size}`];
+      return text(416, "There are no such bytes.", [size, ...cors]);
+    }
+  }
+
+  return async (request) => {
+    try {
+      return await handle(request);
+    } catch (error) {
+      log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
+      const isAway = error instanceof StoreError && error.reason === "ServiceUnavailable";
+      return isAway ? text(503, "Try again later.") : text(500, "Something went wrong here.");
+    }
+  };
+}
+
+type Found = Extract<GetOutcome, { outcome: "found" }>;
+
+function bodyOf({ bytes }: Found): HttpBody {
+  return bytes.inline ?? bytes;
+}
+
+function spanOf({ record, range: { offset, length } }: Found): [string, string] {
+  return ["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`];
+}
+
+function lengthOf(size: number): [string, string] {
+  return ["content-length", String(size)];
+}
+
+/** Undefined when it cannot be read. */
+function conditionOf(request: HttpRequest): Condition | undefined {
+  try {
+    return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether what is to be continued is still what was begun (RFC 9110 13.1.5). */
+function isWanted(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
+  const given = request.header("if-range")?.trim();
+  if (given === undefined || given === `"${etag}"`) return true;
+  const time = parseHttpDate(given);
+  return time !== undefined && time === Math.floor(uploaded / 1000) * 1000;
+}
+
+function refused(clause: Clause, record: ObjectRecord, { publication, cors }: Asked): HttpResponse {
+  if (clause === "etagMatches" || clause === "uploadedBefore")
+    return text(412, "What is here is not what was asked for.", cors);
+  const kept = new Set(["etag", "last-modified", "cache-control", "expires", "x-content-type-options"]);
+  return answer(304, [...objectHeaders(record, publication).filter(([name]) => kept.has(name)), ...cors]);
+}
+
+function objectHeaders(record: ObjectRecord, publication: Publication): [string, string][] {
+  const { etag, uploaded, httpMetadata } = record;
+  const stored = [...headersFromMetadata(httpMetadata)].filter(([, value]) => isSendable(value));
+  const has = (name: string) => stored.some(([header]) => header === name);
+  return [
+    ["etag", `"${etag}"`],
+    ["last-modified", new Date(uploaded).toUTCString()],
+    ["accept-ranges", "bytes"],
+    // What is no page is never taken for one by a browser that guesses.
+    ["x-content-type-options", "nosniff"],
+    ...stored,
+    ...(has("content-type") ? [] : ([["content-type", "application/octet-stream"]] as [string, string][])),
+    ...(publication.cacheControl === undefined || has("cache-control") || has("expires")
+      ? []
+      : ([["cache-control", publication.cacheControl]] as [string, string][])),
+  ];
+}
+
+/** By its last step alone: a whole path that begins with two slashes would name another host. */
+function folderOf({ target }: HttpRequest): string {
+  const { rawPath, rawQuery } = targetParts(target);
+  const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
+  return `./${last}/${rawQuery === "" ? "" : `?${rawQuery}`}`;
+}
+
+function answer(status: number, headers: Headers, body: HttpBody = null): HttpResponse {
+  return { status, headers, body };
+}
+
+function text(status: number, words: string, headers: Headers = []): HttpResponse {
+  const own: Headers = [
+    ["content-type", "text/plain; charset=utf-8"],
+    ["x-content-type-options", "nosniff"],
+  ];
+  return answer(status, [...own, ...headers], `${words}\n`);
+}

@@ -1,0 +1,88 @@
+// Serves public buckets on a port of its own. Unless the port was asked for, it is opened when the first bucket becomes
+// public: what nobody uses takes no port.
+import type { Engine } from "../engine/engine.ts";
+import type { Documents } from "../engine/records.ts";
+import { trustedPeers } from "../http/forwarded.ts";
+import { type Listening, listen } from "../http/listen.ts";
+import type { TlsSource } from "../http/tls.ts";
+import { createPublicHandler } from "./handler.ts";
+import { type PublicBucket, publicBuckets } from "./publications.ts";
+
+export interface PublicOptions {
+  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  readonly documents: Documents;
+  readonly host: string;
+  readonly port: number;
+  /** Names in front of which a bucket's may stand. */
+  readonly domains: readonly string[];
+  readonly opens: "at once" | "when a bucket is public";
+  readonly tls: TlsSource | undefined;
+  readonly trusted: readonly string[];
+  readonly log: (line: string) => void;
+  /** Told when it was opened later on. */
+  readonly onOpened: (port: number) => void;
+  /** Why it could not be opened later on, in words. */
+  readonly told: (error: unknown) => string;
+}
+
+export interface PublicServer {
+  /** Undefined while it is not open. */
+  readonly port: number | undefined;
+  close(): Promise<void>;
+}
+
+/** How old what is known of names may be. */
+const knownMilliseconds = 1000;
+const againMilliseconds = 10_000;
+
+export async function startPublic(options: PublicOptions): Promise<PublicServer> {
+  const { engine, documents, host, port, domains, tls, trusted, log } = options;
+  let known: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
+  async function names() {
+    const now = performance.now();
+    if (known === undefined || known.until < now)
+      known = { buckets: await publicBuckets(documents), until: now + knownMilliseconds };
+    return { domains, buckets: known.buckets };
+  }
+  const handler = createPublicHandler({ engine, names, log });
+  const peers = trusted.length === 0 ? undefined : trustedPeers(trusted);
+  const open = () => listen(handler, { host, port }, { tls, trusted: peers });
+
+  let listening: Listening | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  let isClosed = false;
+
+  async function openIfNeeded(): Promise<void> {
+    if ((await publicBuckets(documents)).length === 0) return lookAgain(knownMilliseconds);
+    const opened = await open();
+    listening = opened;
+    if (isClosed) await opened.drain();
+    else options.onOpened(opened.port!);
+  }
+
+  function lookAgain(milliseconds: number): void {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      looking = openIfNeeded().catch((error: unknown) => {
+        log(options.told(error));
+        lookAgain(againMilliseconds);
+      });
+    }, milliseconds).unref();
+  }
+
+  const isNeeded = options.opens === "at once" || (await publicBuckets(documents)).length > 0;
+  if (isNeeded) listening = await open();
+  else lookAgain(knownMilliseconds);
+  return {
+    get port() {
+      return listening?.port;
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await looking;
+      await listening?.drain();
+    },
+  };
+}

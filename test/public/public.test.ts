@@ -1,0 +1,235 @@
+// Public buckets over HTTP: what everybody may read, how, and what nobody learns.
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { Engine } from "../../src/engine/engine.ts";
+import type { HttpMetadata } from "../../src/model/object.ts";
+import type { Publication } from "../../src/model/publication.ts";
+import { openEngine } from "../../src/open.ts";
+import { publish, unpublish } from "../../src/public/publications.ts";
+import { startPublic } from "../../src/public/server.ts";
+import { type Answer, type Asked, ask } from "../script/client.ts";
+import { until } from "../script/inside.ts";
+import { sampleBytes } from "../support/bytes.ts";
+
+interface Scene {
+  readonly engine: Engine;
+  publish(publication?: Publication, bucket?: string): Promise<void>;
+  unpublish(): Promise<void>;
+  put(key: string, content: string | Uint8Array, httpMetadata?: HttpMetadata): Promise<void>;
+  get(path: string, asked?: Asked): Promise<Answer>;
+}
+
+async function openScene(t: TestContext): Promise<Scene> {
+  const { engine, documents } = await openEngine("memory:");
+  for (const name of ["site", "other"]) await engine.createBucket(name);
+  const server = await startPublic({
+    ...{ engine, documents, host: "127.0.0.1", port: 0, domains: ["localhost"], opens: "at once" },
+    ...{ tls: undefined, trusted: [], log: () => {}, onOpened: () => {}, told: String },
+  });
+  t.after(async () => {
+    await server.close();
+    await engine.close();
+  });
+  return {
+    engine,
+    publish: (publication = {}, bucket = "site") => publish(engine, documents, bucket, publication),
+    unpublish: () => unpublish(engine, documents, "site"),
+    async put(key, content, httpMetadata = {}) {
+      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+      await engine.put("site", key, bytes, { httpMetadata });
+    },
+    get: (path, asked = {}) => ask(server.port!, { path, ...asked }),
+  };
+}
+
+test("an object of a public bucket is shown with what it says of itself", async (t) => {
+  const { put, publish, get } = await openScene(t);
+  await publish({ cacheControl: "max-age=60" });
+  await put("a b/ü.txt", "hello", { contentType: "text/plain", contentLanguage: "en" });
+  await put("own", "hello", { cacheControl: "no-store" });
+  const { status, headers, text } = await get("/site/a%20b/%C3%BC.txt");
+  assert.deepEqual([status, text], [200, "hello"]);
+  assert.equal(headers.etag, '"5d41402abc4b2a76b9719d911017c592"');
+  assert.equal(headers["content-type"], "text/plain");
+  assert.equal(headers["content-language"], "en");
+  assert.equal(headers["content-length"], "5");
+  assert.equal(headers["cache-control"], "max-age=60");
+  assert.equal(headers["accept-ranges"], "bytes");
+  assert.equal(headers["x-content-type-options"], "nosniff");
+  assert.ok(Number.isFinite(Date.parse(headers["last-modified"]!)));
+  const own = await get("/site/own");
+  assert.equal(own.headers["cache-control"], "no-store");
+  assert.equal(own.headers["content-type"], "application/octet-stream");
+  const head = await get("/site/a%20b/%C3%BC.txt", { method: "HEAD" });
+  assert.deepEqual([head.status, head.text, head.headers["content-length"]], [200, "", "5"]);
+  assert.equal(head.headers.etag, headers.etag);
+});
+
+test("a bucket that is not public, or no more, is as if it were not there", async (t) => {
+  const { put, publish, unpublish, get } = await openScene(t);
+  await put("a", "hello");
+  const absent = await get("/never/a");
+  const told = ({ status, text, headers }: Answer) => [status, text, headers["content-type"]];
+  assert.deepEqual(told(absent), [404, "Not found.\n", "text/plain; charset=utf-8"]);
+  assert.deepEqual(told(await get("/site/a")), told(absent));
+  assert.deepEqual(told(await get("/site/a", { method: "PUT", body: "x" })), told(absent));
+  assert.deepEqual(told(await get("/")), told(absent));
+  await publish();
+  assert.equal((await get("/site/a")).status, 200);
+  assert.deepEqual(told(await get("/site/b")), told(absent));
+  await unpublish();
+  assert.deepEqual(told(await get("/site/a")), told(absent));
+});
+
+test("nothing but reading is possible", async (t) => {
+  const { put, publish, get, engine } = await openScene(t);
+  await put("a", "hello");
+  await publish();
+  for (const method of ["PUT", "POST", "DELETE", "PATCH", "OPTIONS", "PROPFIND"]) {
+    const { status, headers } = await get("/site/a", { method });
+    assert.deepEqual([status, headers.allow], [405, "GET, HEAD"], method);
+  }
+  assert.equal((await engine.head("site", "a"))?.size, 5);
+});
+
+test("ranges and conditions are kept to", async (t) => {
+  const { put, publish, get, engine } = await openScene(t);
+  await publish();
+  const bytes = sampleBytes(200_000);
+  await put("large", bytes);
+  const { etag } = (await engine.head("site", "large"))!;
+  const part = await get("/site/large", { headers: { range: "bytes=100000-100099" } });
+  assert.deepEqual([part.status, part.headers["content-range"]], [206, "bytes 100000-100099/200000"]);
+  assert.deepEqual(part.bytes, Buffer.from(bytes.subarray(100_000, 100_100)));
+  const last = await get("/site/large", { headers: { range: "bytes=-10" } });
+  assert.deepEqual([last.status, last.bytes.length], [206, 10]);
+  const beyond = await get("/site/large", { headers: { range: "bytes=200000-" } });
+  assert.deepEqual([beyond.status, beyond.headers["content-range"]], [416, "bytes */200000"]);
+  const changed = await get("/site/large", { headers: { range: "bytes=0-9", "if-range": '"other"' } });
+  assert.deepEqual([changed.status, changed.bytes.length], [200, 200_000]);
+  const same = await get("/site/large", { headers: { range: "bytes=0-9", "if-range": `"${etag}"` } });
+  assert.deepEqual([same.status, same.bytes.length], [206, 10]);
+  for (const method of ["GET", "HEAD"]) {
+    const known = await get("/site/large", { method, headers: { "if-none-match": `W/"${etag}", "x"` } });
+    assert.deepEqual([known.status, known.text, known.headers.etag], [304, "", `"${etag}"`]);
+    const other = await get("/site/large", { method, headers: { "if-match": '"other"' } });
+    assert.equal(other.status, 412);
+    const since = new Date(Date.now() + 1000).toUTCString();
+    assert.equal((await get("/site/large", { method, headers: { "if-modified-since": since } })).status, 304);
+  }
+  assert.equal((await get("/site/large", { headers: { "if-match": "nonsense" } })).status, 400);
+});
+
+test("a folder shows its index, and what is not there a page of its own", async (t) => {
+  const { put, publish, get } = await openScene(t);
+  await publish({ index: "index.html", notFound: "404.html" });
+  await put("index.html", "home", { contentType: "text/html" });
+  await put("docs/index.html", "docs", { contentType: "text/html" });
+  await put("404.html", "nothing here", { contentType: "text/html" });
+  assert.equal((await get("/site/")).text, "home");
+  assert.equal((await get("/site")).text, "home");
+  assert.equal((await get("/site/docs/")).text, "docs");
+  const moved = await get("/site/docs?x=1");
+  assert.deepEqual([moved.status, moved.headers.location], [302, "./docs/?x=1"]);
+  const absent = await get("/site/docs/more");
+  assert.deepEqual([absent.status, absent.text], [404, "nothing here"]);
+  assert.equal(absent.headers["content-type"], "text/html");
+  const head = await get("/site/more", { method: "HEAD" });
+  assert.deepEqual([head.status, head.text, head.headers["content-length"]], [404, "", "12"]);
+});
+
+test("a key is no path: it is decoded once, and nothing in it is folded", async (t) => {
+  const { put, publish, get } = await openScene(t);
+  await publish();
+  const keys = ["../other/a", "a/../b", "/leading", "a//b", "%2e%2e", "a+b", "a?b#c", "docs/./x"];
+  for (const key of keys) await put(key, `it is ${key}`);
+  for (const key of keys) {
+    assert.equal((await get(`/site/${encodeURIComponent(key)}`)).text, `it is ${key}`, key);
+  }
+  assert.equal((await get("/site/a/../b")).text, "it is a/../b");
+  assert.equal((await get("/site//leading?query")).text, "it is /leading");
+  assert.equal((await get("/site/../other/a")).text, "it is ../other/a");
+  assert.equal((await get("/site/%ff")).status, 400);
+  assert.equal((await get(`/site/${"x".repeat(2000)}`)).status, 404);
+});
+
+test("a redirect to a folder never leads to another host", async (t) => {
+  const { put, publish, get } = await openScene(t);
+  await publish({ index: "index.html", domains: ["site.example.com"] });
+  await put("/evil.example/index.html", "x");
+  const { status, headers } = await get("//evil.example", { headers: { host: "site.example.com" } });
+  assert.equal(status, 302);
+  assert.equal(new URL(headers.location!, "http://site.example.com//evil.example").host, "site.example.com");
+});
+
+test("a bucket is found by its name in front of a domain, and by a domain of its own", async (t) => {
+  const { put, publish, get } = await openScene(t);
+  await put("site/a", "hello");
+  await publish({ domains: ["files.example.com"] });
+  const from = (host: string) => get("/site/a", { headers: { host } });
+  assert.equal((await from("site.localhost:9002")).text, "hello");
+  assert.equal((await from("FILES.example.com")).text, "hello");
+  assert.equal((await from("other.localhost")).status, 404);
+  assert.equal((await from("127.0.0.1")).status, 404, "by its path, the key is another");
+  await assert.rejects(
+    publish({ domains: ["files.example.com"] }, "other"),
+    /stands for bucket "site" already/,
+  );
+  for (const wrong of ["a b", "-x.example.com", "1.2.3.4"]) {
+    await assert.rejects(publish({ domains: [wrong] }, "other"), { name: "PublicationError" });
+  }
+  await assert.rejects(publish({ index: "a/b" }, "other"), { name: "PublicationError" });
+});
+
+test("what is under a customer's key is refused in words", async (t) => {
+  const { publish, get, engine } = await openScene(t);
+  await publish();
+  await engine.put("site", "sealed", sampleBytes(10), { customerKey: new Uint8Array(32) });
+  const { status, text } = await get("/site/sealed");
+  assert.equal(status, 403);
+  assert.match(text, /under a key of its owner's/);
+});
+
+test("pages of other origins are let in by the bucket's CORS rules", async (t) => {
+  const { put, publish, get, engine } = await openScene(t);
+  await put("a", "hello");
+  await publish();
+  const headers = { origin: "https://app.example.com" };
+  assert.equal((await get("/site/a", { headers })).headers["access-control-allow-origin"], undefined);
+  const rule = {
+    origins: ["https://*.example.com"],
+    methods: ["GET"],
+    headers: ["range"],
+    exposed: ["etag"],
+  };
+  await engine.changeSettings("site", { cors: [rule] });
+  const allowed = await get("/site/a", { headers });
+  assert.equal(allowed.headers["access-control-allow-origin"], "https://app.example.com");
+  const asking = {
+    ...headers,
+    "access-control-request-method": "GET",
+    "access-control-request-headers": "Range",
+  };
+  const preflight = await get("/site/a", { method: "OPTIONS", headers: asking });
+  assert.deepEqual([preflight.status, preflight.headers["access-control-allow-headers"]], [204, "range"]);
+  const foreign = { ...asking, origin: "https://elsewhere.net" };
+  assert.equal((await get("/site/a", { method: "OPTIONS", headers: foreign })).status, 405);
+});
+
+test("without being asked for, the port is opened when the first bucket becomes public", async (t) => {
+  const { engine, documents } = await openEngine("memory:");
+  await engine.createBucket("site");
+  const opened: number[] = [];
+  const server = await startPublic({
+    ...{ engine, documents, host: "127.0.0.1", port: 0, domains: [], opens: "when a bucket is public" },
+    ...{ tls: undefined, trusted: [], log: () => {}, onOpened: (port) => opened.push(port), told: String },
+  });
+  t.after(async () => {
+    await server.close();
+    await engine.close();
+  });
+  assert.equal(server.port, undefined);
+  await publish(engine, documents, "site", {});
+  await until(() => opened.length > 0, "it is opened");
+  assert.equal((await ask(opened[0]!, { path: "/site/a" })).status, 404);
+});
