@@ -1,5 +1,5 @@
 // `npm run test:console -- --bars`: how fast the first page and a large bucket open, and what a large upload takes of
-// the tab's memory, as a browser on this machine measures it. Figures, and no assertions: those of a quiet machine are in
+// the tab's memory, as a browser on this machine measures it. Figures, and no assertions: some are in
 // docs/console.md.
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -62,8 +62,8 @@ async function fill(engine: Engine, objects: number): Promise<void> {
 async function opening(page: Page, url: string): Promise<number> {
   await page.goto("about:blank");
   const began = performance.now();
-  await page.goto(`${url}/#/buckets`);
-  await page.getByRole("link", { name: "large" }).click({ trial: true });
+  await page.goto(`${url}/#/buckets`, { waitUntil: "commit" });
+  await page.getByRole("link", { name: "large" }).waitFor();
   return performance.now() - began;
 }
 

@@ -21,7 +21,16 @@ export async function servedConsole(
   await fill(engine);
   const { token } = await createTokens(documents, Date.now).create({ name: "anna" });
   await engine.close();
-  const server = shellIn(directory).start(["serve", "--s3-port", "0", "--console-port", "0", "--json"]);
+  const server = shellIn(directory).start([
+    "serve",
+    "--s3-port",
+    "0",
+    "--console-port",
+    "0",
+    "--public-port",
+    "0",
+    "--json",
+  ]);
   const ended = outcomeOf(server);
   const first = await Promise.race([once(createInterface(server.stdout), "line"), ended]);
   if (!Array.isArray(first)) throw new Error(first.stderr);
