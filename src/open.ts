@@ -1,15 +1,18 @@
 // Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
 // it needs.
+import { randomBytes } from "node:crypto";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import type { Presigner } from "./binding/presign.ts";
 import type { Blobs } from "./engine/blobs.ts";
 import type { CopyOptions } from "./engine/copy.ts";
 import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
+import { createDocumentActs } from "./engine/document-acts.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
 import type { Documents, Records } from "./engine/records.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { createMetrics } from "./metrics/metrics.ts";
+import type { ActLog } from "./model/act.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -61,6 +64,8 @@ export interface OpenEngine {
   readonly documents: Documents;
   /** From now on commits for other processes that open the same directory, too: so one sync does for all of them. */
   commitForOthers(): Promise<void>;
+  /** Who has changed what beside the objects. */
+  readonly acts: ActLog;
 }
 
 export async function openEngine(location: Location, options: OpenOptions = {}): Promise<OpenEngine> {
@@ -69,7 +74,8 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
   const engine = createEngine({ records, blobs, now: options.now, metrics });
-  return { engine, documents: records.documents, commitForOthers };
+  const acts = ports.acts ?? createDocumentActs(records.documents, () => randomBytes(8).toString("hex"));
+  return { engine, documents: records.documents, commitForOthers, acts };
 }
 
 /**
@@ -95,6 +101,8 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
 interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
+  /** Where it has a place of its own for them. */
+  readonly acts?: ActLog;
 }
 
 async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {

@@ -54,7 +54,17 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:*",
   ],
   "types.ts": [],
-  "open.ts": ["binding", "metrics", "model", "types.ts", "engine", "memory", "local", "cluster"],
+  "open.ts": [
+    "node:crypto",
+    "binding",
+    "metrics",
+    "model",
+    "types.ts",
+    "engine",
+    "memory",
+    "local",
+    "cluster",
+  ],
   "index.ts": ["binding", "model", "types.ts", "open.ts"],
 };
 

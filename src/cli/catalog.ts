@@ -28,6 +28,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "restore", load: async () => (await import("./commands/restore.ts")).restoreCommand },
   { name: "copy", load: async () => (await import("./commands/copy.ts")).copyCommand },
   { name: "migrate", load: async () => (await import("./commands/migrate.ts")).migrateCommand },
+  { name: "audit", load: async () => (await import("./commands/audit.ts")).auditCommand },
   {
     name: "completions",
     load: async () => (await import("./commands/completions.ts")).completionsCommand,

@@ -1,7 +1,9 @@
 // Where a command works: the engine on its store, always closed, and what must hold of a data directory.
 import { existsSync, readdirSync, statSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join, relative } from "node:path";
 import type { Metrics } from "../metrics/metrics.ts";
+import { type ActName, noteActs } from "../model/act.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import { type Location, shownLocation } from "../model/location.ts";
@@ -16,6 +18,8 @@ export interface Data extends OpenEngine {
   readonly location: Location;
   /** What secrets and credentials are sealed with. */
   secretKey(): Uint8Array;
+  /** Notes what this command has done, when it is done. */
+  note(act: ActName, subject: string): Promise<void>;
   /**
    * Frees the bytes that deletes and overwrites have left and ends overdue uploads. A server does so by itself
    * now and then; where only commands run, nobody else would.
@@ -57,16 +61,23 @@ export async function withData<T>(
 export async function openData(invocation: Invocation, { absent, metrics }: DataOptions): Promise<Data> {
   const location = await storeLocation(invocation);
   if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
-  const { engine, documents, commitForOthers } = await openEngine(location, metrics && { metrics }).catch(
-    (error: unknown) => {
-      throw cannotOpen(invocation, location, error);
-    },
-  );
+  const { engine, documents, commitForOthers, acts } = await openEngine(
+    location,
+    metrics && { metrics },
+  ).catch((error: unknown) => {
+    throw cannotOpen(invocation, location, error);
+  });
   return {
     engine,
     documents,
     location,
     commitForOthers,
+    acts,
+    note(act, subject) {
+      const by = { face: "command line", name: userName() } as const;
+      const tell = (line: string) => invocation.output.note(`warning: ${line}`);
+      return noteActs(acts, Date.now, tell)({ act, subject, by });
+    },
     secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
     async tidy() {
       try {
@@ -80,13 +91,22 @@ export async function openData(invocation: Invocation, { absent, metrics }: Data
   };
 }
 
+/** Undefined where the system knows none by that number, as in some containers. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether there is a store; a command that only asks must not make one. */
 export function hasData(location: Location): boolean {
   return typeof location !== "string" || existsSync(join(location, "registry.db"));
 }
 
 /** What a data directory may hold when its making was cut off. */
-const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*)$/;
+const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*|audit\.log.*)$/;
 const unfinishedRestore = "restore.unfinished";
 
 /** Refuses when there is no data directory. */

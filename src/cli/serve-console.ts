@@ -6,6 +6,7 @@ import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import { noteActs } from "../model/act.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import { consoleKeys } from "./console-keys.ts";
@@ -63,6 +64,7 @@ export async function serveConsole(
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
     ...{ engine: data.engine, documents: data.documents, host, port, url, ...given },
+    noteAct: noteActs(data.acts, Date.now, given.log),
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,

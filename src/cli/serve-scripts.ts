@@ -238,7 +238,7 @@ type Asking = "may ask" | "asks nobody";
 
 async function checkBuckets(
   invocation: Invocation,
-  { engine }: Data,
+  { engine, note }: Data,
   config: ScriptConfig,
   asking: Asking,
 ): Promise<void> {
@@ -249,6 +249,7 @@ async function checkBuckets(
       (asking === "may ask" && (await mayCreate(invocation, bucketName)))
     ) {
       await engine.createBucket(bucketName);
+      await note("create bucket", bucketName);
       invocation.output.note(`Created bucket ${bucketName}.`);
       continue;
     }

@@ -3,13 +3,15 @@
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import type { NoteAct } from "../model/act.ts";
+import { actOf, type ConsoleAct, createRefusals } from "./acts.ts";
 import { ConsoleError, fault, refusal, strictly } from "./answer.ts";
 import { checkHost, checkOrigin } from "./guard.ts";
 import { isMonitoring, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
-import { fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
+import { type Call, fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
 import { sessionIdOf } from "./session-routes.ts";
-import type { Sessions } from "./sessions.ts";
+import type { Session, Sessions } from "./sessions.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;
@@ -21,6 +23,8 @@ export interface HandlerOptions {
   /** What it is called, beside addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
+  readonly noteAct: NoteAct;
+  readonly now: () => number;
   readonly log: (line: string) => void;
   /** Told of every request when its answer is over. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
@@ -29,8 +33,9 @@ export interface HandlerOptions {
 export function createHandler(options: HandlerOptions): HttpHandler {
   const routes = byName(options.routes);
   const openRoutes = byName(options.openRoutes);
+  const refused = createRefusals(options.now);
 
-  async function respond(request: HttpRequest): Promise<HttpResponse> {
+  async function respond(request: HttpRequest, id: string): Promise<HttpResponse> {
     const [path = "", search = ""] = split(request.target);
     const monitored = options.monitoring(request, path);
     if (monitored !== undefined) return monitored;
@@ -39,14 +44,44 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     if (file !== undefined) return file;
     checkOrigin(request, options.hostNames);
     const name = `${request.method} ${path}`;
-    const call = { request, query: queryOf(search), fields: () => fieldsOf(request) };
+    let fields: ReturnType<typeof fieldsOf> | undefined;
+    const read = () => {
+      fields ??= fieldsOf(request);
+      return fields;
+    };
+    const call = { request, query: queryOf(search), fields: read };
     const open = openRoutes.get(name);
-    if (open !== undefined) return open.run(call);
+    if (open !== undefined) return noting(id, name, { ...call, session: undefined }, () => open.run(call));
     const session = await options.sessions.find(sessionIdOf(request) ?? "");
     if (session === undefined) throw new ConsoleError(401, "You are not signed in, or not any more.");
     const route = routes.get(name);
     if (route === undefined) throw new ConsoleError(404, "There is nothing here.");
-    return route.run({ ...call, session });
+    const signed = { ...call, session };
+    return noting(id, name, signed, () => route.run(signed));
+  }
+
+  /** Notes what is done as an act, and that somebody was not let in. */
+  async function noting(
+    id: string,
+    name: string,
+    call: Omit<Call, "session"> & { readonly session: Session | undefined },
+    run: () => HttpResponse | Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
+    const note = async (done: ConsoleAct | undefined) => {
+      if (done === undefined) return;
+      const { act, subject, count } = done;
+      const who = { name: done.name ?? call.session?.name, remoteAddress: call.request.address() };
+      await options.noteAct({ act, subject, count, by: { face: "console", ...who, request: id } });
+    };
+    try {
+      const response = await run();
+      await note(await actOf(name, call, response));
+      return response;
+    } catch (error) {
+      const isRefused = error instanceof ConsoleError && error.status === 401;
+      if (isRefused && call.session === undefined) await note(await refused(call));
+      throw error;
+    }
   }
 
   /** What it is counted as: one of few names. */
@@ -61,7 +96,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
   return async (request) => {
     const id = nextRequestId();
     const began = performance.now();
-    const response = await respond(request).catch(
+    const response = await respond(request, id).catch(
       // Whoever has gone away, as one does who cancels an upload, is at no fault and not answered.
       (error: unknown) => refusal(error) ?? unexpected(error, id, isGone(request) ? () => {} : options.log),
     );

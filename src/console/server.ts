@@ -6,6 +6,7 @@ import { trustedPeers } from "../http/forwarded.ts";
 import { listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import type { NoteAct } from "../model/act.ts";
 import { pagePolicy } from "./answer.ts";
 import { createAttempts } from "./attempts.ts";
 import { bucketRoutes } from "./buckets.ts";
@@ -40,6 +41,8 @@ export interface ConsoleOptions {
   readonly s3: S3Access;
   readonly log: (line: string) => void;
   readonly monitored: Monitored;
+  /** Notes administrative acts. */
+  readonly noteAct: NoteAct;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   /** With it the port speaks HTTPS. */
   readonly tls: TlsSource | undefined;
@@ -77,6 +80,8 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     log,
     monitoring: createMonitoring(options.monitored, sessions.isToken),
     onExchange: options.onExchange,
+    noteAct: options.noteAct,
+    now,
   });
   const listening = await listen(
     handler,

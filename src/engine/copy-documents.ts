@@ -19,6 +19,7 @@ export const ownKinds = [
   "delivery progress",
   "console session",
   "credential use",
+  "act",
 ] as const;
 
 export interface CarriedDocument {

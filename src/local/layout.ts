@@ -8,6 +8,7 @@
 //   buckets/<bucket>/pins/               bodies of several files that a process is reading
 //   trash/                               deleted buckets on their way out
 //   writer                               where the process listens that commits for others, if one does
+//   audit.log                            who has changed what beside the objects, a line each
 //   reserve                              space kept free so that deletes work on a full disk
 //   restore.unfinished                   a backup is being brought back into it, or was until that was cut off
 import { randomBytes } from "node:crypto";
@@ -23,6 +24,7 @@ export interface Layout {
   readonly reserve: string;
   readonly unfinished: string;
   readonly writerDoor: string;
+  readonly acts: string;
 }
 
 export function layoutOf(root: string): Layout {
@@ -35,6 +37,7 @@ export function layoutOf(root: string): Layout {
     reserve: join(root, "reserve"),
     unfinished: join(root, "restore.unfinished"),
     writerDoor: join(root, "writer"),
+    acts: join(root, "audit.log"),
   };
 }
 

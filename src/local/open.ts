@@ -4,6 +4,8 @@ import { resolve } from "node:path";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
+import type { ActLog } from "../model/act.ts";
+import { createActFile } from "./act-log.ts";
 import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
 import { createBuckets } from "./buckets.ts";
 import { openDatabase, sqliteCode, sqliteFull } from "./database.ts";
@@ -20,7 +22,7 @@ export async function openLocal(
   directory: string,
   sizes: Sizes = usualSizes,
   metrics = createMetrics(),
-): Promise<{ records: Records; blobs: Blobs; commitForOthers(): Promise<void> }> {
+): Promise<{ records: Records; blobs: Blobs; acts: ActLog; commitForOthers(): Promise<void> }> {
   const layout = layoutOf(resolve(directory));
   prepareOnFullDisk(layout);
   const registry = openDatabase(layout.registry, { role: "writer" });
@@ -39,7 +41,7 @@ export async function openLocal(
   const records = createLocalRecords(layout, buckets, writer);
   const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes, figures });
   await blobs.recover();
-  return { records, blobs, commitForOthers: () => writer.openDoor() };
+  return { records, blobs, acts: createActFile(layout.acts), commitForOthers: () => writer.openDoor() };
 }
 
 /** Opening needs a little room, for the logs of the databases: on a full disk the reserve gives it. */

@@ -4,6 +4,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { nextRequestId } from "../http/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
+import type { ActName, NoteAct } from "../model/act.ts";
 import { StoreError } from "../model/errors.ts";
 import { getObjectAttributes } from "./attributes.ts";
 import { authenticate } from "./authenticate.ts";
@@ -42,12 +43,15 @@ export interface S3Options {
   readonly used?: ((accessKeyId: string) => void) | undefined;
   /** Told of every fault that is ours, with its request's id. */
   readonly log: (line: string) => void;
+  /** Notes administrative acts. */
+  readonly noteAct?: NoteAct | undefined;
   /** Told of every request when its answer is over. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** What becomes known of a request while it is answered, for those who count and log. */
 interface Known {
+  readonly id: string;
   readonly began: number;
   operation: Operation | undefined;
   accessKeyId: string | undefined;
@@ -61,6 +65,16 @@ interface Sent extends Pick<Exchange, "id" | "status" | "bytesOut" | "isWhole"> 
 const region = "auto";
 /** Clients that know only regions of another service name these. */
 const regions = [region, "us-east-1", ""];
+
+/** Operations that are noted, with what they are called there. */
+const acts: Readonly<Partial<Record<OperationName, ActName>>> = {
+  CreateBucket: "create bucket",
+  DeleteBucket: "delete bucket",
+  PutBucketCors: "change cors",
+  DeleteBucketCors: "change cors",
+  PutBucketLifecycle: "change lifecycle",
+  DeleteBucketLifecycle: "change lifecycle",
+};
 
 /** What each operation does, once its caller may. */
 export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
@@ -126,12 +140,20 @@ export function createS3Handler(options: S3Options): HttpHandler {
     checkRefusedHeaders(request);
     const payload = openPayload(request, verified);
     const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
-    return handles[operation.name](call);
+    const response = await handles[operation.name](call);
+    const act = acts[operation.name];
+    if (act !== undefined) {
+      const who = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
+      const by = { face: "s3", ...who, request: known.id } as const;
+      await options.noteAct?.({ act, subject: operation.bucket, by });
+    }
+    return response;
   }
 
   return async (http) => {
     const id = nextRequestId();
     const known: Known = {
+      id,
       began: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
       accessKeyId: undefined,

@@ -7,6 +7,7 @@ import { openStreams } from "../http/open-streams.ts";
 import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { createObserver, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
+import { noteActs } from "../model/act.ts";
 import { openEngine } from "../open.ts";
 import { createCredentials } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
@@ -34,7 +35,7 @@ async function open({ location, domains, secretKey, observing, ...entrance }: Op
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   observer = createObserver(observing, say);
   tellProcess(observer.metrics, "s3", openStreams);
-  const { engine, documents } = await openEngine(location, { metrics: observer.metrics });
+  const { engine, documents, acts } = await openEngine(location, { metrics: observer.metrics });
   const handler = createS3Handler({
     engine,
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
@@ -42,6 +43,7 @@ async function open({ location, domains, secretKey, observing, ...entrance }: Op
     now: Date.now,
     used: uses.used,
     log: (line) => say({ kind: "log", line }),
+    noteAct: noteActs(acts, Date.now, (line) => say({ kind: "log", line })),
     onExchange: observer.onExchange,
   });
   const listening = await listen(handler, "handed over", {

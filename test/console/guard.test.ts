@@ -46,6 +46,8 @@ async function scene(t: TestContext) {
     hostNames: ["127.0.0.1", "console.example.com"],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
+    noteAct: async () => {},
+    now,
   });
   /** What was asked, and is answered, or would be if anybody were there. */
   const exchanges: { readonly target: string; readonly over: Promise<unknown> }[] = [];

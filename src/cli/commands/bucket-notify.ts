@@ -82,16 +82,18 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
   const { options, output } = invocation;
   const target = targetOf(invocation);
   const keep = keepOf(options.text("keep"));
-  const { rule, secret } = await withRules(invocation, bucket, (rules) =>
-    rules.add(bucket, {
+  const { rule, secret } = await withRules(invocation, bucket, async (rules, note) => {
+    const added = await rules.add(bucket, {
       id: options.text("id"),
       events: options.texts("event"),
       prefix: options.text("prefix"),
       suffix: options.text("suffix"),
       target,
       keep,
-    }),
-  );
+    });
+    await note("change notifications", bucket);
+    return added;
+  });
   if (output.isJson) return output.json({ ...ruleJson(rule), ...(secret === undefined ? {} : { secret }) });
   await output.fields([
     ["rule", rule.id],
@@ -127,7 +129,11 @@ async function list(invocation: Invocation, bucket: string): Promise<void> {
 
 async function remove(invocation: Invocation, bucket: string, id: string): Promise<void> {
   const { output } = invocation;
-  const isRemoved = await withRules(invocation, bucket, (rules) => rules.remove(bucket, id));
+  const isRemoved = await withRules(invocation, bucket, async (rules, note) => {
+    const isDone = await rules.remove(bucket, id);
+    if (isDone) await note("change notifications", bucket);
+    return isDone;
+  });
   if (!isRemoved) throw noSuchRule(bucket, id);
   if (output.isJson) await output.json({ bucket, rule: id, removed: true });
   else await output.line(`Removed rule ${output.name(id)} of bucket ${output.name(bucket)}.`);
@@ -170,10 +176,10 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
 async function withRules<T>(
   invocation: Invocation,
   bucket: string,
-  work: (rules: NotificationRules) => Promise<T>,
+  work: (rules: NotificationRules, note: Data["note"]) => Promise<T>,
 ): Promise<T> {
-  const run = ({ engine, documents, secretKey }: Data) =>
-    work(createNotificationRules(engine, documents, secretKey));
+  const run = ({ engine, documents, secretKey, note }: Data) =>
+    work(createNotificationRules(engine, documents, secretKey), note);
   try {
     return await withData(invocation, { absent: "refuse", subject: { bucket } }, run);
   } catch (error) {

@@ -33,9 +33,11 @@ const createCommand: Command = {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
     });
-    const record = await withData(invocation, { absent: "create", subject: { bucket } }, ({ engine }) =>
-      engine.createBucket(bucket, { storageClass }),
-    );
+    const record = await withData(invocation, { absent: "create", subject: { bucket } }, async (data) => {
+      const made = await data.engine.createBucket(bucket, { storageClass });
+      await data.note("create bucket", bucket);
+      return made;
+    });
     if (output.isJson) await output.json(bucketJson(record));
     else await output.line(`Created bucket ${output.style.bold(bucket)}.`);
   },
@@ -98,12 +100,15 @@ const deleteCommand: Command = {
     const { parameters, options, output } = invocation;
     const [bucket = ""] = parameters;
     const removed = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
-      if (!options.flag("force")) return data.engine.deleteBucket(bucket);
-      if (!options.flag("yes")) await confirm(invocation, data.engine, bucket);
-      return deleteWithObjects(data.engine, bucket);
+      const withObjects = options.flag("force");
+      if (withObjects && !options.flag("yes")) await confirm(invocation, data.engine, bucket);
+      const count = withObjects ? await deleteWithObjects(data.engine, bucket) : 0;
+      if (!withObjects) await data.engine.deleteBucket(bucket);
+      await data.note("delete bucket", bucket);
+      return count;
     });
-    if (output.isJson) return output.json({ name: bucket, deleted: true, objects: removed ?? 0 });
-    const what = removed ? ` and ${counted(removed, "object")} in it` : "";
+    if (output.isJson) return output.json({ name: bucket, deleted: true, objects: removed });
+    const what = removed > 0 ? ` and ${counted(removed, "object")} in it` : "";
     await output.line(`Deleted bucket ${output.style.bold(bucket)}${what}.`);
   },
 };

@@ -24,9 +24,12 @@ const tokenCommand: Command = {
       throw usageError(`--name must have 1 to ${longestName} characters, in one line.`);
     }
     const lifetime = lifetimeOf(options.text("expires"));
-    const { info, token } = await withData(invocation, { absent: "create" }, (data) =>
-      tokensOf(data).create({ name, expires: lifetime === undefined ? undefined : Date.now() + lifetime }),
-    );
+    const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
+      const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
+      const made = await tokensOf(data).create({ name, expires });
+      await data.note("create token", made.info.id);
+      return made;
+    });
     if (output.isJson) return output.json({ ...tokenJson(info), token });
     await output.fields([
       ["token", token],
@@ -71,7 +74,11 @@ const revokeCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [id = ""] = parameters;
-    const isRevoked = await withData(invocation, { absent: "refuse" }, (data) => tokensOf(data).revoke(id));
+    const isRevoked = await withData(invocation, { absent: "refuse" }, async (data) => {
+      const isDone = await tokensOf(data).revoke(id);
+      if (isDone) await data.note("revoke token", id);
+      return isDone;
+    });
     if (!isRevoked) {
       throw new CommandError(`There is no token of the console with the id "${id}".`, {
         hint: "See which there are: store console list",

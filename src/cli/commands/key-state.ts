@@ -22,9 +22,11 @@ export const rotateCommand: Command = {
     const [accessKeyId = ""] = parameters;
     const keep = options.text("keep");
     const milliseconds = keep === undefined ? 0 : duration(keep);
-    const rotated = await withData(invocation, { absent: "refuse" }, (data) =>
-      credentialsOf(data).rotate(accessKeyId, milliseconds),
-    );
+    const rotated = await withData(invocation, { absent: "refuse" }, async (data) => {
+      const key = await credentialsOf(data).rotate(accessKeyId, milliseconds);
+      if (key !== undefined) await data.note("rotate key", accessKeyId);
+      return key;
+    });
     if (rotated === undefined) throw noSuchKey(accessKeyId);
     const { secretAccessKey, previousUntil } = rotated;
     const until = previousUntil === undefined ? null : new Date(previousUntil).toISOString();
@@ -54,10 +56,12 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
     async run(invocation) {
       const { parameters, output } = invocation;
       const [accessKeyId = ""] = parameters;
-      const isDone = await withData(invocation, { absent: "refuse" }, (data) =>
-        credentialsOf(data)[name](accessKeyId),
-      );
-      if (!isDone) throw noSuchKey(accessKeyId);
+      const isKnown = await withData(invocation, { absent: "refuse" }, async (data) => {
+        const isDone = await credentialsOf(data)[name](accessKeyId);
+        if (isDone) await data.note(`${name} key`, accessKeyId);
+        return isDone;
+      });
+      if (!isKnown) throw noSuchKey(accessKeyId);
       const state = `${name}d`;
       if (output.isJson) await output.json({ accessKeyId, [state]: true });
       else await output.line(`Access key ${output.name(accessKeyId)} is ${state}.`);

@@ -44,7 +44,9 @@ const createCommand: Command = {
       for (const { bucket } of given) await checkBucket(data, bucket);
       const grants = given.length === 0 ? undefined : given;
       const end = lifetime === undefined ? undefined : Date.now() + lifetime;
-      return credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
+      const made = await credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
+      await data.note("create key", made.accessKeyId);
+      return made;
     });
     const { accessKeyId, secretAccessKey } = credential;
     if (output.isJson) return output.json({ ...keyJson(credential), secretAccessKey });
@@ -95,9 +97,11 @@ const deleteCommand: Command = {
   async run(invocation) {
     const { parameters, output } = invocation;
     const [accessKeyId = ""] = parameters;
-    const isDeleted = await withData(invocation, { absent: "refuse" }, (data) =>
-      credentialsOf(data).delete(accessKeyId),
-    );
+    const isDeleted = await withData(invocation, { absent: "refuse" }, async (data) => {
+      const isDone = await credentialsOf(data).delete(accessKeyId);
+      if (isDone) await data.note("delete key", accessKeyId);
+      return isDone;
+    });
     if (!isDeleted) throw noSuchKey(accessKeyId);
     if (output.isJson) await output.json({ accessKeyId, deleted: true });
     else await output.line(`Deleted access key ${output.name(accessKeyId)}.`);

@@ -30,9 +30,10 @@ const putCommand: Command = {
     if (fault !== undefined) throw usageError(`The name "${name}" ${fault}.`, `Use ${identifierRule}.`);
     const script = scriptName(invocation, name);
     const value = await readValue(invocation, name);
-    await withData(invocation, { absent: "create" }, ({ documents, secretKey }) =>
-      createSecrets(documents, secretKey()).put(script, name, value),
-    );
+    await withData(invocation, { absent: "create" }, async ({ documents, secretKey, note }) => {
+      await createSecrets(documents, secretKey()).put(script, name, value);
+      await note("put secret", `${script}/${name}`);
+    });
     if (output.isJson) await output.json({ script, name });
     else await output.line(`Set ${output.name(name)} of script ${output.name(script)}.`);
   },
@@ -70,8 +71,14 @@ const deleteCommand: Command = {
     const { parameters, output } = invocation;
     const [name = ""] = parameters;
     const script = scriptName(invocation);
-    const isDeleted = await withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>
-      createSecrets(documents, secretKey()).delete(script, name),
+    const isDeleted = await withData(
+      invocation,
+      { absent: "refuse" },
+      async ({ documents, secretKey, note }) => {
+        const isDone = await createSecrets(documents, secretKey()).delete(script, name);
+        if (isDone) await note("delete secret", `${script}/${name}`);
+        return isDone;
+      },
     );
     if (!isDeleted) {
       throw new CommandError(`The script "${script}" has no secret "${name}".`, {

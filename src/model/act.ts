@@ -1,0 +1,73 @@
+// An administrative act: who has changed what of a store beside its objects, from where and when. Never with a secret.
+
+export const actNames = [
+  "create bucket",
+  "delete bucket",
+  "change cors",
+  "change lifecycle",
+  "change notifications",
+  "change public access",
+  "create key",
+  "delete key",
+  "disable key",
+  "enable key",
+  "rotate key",
+  "put secret",
+  "delete secret",
+  "create token",
+  "revoke token",
+  "sign in",
+  "refuse sign-in",
+  "sign out",
+  "restart script",
+] as const;
+
+export type ActName = (typeof actNames)[number];
+
+export interface Act {
+  /** In ISO 8601. */
+  readonly time: string;
+  readonly act: ActName;
+  /** What it was done to: a bucket, the id of an access key or token, the name of a script or of its secret. */
+  readonly subject?: string | undefined;
+  /** How many there were of its kind, where not every one is noted. */
+  readonly count?: number | undefined;
+  readonly by: Actor;
+}
+
+export interface Actor {
+  readonly face: "command line" | "console" | "s3";
+  /** A user of the system, the name of a console token, the id of an access key. */
+  readonly name?: string | undefined;
+  readonly remoteAddress?: string | undefined;
+  /** As the request log has it. */
+  readonly request?: string | undefined;
+}
+
+/** What a face notes: whoever starts it knows where, and adds the time. */
+export type NoteAct = (act: Omit<Act, "time">) => Promise<void>;
+
+/** What faces note by; an act that cannot be noted is done all the same, and told. */
+export function noteActs(log: ActLog, now: () => number, tell: (line: string) => void): NoteAct {
+  return async (act) => {
+    try {
+      await log.note({ time: new Date(now()).toISOString(), ...act });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      tell(`"${act.act}" is done, but could not be noted for store audit: ${why}`);
+    }
+  };
+}
+
+/** Where acts are noted. */
+export interface ActLog {
+  /** Durable once it resolves. */
+  note(act: Act): Promise<void>;
+  /** In the order they were noted, behind the place that an earlier reading came to. */
+  read(after?: string): AsyncIterable<NotedAct>;
+}
+
+export interface NotedAct {
+  readonly act: Act;
+  readonly place: string;
+}
