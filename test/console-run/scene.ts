@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { Engine, PutOptions } from "../../src/engine/engine.ts";
 import { openEngine } from "../../src/open.ts";
+import { until } from "../script/inside.ts";
 import { type Scene, scriptScene } from "../script/scene.ts";
 import type { Server } from "../script/server.ts";
 import { complaints } from "./browser.ts";
@@ -66,7 +67,9 @@ export async function consoleScene(
       await page.goto(`${url}/#token=${token}`);
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.goto(`${url}/${place}`);
-      await page.locator("main:not([aria-busy]) > *").first().waitFor();
+      // Not before the place is shown: what stood there before it is not busy either.
+      const isShown = 'document.querySelector("main:not([aria-busy])")?.dataset.place === location.hash';
+      await until(() => page.evaluate<boolean>(isShown), `${place} is shown`);
       return page;
     },
   };

@@ -60,6 +60,7 @@ let current = () => {};
  * @param {readonly HTMLAnchorElement[]} links
  */
 async function showPage(main, links) {
+  const place = location.hash;
   const { page: id, params } = currentPlace();
   if (id.startsWith("token=")) return;
   const page = pages.find((one) => one.id === id) ?? pages[0];
@@ -91,6 +92,8 @@ async function showPage(main, links) {
   if (signal.aborted) return;
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
+  // What is shown, for whoever waits for it.
+  main.dataset.place = place;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
