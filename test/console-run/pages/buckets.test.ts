@@ -25,7 +25,7 @@ inBrowser("Buckets", async (t, browser) => {
     await page.keyboard.type("holiday-photos");
     await page.keyboard.press("Enter");
     await page.getByText("Deleted bucket holiday-photos.").waitFor();
-    assert.equal(await page.getByRole("row", { name: /holiday-photos/ }).count(), 0);
+    await page.getByRole("row", { name: /holiday-photos/ }).waitFor({ state: "detached" });
     assert.equal(await scene.engine.bucket("holiday-photos"), undefined);
   });
 });

@@ -89,7 +89,7 @@ inBrowser("Keys", async (t, browser) => {
       await page.keyboard.type(accessKeyId);
       await press("Enter");
       await page.getByText(`Deleted access key ${accessKeyId}.`).waitFor();
-      assert.equal(await page.getByRole("row", { name: accessKeyId }).count(), 0);
+      await page.getByRole("row", { name: accessKeyId }).waitFor({ state: "detached" });
       await assert.rejects(list(client), { name: "InvalidAccessKeyId" });
     },
   );
