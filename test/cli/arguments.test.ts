@@ -61,7 +61,11 @@ test("every example of a command is a command line that its declaration accepts"
   for (const { words, command } of await everyCommand()) {
     for (const example of command.examples) {
       const line = example.split("|").find((part) => part.trim().startsWith("store "));
-      const given = line!.trim().split(" ").slice(1);
+      // As a shell takes them apart: what is in quotes is one word.
+      const given = Array.from(
+        line!.trim().matchAll(/"([^"]*)"|\S+/g),
+        ([all, quoted]) => quoted ?? all,
+      ).slice(1);
       assert.deepEqual(given.slice(0, words.length), words, `${example} is one of store ${words.join(" ")}`);
       readArguments(words.join(" "), command, given.slice(words.length));
     }
