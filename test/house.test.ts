@@ -29,7 +29,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   cluster: ["cluster", "http", "metrics", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
   binding: ["binding", "http", "model", "types.ts", ...faces(), "node:util"],
   s3: ["s3", "http", "metrics", "model", "open.ts", ...faces(), "node:*"],
-  public: ["public", "http", "model", ...faces()],
+  public: ["public", "http", "metrics", "model", ...faces()],
   events: ["events", "http", "model", ...faces(), "node:*"],
   script: [
     ...["script", "binding", "http", "metrics", "model", "types.ts", "open.ts", ...faces()],

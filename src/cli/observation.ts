@@ -1,5 +1,6 @@
 // What a server counts and logs: the options that say so, and the figures of all its processes as one.
 import { resolve } from "node:path";
+import type { ConsoleMetrics } from "../console/metrics.ts";
 import type { Monitored } from "../console/monitoring.ts";
 import type { Engine } from "../engine/engine.ts";
 import { openStreams } from "../http/open-streams.ts";
@@ -9,6 +10,7 @@ import { prometheusText } from "../metrics/prometheus.ts";
 import { merged } from "../metrics/snapshot.ts";
 import { createWatch, type Watch } from "../metrics/watch.ts";
 import type { Invocation, Option } from "./command.ts";
+import { type Looking, lookAtFigures } from "./console-metrics.ts";
 import { packageVersion } from "./package-root.ts";
 import { createReadiness, type ReadinessOptions } from "./readiness.ts";
 import { openRequestLog } from "./request-log.ts";
@@ -24,7 +26,10 @@ export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** For the processes it starts. */
   readonly watch: Watch;
   /** What the console's port tells, once it is known what serves. */
-  monitored(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): Monitored;
+  monitored(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
+    readonly monitored: Monitored;
+    readonly metrics: ConsoleMetrics;
+  };
   close(): Promise<void>;
 }
 
@@ -46,18 +51,23 @@ export async function openObservation({ options, output, directory }: Invocation
   if (log !== undefined) {
     metrics.reading(droppedLines, "counter", () => [[[], log.lost]]);
   }
+  let looking: Looking | undefined;
   return {
     ...{ metrics, onExchange, watch },
     monitored({ engine, ...served }) {
       const holdings = createStoreFigures(engine);
-      const figures = async () =>
-        prometheusText(merged(await Promise.all([watch.snapshot(), holdings.snapshot()])));
-      return {
+      const snapshot = async () => merged(await Promise.all([watch.snapshot(), holdings.snapshot()]));
+      looking = counts ? lookAtFigures(snapshot) : undefined;
+      const monitored = {
         troubles: createReadiness({ ...served, log: tell }),
-        figures: counts ? figures : undefined,
+        figures: counts ? async () => prometheusText(await snapshot()) : undefined,
         isOpen: options.flag("metrics-open"),
       };
+      return { monitored, metrics: looking?.metrics };
     },
-    close: async () => log?.close(),
+    async close() {
+      looking?.close();
+      await log?.close();
+    },
   };
 }

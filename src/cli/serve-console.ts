@@ -1,5 +1,6 @@
 // The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
 import { join } from "node:path";
+import type { ConsoleMetrics } from "../console/metrics.ts";
 import type { Monitored } from "../console/monitoring.ts";
 import type { ConsoleScripts } from "../console/scripts.ts";
 import { startConsole } from "../console/server.ts";
@@ -50,6 +51,7 @@ export interface ServeConsoleOptions {
   readonly mode: Mode;
   readonly log: (line: string) => void;
   readonly monitored: Monitored;
+  readonly metrics: ConsoleMetrics;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];

@@ -1,5 +1,6 @@
 // Public buckets beside the other servers: where they answer, and by which names.
 import type { TlsSource } from "../http/tls.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { startPublic } from "../public/server.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
@@ -42,17 +43,18 @@ export interface RunningPublic {
 export interface ServePublicOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
 }
 
 export async function servePublic(
   { host, port, isGiven, domains }: PublicSettings,
-  { data, log, tls, trusted }: ServePublicOptions,
+  { data, log, onExchange, tls, trusted }: ServePublicOptions,
 ): Promise<RunningPublic> {
   const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
   const server = await startPublic({
-    ...{ engine: data.engine, documents: data.documents, host, port, domains, tls, trusted, log },
+    ...{ engine: data.engine, documents: data.documents, host, port, domains, tls, trusted, log, onExchange },
     opens: isGiven ? "at once" : "when a bucket is public",
     onOpened: (opened) => log(`Public buckets on ${urlOf(host, opened, tls)}`),
     told(error) {

@@ -127,12 +127,22 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const server = started(
       await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign, scriptLog }),
     );
-    const monitored = plan.monitored({ ...data, s3, scripts: server });
+    const { monitored, metrics } = plan.monitored({ ...data, s3, scripts: server });
     const scripts = consoleScripts(server, scriptLog, data);
     const console = started(
-      await serveConsole(plan.console, { data, mode, log, monitored, onExchange, ...entrance, s3, scripts }),
+      await serveConsole(plan.console, {
+        data,
+        mode,
+        log,
+        monitored,
+        metrics,
+        onExchange,
+        ...entrance,
+        s3,
+        scripts,
+      }),
     );
-    const shown = started(await servePublic(plan.public, { data, log, ...entrance }));
+    const shown = started(await servePublic(plan.public, { data, log, onExchange, ...entrance }));
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };

@@ -14,6 +14,7 @@ import { contentRoutes } from "./content.ts";
 import { createHandler } from "./handler.ts";
 import { type ConsoleKeys, keyRoutes } from "./keys.ts";
 import { createLinks, type S3Access } from "./links.ts";
+import { type ConsoleMetrics, metricsRoutes } from "./metrics.ts";
 import { createMonitoring, type Monitored } from "./monitoring.ts";
 import { singleObjectRoutes } from "./object.ts";
 import { objectRoutes } from "./objects.ts";
@@ -41,6 +42,7 @@ export interface ConsoleOptions {
   readonly s3: S3Access;
   readonly log: (line: string) => void;
   readonly monitored: Monitored;
+  readonly metrics: ConsoleMetrics;
   /** Notes administrative acts. */
   readonly noteAct: NoteAct;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
@@ -71,6 +73,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
       ...contentRoutes(engine),
       ...uploadRoutes(engine),
       ...keyRoutes(options.keys),
+      ...metricsRoutes(options.metrics),
       ...ruleRoutes(engine),
       ...scriptRoutes(options.scripts),
     ],

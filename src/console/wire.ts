@@ -188,3 +188,30 @@ export interface LogDocument {
     readonly text: string;
   }[];
 }
+
+export interface MetricsDocument {
+  /** Oldest first. */
+  readonly points: readonly MetricsPoint[];
+  readonly scrub: {
+    readonly isRunning: boolean;
+    /** What the round under way has read, of as much as there is. */
+    readonly read: number | null;
+    readonly stored: number | null;
+    readonly damages: number;
+    readonly lastEnded: number | null;
+  };
+}
+
+/** Rates are a second, and durations seconds. */
+export interface MetricsPoint {
+  readonly time: number;
+  readonly requests: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  readonly median?: number | undefined;
+  readonly slowest?: number | undefined;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly stored?: number | undefined;
+  readonly objects?: number | undefined;
+}

@@ -10,6 +10,7 @@ import {
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import { targetParts } from "../http/target.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
 import { type Clause, type Condition, refusingClause } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
@@ -17,12 +18,15 @@ import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
 import { type AddressNames, addressOf } from "./address.ts";
+import { type Place, telling } from "./exchange.ts";
 
 export interface HandlerOptions {
   readonly engine: Pick<Engine, "bucket" | "head" | "get">;
   /** As it is now. */
   readonly names: () => Promise<AddressNames>;
   readonly log: (line: string) => void;
+  /** Told of every request when its answer is over. */
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 type Headers = readonly (readonly [string, string])[];
@@ -34,13 +38,15 @@ interface Asked {
   readonly cors: Headers;
 }
 
-export function createPublicHandler({ engine, names, log }: HandlerOptions): HttpHandler {
-  async function handle(request: HttpRequest): Promise<HttpResponse> {
+export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
+  async function handle(request: HttpRequest, place: Place): Promise<HttpResponse> {
     const address = addressOf(request.header("host") ?? "", request.target, await names());
     if (address === undefined) return text(400, "The address is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;
     if (bucket === undefined || publication === undefined) return text(404, "Not found.");
+    place.bucket = bucket.name;
+    place.key = address.key || undefined;
     const rules = bucket.settings.cors ?? [];
     if (request.method === "OPTIONS") {
       const headers = preflightHeaders(rules, request);
@@ -113,15 +119,15 @@ export function createPublicHandler({ engine, names, log }: HandlerOptions): Htt
     }
   }
 
-  return async (request) => {
+  return telling(async (request, place) => {
     try {
-      return await handle(request);
+      return await handle(request, place);
     } catch (error) {
       log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
       const isAway = error instanceof StoreError && error.reason === "ServiceUnavailable";
       return isAway ? text(503, "Try again later.") : text(500, "Something went wrong here.");
     }
-  };
+  }, onExchange);
 }
 
 type Found = Extract<GetOutcome, { outcome: "found" }>;

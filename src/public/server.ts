@@ -5,6 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Exchange } from "../metrics/exchange.ts";
 import { createPublicHandler } from "./handler.ts";
 import { type PublicBucket, publicBuckets } from "./publications.ts";
 
@@ -19,6 +20,7 @@ export interface PublicOptions {
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly log: (line: string) => void;
+  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Told when it was opened later on. */
   readonly onOpened: (port: number) => void;
   /** Why it could not be opened later on, in words. */
@@ -44,7 +46,7 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
       known = { buckets: await publicBuckets(documents), until: now + knownMilliseconds };
     return { domains, buckets: known.buckets };
   }
-  const handler = createPublicHandler({ engine, names, log });
+  const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const peers = trusted.length === 0 ? undefined : trustedPeers(trusted);
   const open = () => listen(handler, { host, port }, { tls, trusted: peers });
 

@@ -17,6 +17,7 @@ export const topics = [
   "Keys",
   "Rules",
   "Scripts",
+  "Metrics",
 ] as const;
 export type Topic = (typeof topics)[number];
 

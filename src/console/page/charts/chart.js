@@ -1,0 +1,102 @@
+// A chart of lines over time, drawn as SVG: the lines alone are stretched to the room there is, and every text around them is
+// text. What it shows is also told in words and as a table, for those who do not see it.
+import { h } from "../dom.js";
+import { time } from "../format.js";
+import { lines } from "./lines.js";
+
+/**
+ * @typedef {object} Line
+ * @property {string} name
+ * @property {(number | undefined)[]} values one for each time; undefined leaves a gap
+ */
+
+/**
+ * @typedef {object} ChartOptions
+ * @property {string} title
+ * @property {number[]} times
+ * @property {Line[]} lines at most four
+ * @property {(value: number) => string} format
+ */
+
+/** @param {ChartOptions} options */
+export function chart({ title, times, lines: drawn, format }) {
+  const most = Math.max(0, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const top = niceTop(most);
+  const latest = drawn.map(({ name, values }) => `${name} ${shown(values.at(-1), format)}`).join(", ");
+  const svg = lines({ times, drawn, top });
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", `${title}: ${latest}; at most ${format(most)} in this time`);
+  return h(
+    "section",
+    { class: "card chart", "aria-label": title },
+    h("h2", {}, title),
+    h(
+      "ul",
+      { class: "legend" },
+      ...drawn.map(({ name, values }, i) =>
+        h(
+          "li",
+          { class: `line-${i + 1}` },
+          h("span", { class: "swatch", "aria-hidden": "true" }),
+          `${name} `,
+          h("strong", {}, shown(values.at(-1), format)),
+        ),
+      ),
+    ),
+    h("div", { class: "plot" }, svg, h("span", { class: "top quiet", "aria-hidden": "true" }, format(top))),
+    h(
+      "div",
+      { class: "ends quiet", "aria-hidden": "true" },
+      h("span", {}, clock(times[0])),
+      h("span", {}, clock(times.at(-1))),
+    ),
+    table({ title, times, lines: drawn, format }),
+  );
+}
+
+/** The last few, newest first. */
+const rowsShown = 20;
+
+/** @param {ChartOptions} options */
+function table({ title, times, lines: drawn, format }) {
+  const body = h("tbody", {});
+  for (let i = times.length - 1; i >= Math.max(0, times.length - rowsShown); i--) {
+    const cells = drawn.map(({ values }) => h("td", { class: "number" }, shown(values[i], format)));
+    body.append(h("tr", {}, h("th", { scope: "row" }, time(times[i] ?? 0)), ...cells));
+  }
+  const heads = drawn.map(({ name }) => h("th", { scope: "col", class: "number" }, name));
+  return h(
+    "details",
+    {},
+    h("summary", {}, "As a table", h("span", { class: "unseen" }, `: ${title}`)),
+    h(
+      "div",
+      { class: "table-scroll" },
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Until"), ...heads)), body),
+    ),
+  );
+}
+
+/**
+ * @param {number | undefined} value
+ * @param {(value: number) => string} format
+ */
+function shown(value, format) {
+  return value === undefined ? "–" : format(value);
+}
+
+/** @param {number | undefined} at */
+function clock(at) {
+  return at === undefined ? "" : time(at).slice(5, 16);
+}
+
+/**
+ * The next of 1, 2 and 5 with zeros: so the scale does not jump with every value.
+ *
+ * @param {number} most
+ */
+function niceTop(most) {
+  if (most <= 0) return 1;
+  const tens = 10 ** Math.floor(Math.log10(most));
+  return [1, 2, 5, 10].map((step) => step * tens).find((step) => step >= most) ?? most;
+}

@@ -1,0 +1,162 @@
+// What the server has done of late: requests, how long they took, bytes, errors, what is stored, and the scrub.
+import { ask } from "../api.js";
+import { chart } from "../charts/chart.js";
+import { h } from "../dom.js";
+import { bytes, duration, number, time } from "../format.js";
+import { isAbort, noteFailure } from "../notices.js";
+import { go } from "../router.js";
+
+/** @import { MetricsDocument, MetricsPoint } from "../../wire.ts" */
+/** @import { View } from "../pages.js" */
+
+const refreshMilliseconds = 10_000;
+const spans = { hour: "The last hour", day: "The last day", week: "The last week" };
+const faces = {
+  "": "Everything but the console",
+  s3: "S3 API",
+  script: "Scripts",
+  public: "Public buckets",
+  console: "Console",
+};
+
+/** @param {View} view */
+export async function render({ params, signal }) {
+  const span = params.get("span") ?? "hour";
+  const face = params.get("face") ?? "";
+  const charts = h("div", { class: "charts" });
+
+  async function refresh() {
+    /** @type {MetricsDocument} */
+    const metrics = await ask("/api/metrics", { query: { span, face: face || undefined }, signal });
+    // Whoever reads a table is not interrupted.
+    if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
+    charts.replaceChildren(...chartsOf(metrics));
+  }
+
+  await refresh();
+  const timer = setInterval(() => {
+    refresh().catch((error) => isAbort(error) || noteFailure(error));
+  }, refreshMilliseconds);
+  signal.addEventListener("abort", () => clearInterval(timer));
+  return h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "page-head" },
+      h("h1", {}, "Metrics"),
+      h(
+        "div",
+        { class: "choices" },
+        choice("Requests to", "metrics-face", faces, face, (chosen) => go("metrics", { span, face: chosen })),
+        choice("Time", "metrics-span", spans, span, (chosen) => go("metrics", { span: chosen, face })),
+      ),
+    ),
+    h("p", { class: "quiet" }, "Since this server was started, as far as that is within the time chosen."),
+    charts,
+  );
+}
+
+/**
+ * @param {string} label
+ * @param {string} id
+ * @param {Record<string, string>} options
+ * @param {string} chosen
+ * @param {(value: string) => void} choose
+ */
+function choice(label, id, options, chosen, choose) {
+  const select = h(
+    "select",
+    { id, onchange: () => choose(select.value) },
+    ...Object.entries(options).map(([value, name]) =>
+      h("option", { value, selected: value === chosen }, name),
+    ),
+  );
+  return h("div", { class: "choice" }, h("label", { for: id }, label), select);
+}
+
+/** @param {MetricsDocument} metrics */
+function chartsOf({ points, scrub }) {
+  const times = points.map((point) => point.time);
+  /** @param {(point: MetricsPoint) => number | undefined} value */
+  const of = (value) => points.map(value);
+  return [
+    chart({
+      ...{ title: "Requests a second", times, format: rate },
+      lines: [{ name: "Requests", values: of((point) => point.requests) }],
+    }),
+    chart({
+      ...{ title: "Latency", times, format: seconds },
+      lines: [
+        { name: "p50", values: of((point) => point.median) },
+        { name: "p99", values: of((point) => point.slowest) },
+      ],
+    }),
+    chart({
+      ...{ title: "Bytes a second", times, format: bytes },
+      lines: [
+        { name: "In", values: of((point) => point.bytesIn) },
+        { name: "Out", values: of((point) => point.bytesOut) },
+      ],
+    }),
+    chart({
+      ...{ title: "Errors a second", times, format: rate },
+      lines: [
+        { name: "4xx", values: of((point) => point.clientErrors) },
+        { name: "5xx", values: of((point) => point.serverErrors) },
+      ],
+    }),
+    chart({
+      ...{ title: "Stored bytes", times, format: bytes },
+      lines: [{ name: "Bytes", values: of((point) => point.stored) }],
+    }),
+    chart({
+      ...{ title: "Stored objects", times, format: (value) => number(Math.round(value)) },
+      lines: [{ name: "Objects", values: of((point) => point.objects) }],
+    }),
+    scrubCard(scrub),
+  ];
+}
+
+/** @param {MetricsDocument["scrub"]} scrub */
+function scrubCard({ isRunning, read, stored, damages, lastEnded }) {
+  const last =
+    lastEnded === null
+      ? "None has come to its end yet."
+      : `The last came to its end ${duration(Date.now() - lastEnded)} ago, at ${time(lastEnded)}.`;
+  const share = read === null || !stored ? undefined : Math.min(1, read / stored);
+  return h(
+    "section",
+    { class: "card chart", "aria-label": "Scrub" },
+    h("h2", {}, "Scrub"),
+    h(
+      "p",
+      {},
+      isRunning
+        ? `Reading everything that is stored, slowly: ${bytes(read ?? 0)} of ${bytes(stored ?? 0)}.`
+        : "A scrub reads everything that is stored once a week. None runs now.",
+    ),
+    share === undefined
+      ? undefined
+      : h("progress", { max: "1", value: String(share), "aria-label": "How much the scrub has read" }),
+    h("p", { class: "quiet" }, last),
+    damages === 0
+      ? h("p", {}, "No damage was found.")
+      : h(
+          "p",
+          { class: "error-text" },
+          `${number(damages)} damaged: see what, and what to do, with store verify on the server.`,
+        ),
+  );
+}
+
+/** @param {number} value */
+function rate(value) {
+  if (value === 0) return "0";
+  return value < 10 ? value.toFixed(2) : number(Math.round(value));
+}
+
+/** @param {number} value */
+function seconds(value) {
+  return value < 1 ? `${(value * 1000).toFixed(value < 0.01 ? 2 : 0)} ms` : `${value.toFixed(1)} s`;
+}
