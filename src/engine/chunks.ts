@@ -6,11 +6,17 @@ export interface BufferWish {
   readonly memory: "own" | "shared";
 }
 
-function allocate({ size, memory }: BufferWish): Uint8Array {
-  return memory === "shared" ? new Uint8Array(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
+export function allocate({ size, memory }: BufferWish): Buffer {
+  return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
-function fits({ length, buffer }: Uint8Array, { size, memory }: BufferWish): boolean {
+/** What `set` does. Into shared memory that one moves a byte at a time where the two are not aligned alike. */
+export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
+  if (!(target.buffer instanceof SharedArrayBuffer)) target.set(bytes, at);
+  else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
+}
+
+function fits({ length, buffer }: Buffer, { size, memory }: BufferWish): boolean {
   return length === size && buffer instanceof SharedArrayBuffer === (memory === "shared");
 }
 
@@ -23,7 +29,7 @@ export async function* rechunk(
   size: number | (() => BufferWish),
 ): AsyncGenerator<Uint8Array> {
   const nextWish = typeof size === "number" ? (): BufferWish => ({ size, memory: "own" }) : size;
-  let spare: Uint8Array | undefined;
+  let spare: Buffer | undefined;
   let block = allocate(nextWish());
   let filled = 0;
   const takeTurns = () => {
@@ -37,7 +43,7 @@ export async function* rechunk(
     let taken = 0;
     while (taken < chunk.length) {
       const piece = chunk.subarray(taken, taken + block.length - filled);
-      block.set(piece, filled);
+      copyTo(block, piece, filled);
       filled += piece.length;
       taken += piece.length;
       if (filled === block.length) {

@@ -1,11 +1,12 @@
 // Bodies that come in among many others. A buffer for each would add up, and most of them only wait for their
 // sender: so a few buffers serve all, and a body has one only from the moment its bytes are there until they are
 // hashed and written. That takes as long as the disk, never as long as a sender.
+import { allocate, copyTo } from "./chunks.ts";
 
 export interface Turns {
   /** A buffer of shared memory, once one is free; in the order they were asked for. */
-  take(): Promise<Uint8Array>;
-  give(buffer: Uint8Array): void;
+  take(): Promise<Buffer>;
+  give(buffer: Buffer): void;
 }
 
 const bufferBytes = 64 * 1024;
@@ -15,8 +16,8 @@ const buffers = 32;
 const crumbBytes = 8 * 1024;
 
 export function createTurns(): Turns {
-  const free: Uint8Array[] = [];
-  const waiting: ((buffer: Uint8Array) => void)[] = [];
+  const free: Buffer[] = [];
+  const waiting: ((buffer: Buffer) => void)[] = [];
   let made = 0;
   return {
     async take() {
@@ -24,7 +25,7 @@ export function createTurns(): Turns {
       if (buffer !== undefined) return buffer;
       if (made < buffers) {
         made++;
-        return new Uint8Array(new SharedArrayBuffer(bufferBytes));
+        return allocate({ size: bufferBytes, memory: "shared" });
       }
       return new Promise((resolve) => waiting.push(resolve));
     },
@@ -59,7 +60,7 @@ export async function* inTurns(
       for (let at = 0; at < bytes.length; ) {
         const kept = crumbs.moveTo(buffer);
         const piece = bytes.subarray(at, at + Math.max(0, Math.min(most, buffer.length) - kept));
-        buffer.set(piece, kept);
+        copyTo(buffer, piece, kept);
         at += piece.length;
         most = buffer.length;
         yield buffer.subarray(0, kept + piece.length);
@@ -97,10 +98,10 @@ function createCrumbs() {
       size += chunk.length;
       return true;
     },
-    moveTo(buffer: Uint8Array): number {
+    moveTo(buffer: Buffer): number {
       let at = 0;
       for (const crumb of empty()) {
-        buffer.set(crumb, at);
+        copyTo(buffer, crumb, at);
         at += crumb.length;
       }
       return at;
