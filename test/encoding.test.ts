@@ -89,7 +89,9 @@ describe("an object's record", () => {
   };
   for (const [what, record] of Object.entries(others)) {
     test(`with ${what} comes back as it was written`, () => {
-      assert.deepEqual(decodeObject(encodeObject(record)), record);
+      const text = encodeObject(record);
+      assert.deepEqual(decodeObject(text), record);
+      assert.equal(JSON.stringify(JSON.parse(text)), text, "written as JSON writes it");
     });
   }
 

@@ -63,11 +63,12 @@ export function customerKeyArgument(options: Fields): Uint8Array | undefined {
 }
 
 export function checksumArgument(options: Fields): readonly ExpectedChecksum[] {
-  const given = checksumAlgorithms.filter(
-    (algorithm) => options[algorithm] !== undefined && options[algorithm] !== null,
-  );
-  if (given.length > 1) throw new TypeError("You cannot specify multiple hashing algorithms.");
-  const algorithm = given[0];
+  let algorithm: (typeof checksumAlgorithms)[number] | undefined;
+  for (const one of checksumAlgorithms) {
+    if (options[one] === undefined || options[one] === null) continue;
+    if (algorithm !== undefined) throw new TypeError("You cannot specify multiple hashing algorithms.");
+    algorithm = one;
+  }
   if (algorithm === undefined) return [];
   const value = options[algorithm];
   const length = checksumLengths[algorithm];
@@ -82,6 +83,7 @@ export function checksumArgument(options: Fields): readonly ExpectedChecksum[] {
 }
 
 export function conditionArgument(options: Fields): Condition | undefined {
+  if (options.onlyIf === undefined) return undefined;
   const given = optionsArgument(options.onlyIf, "onlyIf");
   if (given instanceof Headers) return conditionFromHeaders(given);
   const etagMatches = etagField(given, "etagMatches");
@@ -144,6 +146,7 @@ function countField(given: Fields, name: string): number | undefined {
 }
 
 export function httpMetadataArgument(options: Fields): HttpMetadata {
+  if (options.httpMetadata === undefined) return {};
   const given = optionsArgument(options.httpMetadata, "httpMetadata");
   if (given instanceof Headers) return checkedText(metadataFromHeaders(given));
   const metadata: Record<string, string | number> = {};

@@ -67,11 +67,7 @@ export class StoreBucket {
     try {
       const name = stringArgument(key, "key");
       const given = optionsArgument(options);
-      const result = await this.#engine.put(this.#name, name, source, {
-        ...writeOptions(given),
-        condition: conditionArgument(given),
-        checksums: checksumArgument(given),
-      });
+      const result = await this.#engine.put(this.#name, name, source, putOptions(given));
       return result.outcome === "refused" ? null : new StoreObject(result.record);
     } catch (error) {
       await cancelSource(source, error);
@@ -133,6 +129,13 @@ export class StoreBucket {
     }
     return { http: include.includes("httpMetadata"), custom: include.includes("customMetadata") };
   }
+}
+
+function putOptions(given: Fields) {
+  const { httpMetadata, customMetadata, storageClass, customerKey } = writeOptions(given);
+  const condition = conditionArgument(given);
+  const checksums = checksumArgument(given);
+  return { httpMetadata, customMetadata, storageClass, customerKey, condition, checksums };
 }
 
 function writeOptions(given: Fields) {

@@ -25,7 +25,7 @@ export class StoreChecksums implements script.StoreChecksums {
     if (checksumParts !== undefined) return;
     for (const algorithm of checksumAlgorithms) {
       const value = checksums[algorithm];
-      if (value !== undefined) this[algorithm] = Uint8Array.from(value).buffer;
+      if (value !== undefined) this[algorithm] = new Uint8Array(value).buffer;
     }
   }
 

@@ -1,8 +1,8 @@
 // The hashes of a body as it passes: MD5 always, and the one the sender names. Small bodies are hashed where
 // they are; large ones in a thread beside, since MD5 is slower than the disk.
-import { type ChecksumAlgorithm, type ExpectedChecksum, verifyChecksum } from "../model/checksum.ts";
+import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
-import { startHash } from "../model/hashes.ts";
+import { hashOf, startHash } from "../model/hashes.ts";
 import { limits } from "../model/limits.ts";
 import type { Checksums } from "../model/object.ts";
 import type { HashThreads } from "./hash-threads.ts";
@@ -30,7 +30,7 @@ interface Hashing {
 
 /** With threads the hashing goes on beside. */
 export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
-  const algorithms = [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
+  const algorithms = wanted(expected);
   const hashing = threads?.start(algorithms) ?? hashHere(algorithms);
   let size = 0;
   return {
@@ -41,13 +41,34 @@ export function startDigests(expected: readonly ExpectedChecksum[], threads?: Ha
     },
     async finish() {
       const values = await hashing.finish();
-      const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
-      for (const [i, algorithm] of algorithms.entries()) checksums[algorithm] = values[i]!;
-      for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
-      return { size, etag: Buffer.from(values[0]!).toString("hex"), checksums };
+      return digested(size, values, expected);
     },
     abandon: () => hashing.abandon(),
   };
+}
+
+/** Those of a few bytes at once; throws when the sender named another hash. */
+export function digestsOf(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): Digested {
+  const values = wanted(expected).map((algorithm) => hashOf(algorithm, bytes));
+  return digested(bytes.length, values, expected);
+}
+
+function wanted(expected: readonly ExpectedChecksum[]): readonly ChecksumAlgorithm[] {
+  if (expected.length === 0) return onlyMd5;
+  return [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
+}
+
+const onlyMd5: readonly ChecksumAlgorithm[] = ["md5"];
+
+function digested(
+  size: number,
+  values: readonly Uint8Array[],
+  expected: readonly ExpectedChecksum[],
+): Digested {
+  const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
+  for (const [i, algorithm] of wanted(expected).entries()) checksums[algorithm] = values[i]!;
+  for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
+  return { size, etag: hex(values[0]!), checksums };
 }
 
 function hashHere(algorithms: readonly ChecksumAlgorithm[]): Hashing {

@@ -23,7 +23,7 @@ import {
   expectTime,
   reading,
 } from "./stored-shape.ts";
-import { readUsualObject } from "./usual-record.ts";
+import { readUsualObject, writeUsualObject } from "./usual-record.ts";
 
 const format = 1;
 
@@ -74,6 +74,10 @@ type EncodedBodyPart = readonly [
 type EncodedManifest = readonly [format: number, parts: readonly EncodedBodyPart[]];
 
 export function encodeObject(record: ObjectRecord): string {
+  return writeUsualObject(record) ?? writeObject(record);
+}
+
+function writeObject(record: ObjectRecord): string {
   const { key, version, size, uploaded, etag, checksums, checksumParts } = record;
   const encoded: EncodedObject = [
     format,

@@ -7,7 +7,7 @@ import type { Checksums } from "../model/object.ts";
 import type { StagedBlob } from "./blobs.ts";
 import { collect, once, rechunk } from "./chunks.ts";
 import type { Context } from "./context.ts";
-import { type Digests, startDigests } from "./digests.ts";
+import { type Digests, digestsOf, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
 import { inTurns } from "./turns.ts";
@@ -61,10 +61,10 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
 }
 
 async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
-  const digests = startDigests(options.checksums ?? []);
-  void digests.update(bytes);
-  const digested = await digests.finish();
-  return { ...digested, home: { inline: await sealWhole(context, bytes, options) } };
+  const { size, etag, checksums } = digestsOf(bytes, options.checksums ?? []);
+  const { dataKey, part } = options;
+  const inline = dataKey === undefined ? bytes : await sealWhole(context, bytes, dataKey, part);
+  return { size, etag, checksums, home: { inline } };
 }
 
 async function stage(
@@ -89,9 +89,8 @@ async function stage(
   }
 }
 
-async function sealWhole(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Uint8Array> {
-  if (options.dataKey === undefined) return bytes;
-  return collect(encrypt(context, options.dataKey, options.part, once(bytes)));
+function sealWhole(context: Context, bytes: Uint8Array, dataKey: Uint8Array, part: number) {
+  return collect(encrypt(context, dataKey, part, once(bytes)));
 }
 
 /** A stream that said how long it is must be exactly that long. */

@@ -5,7 +5,7 @@ import { StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import type { Context } from "./context.ts";
-import type { Source, WriteOptions } from "./engine.ts";
+import type { ByteStream, Source, WriteOptions } from "./engine.ts";
 import type { Intake } from "./intake.ts";
 
 export async function existingBucket(context: Context, name: string): Promise<Bucket> {
@@ -24,11 +24,15 @@ export function writtenMetadata(options: WriteOptions, bucket: BucketRecord): Om
 }
 
 /** Runs a write that takes the source; one that fails leaves nobody sending into nothing. */
-export async function takingSource<T>(source: Source, write: () => Promise<T>): Promise<T> {
+export function takingSource<T>(source: Source, write: () => Promise<T>): Promise<T> {
+  return source instanceof Uint8Array ? write() : cancellingOnFailure(source, write);
+}
+
+async function cancellingOnFailure<T>(source: ByteStream, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    await cancelSource(source, error);
+    await source.cancel(error);
     throw error;
   }
 }

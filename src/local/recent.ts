@@ -2,13 +2,13 @@
 // for a fifth of what the smallest query costs. Only what is asked for again is kept, and where commits come
 // between most reads nothing is.
 import type { ObjectWithBody } from "../engine/records.ts";
-import type { BucketSettings } from "../model/bucket.ts";
+import type { Bucket } from "../model/bucket.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Glance } from "./glance.ts";
 
 /** Answers what was found before, or reads; what is not there is always read. */
 export interface Recent {
-  settings(read: () => BucketSettings | undefined): BucketSettings | undefined;
+  bucket(read: () => Bucket | undefined): Bucket | undefined;
   object(key: string, read: () => ObjectRecord | undefined): ObjectRecord | undefined;
   objectWithBody(key: string, read: () => ObjectWithBody | undefined): ObjectWithBody | undefined;
   /** Lets go of everything. */
@@ -91,15 +91,17 @@ export function createRecent(glance: Glance, room: Room): Recent {
     return value;
   }
 
-  const settings = new Map<string, Kept<BucketSettings>>();
+  const buckets = new Map<string, Kept<Bucket>>();
   const objects = new Map<string, Kept<ObjectRecord>>();
   const bodies = new Map<string, Kept<ObjectWithBody>>();
   const clear = () => {
-    for (const kept of [settings, objects, bodies]) kept.clear();
+    for (const kept of [buckets, objects, bodies]) kept.clear();
+    ofThisTurn.forget();
   };
+  const ofThisTurn = createTurnMemory<Bucket>();
   const leave = room.share(clear);
   return {
-    settings: (read) => recall(settings, "", read, always),
+    bucket: (read) => ofThisTurn.recall(() => recall(buckets, "", read, always)),
     object: (key, read) => recall(objects, key, read, always),
     objectWithBody: (key, read) => recall(bodies, key, read, isSmall),
     close() {
@@ -114,4 +116,29 @@ const always = () => true;
 /** Lists of parts may be long. */
 function isSmall({ body }: ObjectWithBody): boolean {
   return body.home !== "parts";
+}
+
+/** Shorter than anything that a script could wait for without giving the turn away. */
+const turnMilliseconds = 1;
+
+/**
+ * What one turn of the event loop has read is good for the rest of it: nobody can have told this process of a later
+ * commit. Many writes that go on together after one commit so look at their bucket once.
+ */
+function createTurnMemory<T>(): { recall(read: () => T | undefined): T | undefined; forget(): void } {
+  let found: T | undefined;
+  let since = 0;
+  const forget = () => {
+    found = undefined;
+  };
+  return {
+    recall(read) {
+      if (found !== undefined && performance.now() - since < turnMilliseconds) return found;
+      if (found === undefined) process.nextTick(forget);
+      since = performance.now();
+      found = read();
+      return found;
+    },
+    forget,
+  };
 }

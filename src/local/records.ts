@@ -42,10 +42,11 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     createBucket: (bucket) => writer.createBucket(bucket),
     async bucket(name) {
       try {
-        const found = (queries: Queries, { bucket, recent }: OpenBucket) => {
-          const settings = recent.settings(() => queries.settings());
-          return settings && { ...withoutId(bucket), settings };
-        };
+        const found = (queries: Queries, { bucket, recent }: OpenBucket) =>
+          recent.bucket(() => {
+            const settings = queries.settings();
+            return settings && { ...withoutId(bucket), settings };
+          });
         return buckets.read(name, found, isFound);
       } catch (error) {
         if (error instanceof StoreError && error.reason === "NoSuchBucket") return undefined;
