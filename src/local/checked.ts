@@ -35,9 +35,9 @@ export function partPlace(uploadId: string, number: number, blob: string): strin
 
 /** The checksum covers the version the bytes belong to: a body in another's place does not pass. */
 export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
-  const checked = new Uint8Array(bytes.length + checksumBytes);
+  const checked = Buffer.allocUnsafe(bytes.length + checksumBytes);
   checked.set(bytes);
-  new DataView(checked.buffer).setUint32(bytes.length, crc32(bytes, crc32(version)));
+  checked.writeUInt32BE(crc32(bytes, crc32(version)), bytes.length);
   return checked;
 }
 

@@ -81,7 +81,8 @@ function startThread(data: WriterData, fence: Fence): Committer {
         // A commit under way keeps the process alive, an idle writer does not.
         thread.ref();
         asked.set(id, { resolve, reject });
-        thread.postMessage({ ...job, id });
+        const bytes = job.kind === "commit" ? job.groups.map(({ changes }) => changes.buffer) : [];
+        thread.postMessage({ ...job, id }, bytes);
       });
     },
     async close() {

@@ -23,6 +23,7 @@ export interface Layout {
   readonly trash: string;
   readonly reserve: string;
   readonly unfinished: string;
+  /** Its name says how they speak behind it: a Store that speaks otherwise passes by and commits for itself. */
   readonly writerDoor: string;
   readonly acts: string;
 }
@@ -36,7 +37,7 @@ export function layoutOf(root: string): Layout {
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
     unfinished: join(root, "restore.unfinished"),
-    writerDoor: join(root, "writer"),
+    writerDoor: join(root, "writer-2"),
     acts: join(root, "audit.log"),
   };
 }

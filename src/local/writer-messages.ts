@@ -1,6 +1,5 @@
 // What the serving thread, and other processes, say to the writer thread that commits for them.
 import type { BucketRecord } from "../model/bucket.ts";
-import type { WireChange } from "./changes.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Layout } from "./layout.ts";
 
@@ -14,7 +13,9 @@ export interface WriterData {
 /** Changes to one bucket that are committed together, each with an outcome of its own. */
 export interface Group {
   readonly bucketId: string;
-  readonly changes: readonly WireChange[];
+  readonly count: number;
+  /** As packed-changes.ts lays them out. */
+  readonly changes: Uint8Array<ArrayBuffer>;
 }
 
 export interface Failure {

@@ -24,12 +24,13 @@ import { deleteDocument, putDocument } from "./documents.ts";
 import { writerFigures } from "./figures.ts";
 import { bucketPaths } from "./layout.ts";
 import { createLeastRecent } from "./least-recent.ts";
+import { unpackChanges } from "./packed-changes.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
 import { openBucketDatabase } from "./upgrade.ts";
 import { createVacuum, cutLog, giveBackNow } from "./vacuum.ts";
 import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
-import type { Failure, Group, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
+import type { Failure, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
 const { layout, processName, figures } = workerData as WriterData;
 const { committed } = writerFigures(figures);
@@ -63,7 +64,7 @@ function openBucket(id: string) {
 /** The first failure of the disk: requests already on their way are not committed behind it. */
 let fallen: Failure | undefined;
 
-function commitGroup({ bucketId, changes }: Group): Outcome[] {
+function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[] {
   try {
     if (fallen !== undefined) return changes.map(() => fallen!);
     const { database, applier } = buckets.get(bucketId);
@@ -81,7 +82,7 @@ function commitGroup({ bucketId, changes }: Group): Outcome[] {
     const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
     if (all) return changes.map(() => failure("failed", error));
     // A change that SQLite itself refuses must not take its neighbours with it.
-    return changes.flatMap((change) => commitGroup({ bucketId, changes: [change] }));
+    return changes.flatMap((change) => commitGroup(bucketId, [change]));
   }
 }
 
@@ -97,7 +98,7 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   } catch (failed) {
     return changes.map(() => failure("failed", failed));
   }
-  const outcomes = commitGroup({ bucketId, changes: freeing })[Symbol.iterator]();
+  const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
 }
 
@@ -200,14 +201,17 @@ function commitAll(commits: readonly Asked<CommitRequest>[]): void {
   const changes = new Map<string, WireChange[]>();
   for (const { request } of commits) {
     for (const group of request.groups) {
-      changes.set(group.bucketId, [...(changes.get(group.bucketId) ?? []), ...group.changes]);
+      const own = unpackChanges(group.changes);
+      const all = changes.get(group.bucketId);
+      if (all === undefined) changes.set(group.bucketId, own);
+      else all.push(...own);
     }
   }
   const outcomes = new Map<string, Outcome[]>();
-  for (const [bucketId, all] of changes) outcomes.set(bucketId, commitGroup({ bucketId, changes: all }));
+  for (const [bucketId, all] of changes) outcomes.set(bucketId, commitGroup(bucketId, all));
   for (const { request, reply } of commits) {
     const { id, groups } = request;
-    const result = groups.map(({ bucketId, changes }) => outcomes.get(bucketId)!.splice(0, changes.length));
+    const result = groups.map(({ bucketId, count }) => outcomes.get(bucketId)!.splice(0, count));
     reply({ id, result });
   }
   for (const bucketId of changes.keys()) foldLog(() => buckets.get(bucketId).checkpoint());
@@ -245,7 +249,7 @@ function takeCommits(): Asked<CommitRequest>[] {
   let changes = 0;
   for (const { request } of asked) {
     if (request.kind !== "commit" || changes >= mostChanges) break;
-    for (const group of request.groups) changes += group.changes.length;
+    for (const group of request.groups) changes += group.count;
     count++;
   }
   return asked.splice(0, count) as Asked<CommitRequest>[];

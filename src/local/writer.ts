@@ -9,6 +9,7 @@ import { isDamage, sqliteBusy, sqliteIoError } from "./database.ts";
 import type { DocumentWrite } from "./documents.ts";
 import type { Fence } from "./fence.ts";
 import type { LocalFigures } from "./figures.ts";
+import { packChanges } from "./packed-changes.ts";
 import type { Failure, Group, Job, Outcome, WriterData } from "./writer-messages.ts";
 
 export interface Writer {
@@ -36,12 +37,15 @@ export function createWriter(
 ): Writer {
   const committer = chooseCommitter(data, fence);
   let queue = new Map<string, Waiting[]>();
+  let queued = 0;
   const underWay = new Set<Promise<void>>();
 
   async function send(batch: Map<string, Waiting[]>): Promise<void> {
     const groups: Group[] = [];
-    for (const [bucketId, waiting] of batch)
-      groups.push({ bucketId, changes: waiting.map(({ change }) => change) });
+    for (const [bucketId, waiting] of batch) {
+      const changes = packChanges(waiting.map(({ change }) => change));
+      groups.push({ bucketId, count: waiting.length, changes });
+    }
     try {
       const outcomes = (await committer.ask({ kind: "commit", groups })) as Outcome[][];
       // All are looked at before one is settled: a disk that failed one bucket lets none of them be acknowledged.
@@ -74,8 +78,10 @@ export function createWriter(
   }
 
   function flush(): void {
+    if (queued === 0) return;
     const batch = queue;
     queue = new Map();
+    queued = 0;
     const sent = send(batch).finally(() => underWay.delete(sent));
     underWay.add(sent);
   }
@@ -84,11 +90,12 @@ export function createWriter(
     commit(bucketId, change) {
       return new Promise((resolve, reject) => {
         fence.check();
-        if (queue.size === 0) setImmediate(flush);
+        if (queued === 0) setImmediate(flush);
         const waiting = queue.get(bucketId) ?? [];
         waiting.push({ change, since: performance.now(), resolve, reject });
         figures.queue.add(1);
         queue.set(bucketId, waiting);
+        if (++queued >= pipelined) flush();
       });
     },
     createBucket: (bucket) => ask({ kind: "create bucket", bucket }),
@@ -103,6 +110,12 @@ export function createWriter(
     },
   };
 }
+
+/**
+ * So many go to the writer at once: it commits them while this thread makes the next ones, where all that one turn
+ * brings would let each of the two wait for the other.
+ */
+const pipelined = 16;
 
 type Result = "committed" | "conflict" | StoreError;
 
