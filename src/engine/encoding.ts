@@ -92,6 +92,11 @@ function writeObject(record: ObjectRecord): string {
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
+/** Whether a record that passed its checksum begins as that of this object must: sooner said than by reading all of it. */
+export function beginsAsObject(text: string, key: string, version: string, size: number): boolean {
+  return text.startsWith(`[${format},${JSON.stringify(key)},${JSON.stringify(version)},${size},`);
+}
+
 export function decodeObject(text: string): ObjectRecord {
   return readUsualObject(text) ?? reading("the record of an object", () => readObject(text));
 }

@@ -1,6 +1,6 @@
 // Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
 // then, when all hold, every mutation, with what it leaves without a name buried beside it.
-import { type SettingName, settingNames } from "../model/bucket.ts";
+import { prepareApplying } from "./apply-statements.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./changes.ts";
 import { verified } from "./checked.ts";
 import { corruption, type Database } from "./database.ts";
@@ -17,7 +17,7 @@ export interface Applier {
 }
 
 export function createApplier(database: Database): Applier {
-  const sql = prepare(database);
+  const sql = prepareApplying(database);
   let objects = 0;
   let bytes = 0;
   /** Damage was written over: the totals are counted anew instead of carried on. */
@@ -33,13 +33,20 @@ export function createApplier(database: Database): Applier {
 
   function holds(check: WireCheck): boolean {
     if (check.kind === "object") {
-      const row = sql.findObject.get(check.key) as unknown as ObjectRow | undefined;
+      const row = sql.findVersion.get(check.key) as { version: unknown } | undefined;
       if (row !== undefined) return row.version === check.version;
       // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
       return check.version === undefined && sql.witnessed.get(witnessPlace.object(check.key)) === undefined;
     }
     const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
+  }
+
+  function findObject(key: Uint8Array): FoundObject | undefined {
+    const row = sql.findObject.get(key) as unknown as FoundRow | undefined;
+    if (row === undefined) return undefined;
+    const [version, size, inline, blob, stored, manifest, record, bytes] = row;
+    return { version, size, inline, blob, stored, manifest, record, bytes };
   }
 
   /**
@@ -68,7 +75,7 @@ export function createApplier(database: Database): Applier {
   }
 
   function putObject(put: WireObject): void {
-    const replaced = sql.findObject.get(put.key) as unknown as ObjectRow | undefined;
+    const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
     // Missing beside a record that is there, or there beside one that is missing: mended either way.
     const isNew = attest(witnessPlace.object(put.key));
@@ -85,7 +92,10 @@ export function createApplier(database: Database): Applier {
   }
 
   /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
-  function putInline(body: Uint8Array | undefined, replaced: ObjectRow | undefined): number | bigint | null {
+  function putInline(
+    body: Uint8Array | undefined,
+    replaced: FoundObject | undefined,
+  ): number | bigint | null {
     const hasRow = body !== undefined && body.length > 0;
     const row = replaced === undefined ? null : ownBody(replaced);
     if (hasRow && row !== null) {
@@ -98,11 +108,10 @@ export function createApplier(database: Database): Applier {
   }
 
   /** The row of its inline body, unless that is another's: an id that damage has changed leads astray. */
-  function ownBody({ inline, version }: ObjectRow): number | null {
+  function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
-    const row = sql.findBody.get(inline) as { bytes: unknown } | undefined;
     try {
-      verified(version, row?.bytes, "");
+      verified(version, bytes, "");
       return inline;
     } catch {
       return null;
@@ -110,7 +119,7 @@ export function createApplier(database: Database): Applier {
   }
 
   function deleteObject(key: Uint8Array): void {
-    const row = sql.findObject.get(key) as unknown as ObjectRow | undefined;
+    const row = findObject(key);
     const wasWitnessed = strike(witnessPlace.object(key));
     if (wasWitnessed !== (row !== undefined)) isUncertain = true;
     if (row === undefined) return;
@@ -209,61 +218,18 @@ export function createApplier(database: Database): Applier {
   };
 }
 
-function perSetting<T>(make: (name: SettingName) => T): Record<SettingName, T> {
-  return Object.fromEntries(settingNames.map((name) => [name, make(name)])) as Record<SettingName, T>;
+/** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */
+interface FoundObject extends ObjectRow {
+  readonly bytes: unknown;
 }
 
-function prepare(database: Database) {
-  const sql = (text: string) => database.prepare(text);
-  return {
-    bucket: sql("SELECT deleted FROM bucket"),
-    addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
-    countTotals: sql(
-      "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
-    ),
-    attest: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
-    strike: sql("DELETE FROM witness WHERE place = ?"),
-    strikeParts: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
-    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
-    findObject: sql(
-      "SELECT version, size, inline, blob, stored, manifest, record FROM objects WHERE key = ?",
-    ),
-    insertObject: sql(
-      "INSERT INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    ),
-    updateObject: sql(
-      "UPDATE objects SET version = ?, size = ?, inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE key = ?",
-    ),
-    restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
-    putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
-    tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
-    tellIfThere: sql(
-      "INSERT INTO outbox (rule, event) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM objects WHERE key = ?)",
-    ),
-    strikeEvent: sql("DELETE FROM outbox WHERE entry = ?"),
-    deleteObject: sql("DELETE FROM objects WHERE key = ?"),
-    insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
-    findBody: sql("SELECT bytes FROM bodies WHERE id = ?"),
-    updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
-    deleteBody: sql("DELETE FROM bodies WHERE id = ?"),
-    insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
-    insertBlob: sql("INSERT INTO blobs (id) VALUES (?)"),
-    deleteBlob: sql("DELETE FROM blobs WHERE id = ?"),
-    bury: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
-    deleteBuried: sql("DELETE FROM buried WHERE entry = ?"),
-    deleteBuriedManifest: sql(
-      "DELETE FROM manifests WHERE id = (SELECT manifest FROM buried WHERE entry = ?)",
-    ),
-    findUpload: sql("SELECT active, revision FROM uploads WHERE key = ? AND id = ?"),
-    putUpload: sql(
-      "INSERT INTO uploads (key, id, active, due, revision, record) VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (key, id) " +
-        "DO UPDATE SET active = excluded.active, due = excluded.due, revision = revision + 1, record = excluded.record",
-    ),
-    touchUpload: sql("UPDATE uploads SET revision = revision + 1 WHERE id = ?"),
-    deleteUpload: sql("DELETE FROM uploads WHERE key = ? AND id = ?"),
-    findPart: sql("SELECT number, blob, record FROM parts WHERE upload = ? AND number = ?"),
-    putPart: sql("REPLACE INTO parts (upload, number, blob, record) VALUES (?, ?, ?, ?)"),
-    listParts: sql("SELECT number, blob, record FROM parts WHERE upload = ?"),
-    deleteParts: sql("DELETE FROM parts WHERE upload = ?"),
-  };
-}
+type FoundRow = readonly [
+  version: string,
+  size: number,
+  inline: number | null,
+  blob: string | null,
+  stored: number | null,
+  manifest: number | null,
+  record: string,
+  bytes: unknown,
+];
