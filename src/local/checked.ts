@@ -11,7 +11,8 @@ export function withTextChecksum(text: string, place = ""): string {
 }
 
 function textChecksum(text: string, place: string): string {
-  return crc32(text, crc32(place)).toString(16).padStart(checksumDigits, "0");
+  const start = place === "" ? 0 : crc32(place);
+  return crc32(text, start).toString(16).padStart(checksumDigits, "0");
 }
 
 /** The checksum covers the place too: what else the row says, so that a record stands for its own body only. */
