@@ -38,6 +38,8 @@ export function createWriter(
   const committer = chooseCommitter(data, fence);
   let queue = new Map<string, Waiting[]>();
   let queued = 0;
+  /** How long the last batch took, in milliseconds. */
+  let last = 0;
   const underWay = new Set<Promise<void>>();
 
   async function send(batch: Map<string, Waiting[]>): Promise<void> {
@@ -47,7 +49,9 @@ export function createWriter(
       groups.push({ bucketId, count: waiting.length, changes });
     }
     try {
+      const begin = performance.now();
       const outcomes = (await committer.ask({ kind: "commit", groups })) as Outcome[][];
+      last = performance.now() - begin;
       // All are looked at before one is settled: a disk that failed one bucket lets none of them be acknowledged.
       const results = outcomes.map((group) => group.map((outcome) => resultOf(outcome, fence)));
       fence.check();
@@ -95,7 +99,7 @@ export function createWriter(
         waiting.push({ change, since: performance.now(), resolve, reject });
         figures.queue.add(1);
         queue.set(bucketId, waiting);
-        if (++queued >= pipelined) flush();
+        if (++queued >= pipelined && last < slowMilliseconds) flush();
       });
     },
     createBucket: (bucket) => ask({ kind: "create bucket", bucket }),
@@ -112,10 +116,11 @@ export function createWriter(
 }
 
 /**
- * So many go to the writer at once: it commits them while this thread makes the next ones, where all that one turn
- * brings would let each of the two wait for the other.
+ * So many go to the writer before the turn is over: it commits them while this thread makes the next ones, where
+ * otherwise each of the two would wait for the other. Where a sync takes longer than that saves, all go together.
  */
 const pipelined = 16;
+const slowMilliseconds = 4;
 
 type Result = "committed" | "conflict" | StoreError;
 
