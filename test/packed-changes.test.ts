@@ -29,6 +29,11 @@ const changes: Record<string, WireChange> = {
     mutations: [{ ...put, inline: undefined, blob: "blob", stored: 5 }],
     frees: false,
   },
+  "a put of parts": {
+    checks: [],
+    mutations: [{ ...put, inline: undefined, manifest: "parts" }],
+    frees: false,
+  },
   "a put with what is told of it": {
     checks: [],
     mutations: [put, { kind: "tell", rule: "rule", event: "event", ifThere: undefined }],
