@@ -5,6 +5,24 @@ import { openStreams } from "./open-streams.ts";
 /** Among few that are being read, what Node fetches ahead is time gained. */
 const crowd = 32;
 
+/**
+ * All of a body whose length was told, when it has come with its head, as small ones do. That it has ended Node
+ * tells after the handler has gone on, so it is the length that says so.
+ */
+export function arrivedBytes(
+  message: IncomingMessage,
+  onBytes: (count: number) => void,
+): Uint8Array | undefined {
+  const length = message.headers["content-length"];
+  if (length === undefined || message.readableLength !== Number(length) || message.destroyed)
+    return undefined;
+  const bytes: Uint8Array | null = message.read();
+  if (bytes === null) return undefined;
+  onBytes(bytes.length);
+  message.resume();
+  return bytes;
+}
+
 /** Leaving the stream of Node early would cut the connection, and with it the answer. */
 export async function* bytesOf(
   message: IncomingMessage,

@@ -26,6 +26,8 @@ export interface HttpRequest {
   readonly hasBody: boolean;
   /** The body's bytes; throws when the sender goes away before their end. Who stops early is still answered. */
   body(): AsyncIterable<Uint8Array>;
+  /** In the place of `body`: all of the bytes, when they have all come by now. */
+  arrived?(): Uint8Array | undefined;
   /** How many of them have been read so far. */
   bytesRead(): number;
   /** Calls once when the client is gone before the response was written. */
@@ -191,7 +193,7 @@ async function answer(
       isTold = true;
       return request.body();
     };
-    const answered = await handler({ ...request, body });
+    const answered = await handler({ ...request, body, arrived: () => undefined });
     // A body that was never wanted may still come, or not: nothing else can follow on this connection.
     if (!isTold) response.setHeader("connection", "close");
     await writeAnswer(answered, message, response);

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { nobody, plainAddress, type Sender, senderOf, type TrustedPeers } from "./forwarded.ts";
-import { bytesOf } from "./incoming.ts";
+import { arrivedBytes, bytesOf } from "./incoming.ts";
 import type { HttpRequest } from "./listen.ts";
 
 export function requestOf(
@@ -11,6 +11,9 @@ export function requestOf(
   trusted: TrustedPeers,
 ): HttpRequest {
   let bytesRead = 0;
+  const onBytes = (count: number) => {
+    bytesRead += count;
+  };
   const request: HttpRequest = {
     method: message.method ?? "GET",
     target: message.url ?? "/",
@@ -23,10 +26,8 @@ export function requestOf(
     address: () => peerOf(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () =>
-      bytesOf(message, (count) => {
-        bytesRead += count;
-      }),
+    body: () => bytesOf(message, onBytes),
+    arrived: () => arrivedBytes(message, onBytes),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();

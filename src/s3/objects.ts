@@ -118,7 +118,7 @@ export async function putObject(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
   const { bucket, key } = operation;
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
-  const outcome = await engine.put(bucket, key, payload.source, {
+  const outcome = await engine.put(bucket, key, payload.arrived() ?? payload.source, {
     ...metadataOf(request),
     storageClass: classOf(request.header("x-amz-storage-class")),
     customerKey: customerKeyOf(request),

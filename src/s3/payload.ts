@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ByteStream } from "../engine/engine.ts";
 import { release } from "../http/release.ts";
-import { unsignedPayload } from "../http/signing.ts";
+import { sha256, unsignedPayload } from "../http/signing.ts";
 import { type Authentication, sameText } from "./authenticate.ts";
 import { type ChunkedForm, unchunk } from "./chunked.ts";
 import { S3Error } from "./errors.ts";
@@ -10,6 +10,8 @@ import type { S3Request } from "./request.ts";
 
 export interface Payload {
   readonly source: ByteStream;
+  /** In the place of the source: all of it, when it has come already and is what was announced. */
+  arrived(): Uint8Array | undefined;
   /** What came behind the body, known at its end. */
   readonly trailers: ReadonlyMap<string, string>;
 }
@@ -27,7 +29,8 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
     const wanted = trailerNames(request);
     const length = lengthOf(request, "x-amz-decoded-content-length");
     const chunks = () => withTrailers(unchunk(request.http.body(), form, trailers), wanted, trailers);
-    return { source: { length, chunks, cancel: async () => {} }, trailers };
+    const source = { length, chunks, cancel: async () => {} };
+    return { source, arrived: () => undefined, trailers };
   }
   if (/^STREAMING-/.test(payload)) throw new S3Error("NotImplemented");
   const length = request.http.hasBody ? lengthOf(request, "content-length") : 0;
@@ -37,8 +40,21 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
       message: "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING form, or a valid sha256 value.",
     });
   }
-  const chunks = () => (isHash ? hashed(request.http.body(), payload) : request.http.body());
-  return { source: { length, chunks, release, cancel: async () => {} }, trailers };
+  /** Something else than was announced: told by the source, which others are asked before. */
+  let wrong: Uint8Array | undefined;
+  const body = () => (wrong === undefined ? request.http.body() : once(wrong));
+  const arrived = () => {
+    const bytes = request.http.arrived?.();
+    if (bytes === undefined || !isHash || sameText(sha256(bytes), payload)) return bytes;
+    wrong = bytes;
+    return undefined;
+  };
+  const chunks = () => (isHash ? hashed(body(), payload) : body());
+  return { source: { length, chunks, release, cancel: async () => {} }, arrived, trailers };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 function lengthOf(request: S3Request, name: string): number | undefined {

@@ -58,10 +58,16 @@ export async function uploadPart(call: Call): Promise<S3Response> {
   const number = partNumber(request.query.get("partNumber"));
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
   const customerKey = customerKeyOf(request);
-  const part = await engine.uploadPart(operation.bucket, uploadOf(call), number, payload.source, {
-    customerKey,
-    checksums: expectedChecksums(request, payload),
-  });
+  const part = await engine.uploadPart(
+    operation.bucket,
+    uploadOf(call),
+    number,
+    payload.arrived() ?? payload.source,
+    {
+      customerKey,
+      checksums: expectedChecksums(request, payload),
+    },
+  );
   const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
   return answer(200, [["etag", quoted(part.etag)], ...headers]);
 }
