@@ -81,11 +81,12 @@ export function* headersFromMetadata(metadata: HttpMetadata): Iterable<[string, 
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+const isAscii = /^[\x00-\x7f]*$/;
 
 /** Header objects hold one character a byte; what those bytes spell in UTF-8 is the text, where they do. */
 function textFromHeader(value: string): string {
-  // A Headers object of the script's own platform has text in it already.
-  if (/[^\x00-\xff]/.test(value)) return value;
+  // Most are ASCII; and a Headers object of the script's own platform has text in it already.
+  if (isAscii.test(value) || /[^\x00-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));
   } catch {
@@ -94,5 +95,6 @@ function textFromHeader(value: string): string {
 }
 
 function textToHeader(text: string): string {
+  if (isAscii.test(text)) return text;
   return Buffer.from(text, "utf8").toString("latin1");
 }

@@ -1,6 +1,5 @@
 // Checksums in S3's words: headers, trailers and elements on one side, the domain's algorithms on the other.
 import {
-  type ChecksumAlgorithm,
   checksumLengths,
   cyclicAlgorithms,
   type ExpectedChecksum,
@@ -26,6 +25,11 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   sha1: "ChecksumSHA1",
   sha256: "ChecksumSHA256",
 };
+
+/** Put together once: a name that is made anew with each request is dear to look up. */
+const headerNames = Object.fromEntries(
+  s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
+) as Record<S3Algorithm, string>;
 
 export function algorithmNamed(text: string): S3Algorithm {
   const found = s3Algorithms.find((algorithm) => algorithm === text.toLowerCase());
@@ -63,10 +67,10 @@ export function expectedChecksums(
 }
 
 function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
-  const names = (request.header("x-amz-trailer") ?? "").toLowerCase();
-  return s3Algorithms.find((algorithm) =>
-    names.split(",").some((name) => name.trim() === headerOf(algorithm)),
-  );
+  const text = request.header("x-amz-trailer");
+  if (text === undefined) return undefined;
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  return s3Algorithms.find((algorithm) => names.includes(headerOf(algorithm)));
 }
 
 /** For documents, which are read whole. */
@@ -76,8 +80,8 @@ export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8
   }
 }
 
-export function headerOf(algorithm: ChecksumAlgorithm): string {
-  return `x-amz-checksum-${algorithm}`;
+export function headerOf(algorithm: S3Algorithm): string {
+  return headerNames[algorithm];
 }
 
 function md5Value(text: string): Uint8Array {

@@ -15,17 +15,19 @@ const names: Readonly<Record<Clause, string>> = {
   size: "x-amz-if-match-size",
 };
 
+const ofReads = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+
 /** On a read; of the source of a copy when a prefix is given. */
 export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
-  const all = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
-  if (all.every((name) => request.header(prefix + name) === undefined)) return undefined;
+  if (ofReads.every((name) => request.header(prefix + name) === undefined)) return undefined;
   return condition((name) => request.header(prefix + name));
 }
 
 /** On a write: etags one of which must match, or none may; dates are for readers. */
 export function writeCondition(request: S3Request): Condition | undefined {
-  const names = ["if-match", "if-none-match"];
-  if (names.every((name) => request.header(name) === undefined)) return undefined;
+  if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
+    return undefined;
+  }
   return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 

@@ -77,8 +77,8 @@ const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
 const accountShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 export function createCredentials(documents: Documents, key: Uint8Array, now: () => number): Credentials {
-  async function read(accessKeyId: string): Promise<Document | undefined> {
-    return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : undefined;
+  function read(accessKeyId: string): Promise<Document | undefined> {
+    return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
   }
 
   /** What the change makes of a key, committed on what it was; undefined when there is none. */
@@ -113,7 +113,18 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
     );
   }
 
+  /** Those that are the same at any time, by what they were made of. */
+  const lasting = new WeakMap<Stored, Credential>();
+
   function whole(accessKeyId: string, stored: Stored): Credential {
+    const before = lasting.get(stored);
+    if (before !== undefined) return before;
+    const made = wholeNow(accessKeyId, stored);
+    if (stored.expires === undefined && stored.previous === undefined) lasting.set(stored, made);
+    return made;
+  }
+
+  function wholeNow(accessKeyId: string, stored: Stored): Credential {
     const info = infoOf(accessKeyId, stored, now());
     const secretAccessKey = opened(accessKeyId, stored.secret);
     const previous = info.previousUntil === undefined ? [] : [opened(accessKeyId, stored.previous!.secret)];

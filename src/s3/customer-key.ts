@@ -6,11 +6,24 @@ import { sameText } from "./authenticate.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
 
-export const ofTarget = "x-amz-server-side-encryption-customer-";
-export const ofSource = "x-amz-copy-source-server-side-encryption-customer-";
+/** What the headers are called. Put together once: a name that is made anew with each request is dear to look up. */
+interface Names {
+  readonly algorithm: string;
+  readonly key: string;
+  readonly md5: string;
+}
 
-export function customerKeyOf(request: S3Request, prefix: string = ofTarget): Uint8Array | undefined {
-  const [algorithm, key, md5] = ["algorithm", "key", "key-md5"].map((name) => request.header(prefix + name));
+export const ofTarget = namesBehind("x-amz-server-side-encryption-customer-");
+export const ofSource = namesBehind("x-amz-copy-source-server-side-encryption-customer-");
+
+function namesBehind(prefix: string): Names {
+  return { algorithm: `${prefix}algorithm`, key: `${prefix}key`, md5: `${prefix}key-md5` };
+}
+
+export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint8Array | undefined {
+  const algorithm = request.header(names.algorithm);
+  const key = request.header(names.key);
+  const md5 = request.header(names.md5);
   if (algorithm === undefined && key === undefined && md5 === undefined) return undefined;
   if (algorithm === undefined) {
     throw invalid(
@@ -40,8 +53,11 @@ function invalid(message: string): S3Error {
 export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | undefined): [string, string][] {
   if (encryption === undefined) return [];
   return [
-    [`${ofTarget}algorithm`, "AES256"],
-    [`${ofTarget}key-MD5`, Buffer.from(encryption.keyMd5, "hex").toString("base64")],
+    [ofTarget.algorithm, "AES256"],
+    [
+      "x-amz-server-side-encryption-customer-key-MD5",
+      Buffer.from(encryption.keyMd5, "hex").toString("base64"),
+    ],
   ];
 }
 

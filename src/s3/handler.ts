@@ -120,6 +120,8 @@ export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Hand
 
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
+  // Made once: an object that is put together by spreading has another shape each time, which costs whoever reads it.
+  const authentication = { ...options, regions };
 
   async function respond(http: HttpRequest, known: Known): Promise<S3Response> {
     const sent = readRequest(http);
@@ -127,7 +129,6 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
     const operation = readOperation(request, domains);
     known.operation = operation;
-    const authentication = { ...options, regions };
     if (operation.name === "PostObject") {
       const onKnown = ({ accessKeyId }: Caller, key: string) =>
         void Object.assign(known, { accessKeyId, operation: { ...operation, key } });

@@ -1,7 +1,7 @@
 // Which operation a request asks for, and which right it takes: pure, and before anything else is looked at.
 import { S3Error } from "./errors.ts";
 import type { Right } from "./grants.ts";
-import type { S3Request } from "./request.ts";
+import type { Query, S3Request } from "./request.ts";
 
 /** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */
 export const operations = {
@@ -117,10 +117,12 @@ export function readOperation(request: S3Request, domains: readonly string[]): O
 
 /** The bucket in the path, or in front of one of our domains. */
 export function place(request: S3Request, domains: readonly string[]): { bucket: string; key: string } {
-  const host = (request.header("host") ?? "").replace(/:\d+$/, "").toLowerCase();
-  const domain = domains.find((one) => host.endsWith(`.${one}`));
-  if (domain !== undefined) {
-    return { bucket: host.slice(0, -domain.length - 1), key: request.path.slice(1) };
+  if (domains.length > 0) {
+    const host = (request.header("host") ?? "").replace(/:\d+$/, "").toLowerCase();
+    const domain = domains.find((one) => host.endsWith(`.${one}`));
+    if (domain !== undefined) {
+      return { bucket: host.slice(0, -domain.length - 1), key: request.path.slice(1) };
+    }
   }
   const slash = request.path.indexOf("/", 1);
   if (slash === -1) return { bucket: request.path.slice(1), key: "" };
@@ -135,8 +137,7 @@ function nameOf(request: S3Request, bucket: string, key: string): OperationName 
     if (method === "GET" || method === "HEAD") return "ListBuckets";
     throw new S3Error("MethodNotAllowed");
   }
-  const given = new Set(query.pairs.map(([name]) => name).filter((name) => subresources.has(name)));
-  const asked = [...given].sort().join(" ");
+  const asked = subresourcesOf(query);
   const table = (key === "" ? ofBuckets : ofObjects)[method];
   const name = table !== undefined && Object.hasOwn(table, asked) ? table[asked] : undefined;
   if (name === undefined) throw new S3Error(asked === "" ? "MethodNotAllowed" : "NotImplemented");
@@ -145,6 +146,18 @@ function nameOf(request: S3Request, bucket: string, key: string): OperationName 
   if (copies && name === "PutObject") return "CopyObject";
   if (copies && name === "UploadPart") return "UploadPartCopy";
   return name;
+}
+
+/** A target that comes again has its query taken apart already, and this of it. */
+const known = new WeakMap<Query, string>();
+
+function subresourcesOf(query: Query): string {
+  const before = known.get(query);
+  if (before !== undefined) return before;
+  const given = new Set(query.pairs.map(([name]) => name).filter((name) => subresources.has(name)));
+  const asked = [...given].sort().join(" ");
+  known.set(query, asked);
+  return asked;
 }
 
 /** There is one version of an object, and its name is null. */

@@ -65,6 +65,7 @@ const notMoved =
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;
   if (!query.has("X-Amz-Signature")) return request;
+  if (query.moved().length === 0) return request;
   const moved = new Map(query.moved().filter(([name]) => http.header(name) === undefined));
   if (moved.size === 0) return request;
   const header = (name: string) => http.header(name) ?? moved.get(name);
