@@ -21,6 +21,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:net",
     "node:tls",
     "node:crypto",
+    "node:fs",
+    "node:stream",
     "node:timers/promises",
   ],
   engine: ["engine", "metrics", "model", "node:crypto", "node:os", "node:worker_threads"],

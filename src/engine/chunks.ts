@@ -20,39 +20,60 @@ function fits({ length, buffer }: Buffer, { size, memory }: BufferWish): boolean
   return length === size && buffer instanceof SharedArrayBuffer === (memory === "shared");
 }
 
-/**
- * The same bytes, copied into buffers of its own, each filled to its size but for the last. Two buffers take
- * turns: what is yielded stays as it is until the piece after the next is asked for.
- */
-export async function* rechunk(
-  chunks: AsyncIterable<Uint8Array>,
-  size: number | (() => BufferWish),
-): AsyncGenerator<Uint8Array> {
-  const nextWish = typeof size === "number" ? (): BufferWish => ({ size, memory: "own" }) : size;
-  let spare: Buffer | undefined;
-  let block = allocate(nextWish());
-  let filled = 0;
-  const takeTurns = () => {
+/** How many of them take turns. */
+export interface RingWish extends BufferWish {
+  readonly buffers: number;
+}
+
+/** Buffers that take turns: the one that was given out longest ago comes again, once it is free. */
+export function createRing(
+  nextWish: () => RingWish,
+  whenFree: (buffer: Buffer) => Promise<void> | undefined,
+): () => Promise<Buffer> {
+  let given: Buffer[] = [];
+  return async () => {
     const wish = nextWish();
-    const next = spare !== undefined && fits(spare, wish) ? spare : allocate(wish);
-    spare = block;
-    block = next;
-    filled = 0;
+    given = given.filter((buffer) => fits(buffer, wish));
+    const isFull = given.length >= wish.buffers;
+    const next = isFull ? given.shift()! : allocate(wish);
+    if (isFull) await whenFree(next);
+    given.push(next);
+    return next;
   };
+}
+
+/** The same bytes, copied into buffers that are asked for one by one, each filled to its size but for the last. */
+export async function* refill(
+  chunks: AsyncIterable<Uint8Array>,
+  nextBuffer: () => Promise<Buffer>,
+): AsyncGenerator<Uint8Array> {
+  let block: Buffer | undefined;
+  let filled = 0;
   for await (const chunk of chunks) {
     let taken = 0;
     while (taken < chunk.length) {
+      block ??= await nextBuffer();
       const piece = chunk.subarray(taken, taken + block.length - filled);
       copyTo(block, piece, filled);
       filled += piece.length;
       taken += piece.length;
       if (filled === block.length) {
         yield block;
-        takeTurns();
+        block = undefined;
+        filled = 0;
       }
     }
   }
-  if (filled > 0) yield block.subarray(0, filled);
+  if (block !== undefined) yield block.subarray(0, filled);
+}
+
+/** The same in blocks of one size: each stays as it is until the one after the next is asked for. */
+export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+  const nextBuffer = createRing(
+    () => ({ size, memory: "own", buffers: 2 }),
+    () => undefined,
+  );
+  return refill(chunks, nextBuffer);
 }
 
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

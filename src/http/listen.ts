@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
 import { sayContinue } from "./continue.ts";
 import { type Door, openDoor } from "./door.ts";
+import { type Filler, isHeldBack } from "./filler.ts";
 import { everybody, nobody, type TrustedPeers } from "./forwarded.ts";
 import { type MalformedWords, tellMalformed } from "./malformed.ts";
 import { requestOf } from "./received.ts";
@@ -28,6 +29,8 @@ export interface HttpRequest {
   body(): AsyncIterable<Uint8Array>;
   /** In the place of `body`: all of the bytes, when they have all come by now. */
   arrived?(): Uint8Array | undefined;
+  /** The same bytes in buffers that the receiver gives, in place of the above. */
+  filler?(): Filler;
   /** How many of them have been read so far. */
   bytesRead(): number;
   /** Calls once when the client is gone before the response was written. */
@@ -170,7 +173,8 @@ async function start(server: Server, address: Address): Promise<void> {
 function cutSilent(socket: Socket): void {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   const request = response?.req;
-  const owes = request === undefined || (!request.complete && request.readableLength === 0);
+  const owes =
+    request === undefined || (!request.complete && request.readableLength === 0 && !isHeldBack(request));
   if (owes) socket.destroy();
 }
 
@@ -188,12 +192,19 @@ async function answer(
   try {
     if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
     let isTold = false;
-    const body = () => {
+    const tell = () => {
       if (!isTold) sayContinue(response);
       isTold = true;
+    };
+    const body = () => {
+      tell();
       return request.body();
     };
-    const answered = await handler({ ...request, body, arrived: () => undefined });
+    const filler = () => {
+      tell();
+      return request.filler!();
+    };
+    const answered = await handler({ ...request, body, filler, arrived: () => undefined });
     // A body that was never wanted may still come, or not: nothing else can follow on this connection.
     if (!isTold) response.setHeader("connection", "close");
     await writeAnswer(answered, message, response);

@@ -1,6 +1,7 @@
 // A request as handlers are given it: plain data made of Node's message, with what is known of its sender.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { createFiller } from "./filler.ts";
 import { nobody, plainAddress, type Sender, senderOf, type TrustedPeers } from "./forwarded.ts";
 import { arrivedBytes, bytesOf } from "./incoming.ts";
 import type { HttpRequest } from "./listen.ts";
@@ -28,6 +29,7 @@ export function requestOf(
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
     body: () => bytesOf(message, onBytes),
     arrived: () => arrivedBytes(message, onBytes),
+    filler: () => createFiller(message, onBytes),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();

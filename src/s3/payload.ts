@@ -50,7 +50,9 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
     return undefined;
   };
   const chunks = () => (isHash ? hashed(body(), payload) : body());
-  return { source: { length, chunks, release, cancel: async () => {} }, arrived, trailers };
+  const { filler } = request.http;
+  const filling = isHash || filler === undefined ? {} : { filler };
+  return { source: { length, chunks, ...filling, release, cancel: async () => {} }, arrived, trailers };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,7 @@
 // Engine contract: who gives the engine a stream sees it read to its end, or cancelled.
 import assert from "node:assert/strict";
-import type { Engine, PutOptions } from "../../../src/engine/engine.ts";
+import { createHash } from "node:crypto";
+import type { ByteStream, Engine, PutOptions } from "../../../src/engine/engine.ts";
 import type { Reason } from "../../../src/model/errors.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import {
@@ -155,4 +156,56 @@ export const sources: Chapter = async (t, shared) => {
     }
     assert.equal(await blobsLeft(opened), 0);
   });
+
+  await t.test("a sender that can fills the engine's buffers itself, with the same outcomes", async () => {
+    const opened = await emptied(shared);
+    const { engine } = opened;
+    const bytes = sampleBytes(6_300_000);
+    const whole = filling(bytes);
+    const put = await engine.put(bucket, "a", whole, { checksums: [{ algorithm: "sha256" }] });
+    const upload = await engine.createUpload(bucket, "u");
+    const part = await engine.uploadPart(bucket, upload, 1, filling(bytes));
+    assert(put.outcome === "stored");
+    assert.equal(put.record.etag, createHash("md5").update(bytes).digest("hex"));
+    assert.equal(part.etag, put.record.etag);
+    const sha256 = createHash("sha256").update(bytes).digest();
+    assertBytes(put.record.checksums.sha256!, sha256);
+    assertBytes(await contentOf(engine, "a"), bytes);
+    assert.deepEqual(whole.seen, { left: 1 });
+
+    const failure = new Error("The sender broke off");
+    const failures: [ReturnType<typeof filling>, object, PutOptions?][] = [
+      [filling(bytes, { length: bytes.length + 1 }), failsWith("IncompleteBody")],
+      [filling(bytes, { length: bytes.length - 1 }), failsWith("IncompleteBody")],
+      [filling(bytes, { failure }), { message: failure.message }],
+      [filling(bytes), failsWith("BadDigest"), { checksums: [wrongMd5] }],
+    ];
+    for (const [source, expected, options] of failures) {
+      await assert.rejects(engine.put(bucket, "a", source, options), expected);
+      assert.deepEqual(source.seen, { left: 1 });
+    }
+    assertBytes(await contentOf(engine, "a"), bytes);
+    await engine.abortUpload(bucket, upload);
+    await engine.delete(bucket, ["a"]);
+    assert.equal(await blobsLeft(opened), 0);
+  });
 };
+
+/** A stream that is only ever asked to fill buffers. */
+function filling(
+  bytes: Uint8Array,
+  { length = bytes.length, failure }: { length?: number; failure?: Error } = {},
+): ByteStream & { readonly seen: { left: number } } {
+  const seen = { left: 0 };
+  let at = 0;
+  const fill = async (into: Buffer) => {
+    const piece = bytes.subarray(at, at + into.length);
+    at += piece.length;
+    if (at === bytes.length && failure !== undefined) throw failure;
+    into.set(piece);
+    return piece.length;
+  };
+  const chunks = () => assert.fail("its chunks are not asked for");
+  const leave = () => void seen.left++;
+  return { length, seen, chunks, filler: () => ({ fill, leave }), cancel: async () => {} };
+}
