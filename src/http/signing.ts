@@ -62,8 +62,37 @@ export function signingKey(secret: string, { day, region, service }: Scope): Buf
   return steps.reduce<Buffer>((key, step) => hmac(key, step), Buffer.from(`AWS4${secret}`));
 }
 
+const blockBytes = 64;
+const hashBytes = 32;
+
+/** A key as HMAC has it (RFC 2104): laid over the bytes that stand before the text, and before its hash. */
+interface Pads {
+  readonly inner: Buffer;
+  /** With room for the hash behind. */
+  readonly outer: Buffer;
+}
+
+const padsOfKeys = new WeakMap<Uint8Array, Pads>();
+
+function padsOf(key: Uint8Array): Pads {
+  const before = padsOfKeys.get(key);
+  if (before !== undefined) return before;
+  const pads = { inner: Buffer.alloc(blockBytes, 0x36), outer: Buffer.alloc(blockBytes + hashBytes, 0x5c) };
+  for (const pad of Object.values(pads)) for (const [i, byte] of key.entries()) pad[i]! ^= byte;
+  padsOfKeys.set(key, pads);
+  return pads;
+}
+
+/** HMAC-SHA256 by two hashes: for texts this short, half of what an object of node:crypto costs. */
 export function sign(key: Uint8Array, text: string): string {
-  return createHmac("sha256", key).update(text, "latin1").digest("hex");
+  // Of a longer one, HMAC takes the hash.
+  if (key.length > blockBytes) return createHmac("sha256", key).update(text, "latin1").digest("hex");
+  const { inner, outer } = padsOf(key);
+  const bytes = Buffer.allocUnsafe(blockBytes + text.length);
+  bytes.set(inner);
+  bytes.write(text, blockBytes, "latin1");
+  outer.write(hash("sha256", bytes, "binary"), blockBytes, "latin1");
+  return hash("sha256", outer);
 }
 
 export function sha256(bytes: Uint8Array | string): string {

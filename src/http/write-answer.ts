@@ -36,7 +36,23 @@ function endWith(response: ServerResponse, body: string | Uint8Array | null): vo
   if (body === null) response.end();
   // Never as text of another encoding: Node would write the headers in it, too.
   else if (body.length > oneWriteBytes) response.end(asBuffer(body));
-  else response.end(asBuffer(body).toString("latin1"), "latin1");
+  else endInOneWrite(response, asBuffer(body).toString("latin1"));
+}
+
+/** Node keeps the head as text until something is written. Behind it, the body goes out with it and not in a list. */
+interface Unsent {
+  _header?: unknown;
+  readonly _headerSent?: unknown;
+}
+
+function endInOneWrite(response: ServerResponse & Unsent, text: string): void {
+  const isWhole = typeof response._header === "string" && response._headerSent === false;
+  if (!isWhole || response.chunkedEncoding) {
+    response.end(text, "latin1");
+    return;
+  }
+  response._header += text;
+  response.end();
 }
 
 const oneWriteBytes = 16 * 1024;
