@@ -19,7 +19,8 @@ export interface Claim {
 
 /** What was said and can be read, whatever the clock says. */
 interface Said {
-  readonly credential: string;
+  /** What stands between the slashes of the credential. */
+  readonly credential: readonly string[];
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   readonly time: string;
@@ -90,8 +91,8 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
   const sent = parseAmzTime(time);
   if (sent === undefined) throw noTime();
   if (Math.abs(now - sent) > skewMilliseconds) throw tooSkewed(time, now);
-  const signedHeaders = names.split(";");
-  return claimed("header", { credential, signedHeaders, signature, time, sent }, payload, regions);
+  const said = { credential: credential.split("/"), signedHeaders: names.split(";"), signature, time, sent };
+  return claimed("header", said, payload, regions);
 }
 
 function timeOfHeaders(request: S3Request): string {
@@ -154,7 +155,7 @@ function readQueryFields(query: Query): SaidInQuery {
   };
   const [expires, time] = [field("X-Amz-Expires"), field("X-Amz-Date")];
   const said = {
-    credential: field("X-Amz-Credential"),
+    credential: field("X-Amz-Credential").split("/"),
     signedHeaders: field("X-Amz-SignedHeaders").split(";"),
     signature: field("X-Amz-Signature"),
   };
@@ -178,9 +179,13 @@ function claimed(form: Claim["form"], said: Said, payload: string, regions: read
       message,
       details,
     });
-  const parts = said.credential.split("/");
-  const [accessKeyId, day, region, service, end] = parts;
-  if (parts.length !== 5 || accessKeyId === undefined || day === undefined || region === undefined) {
+  const [accessKeyId, day, region, service, end] = said.credential;
+  if (
+    said.credential.length !== 5 ||
+    accessKeyId === undefined ||
+    day === undefined ||
+    region === undefined
+  ) {
     throw fail("The credential must be of the form ACCESS-KEY-ID/YYYYMMDD/REGION/s3/aws4_request.");
   }
   if (service !== "s3" || end !== "aws4_request") {

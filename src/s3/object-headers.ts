@@ -21,7 +21,11 @@ const overridable = [
 
 export type Overrides = ReadonlyMap<string, string>;
 
+const none: Overrides = new Map();
+
 export function overrides({ query }: S3Request): Overrides {
+  const given = query.pairs.filter(([name]) => name.startsWith("response-"));
+  if (given.length === 0) return none;
   const found = new Map<string, string>();
   for (const name of overridable) {
     const value = query.get(`response-${name}`);
@@ -37,7 +41,22 @@ export function overrides({ query }: S3Request): Overrides {
   return found;
 }
 
-export function objectHeaders(record: ObjectRecord, overridden: Overrides): [string, string][] {
+/** A record that has not changed is the same one, and is told of in the same words. */
+const told = new WeakMap<ObjectRecord, readonly (readonly [string, string])[]>();
+
+export function objectHeaders(
+  record: ObjectRecord,
+  overridden: Overrides,
+): readonly (readonly [string, string])[] {
+  if (overridden.size > 0) return headersOf(record, overridden);
+  const before = told.get(record);
+  if (before !== undefined) return before;
+  const headers = headersOf(record, overridden);
+  told.set(record, headers);
+  return headers;
+}
+
+function headersOf(record: ObjectRecord, overridden: Overrides): [string, string][] {
   const { etag, uploaded, storageClass, encryption } = record;
   const stored = metadataHeaders(record).filter(([name]) => !overridden.has(name));
   const headers: [string, string][] = [
