@@ -1,5 +1,6 @@
 // Records in SQLite, one database a bucket: reads on the serving thread, commits through the writer thread.
 import type { ObjectWithBody, Records } from "../engine/records.ts";
+import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
 import { auditBucket } from "./audit.ts";
@@ -45,7 +46,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         const found = (queries: Queries, { bucket, recent }: OpenBucket) =>
           recent.bucket(() => {
             const settings = queries.settings();
-            return settings && { ...withoutId(bucket), settings };
+            return settings && withSettings(bucket, settings);
           });
         return buckets.read(name, found, isFound);
       } catch (error) {
@@ -179,6 +180,12 @@ function inspected(read: () => ObjectWithBody | undefined): ObjectWithBody | Sto
 
 function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
+}
+
+/** Field by field: this runs with every write, and what is spread has another shape each time. */
+function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
+  const { name, created, storageClass, account } = bucket;
+  return { name, created, storageClass, account, settings };
 }
 
 function withoutId({ id: _, isEnding: __, ...bucket }: RegisteredBucket) {

@@ -154,11 +154,9 @@ function readQueryFields(query: Query): SaidInQuery {
     );
   };
   const [expires, time] = [field("X-Amz-Expires"), field("X-Amz-Date")];
-  const said = {
-    credential: field("X-Amz-Credential").split("/"),
-    signedHeaders: field("X-Amz-SignedHeaders").split(";"),
-    signature: field("X-Amz-Signature"),
-  };
+  const credential = field("X-Amz-Credential").split("/");
+  const signedHeaders = field("X-Amz-SignedHeaders").split(";");
+  const signature = field("X-Amz-Signature");
   const sent = parseAmzTime(time);
   if (sent === undefined) {
     throw flaw("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
@@ -169,7 +167,9 @@ function readQueryFields(query: Query): SaidInQuery {
       message: `X-Amz-Expires must be a number of seconds from 1 to ${longestExpiry}`,
     });
   }
-  return { ...said, time, sent, milliseconds: seconds * 1000, payload: query.get("X-Amz-Content-Sha256") };
+  const milliseconds = seconds * 1000;
+  const payload = query.get("X-Amz-Content-Sha256");
+  return { credential, signedHeaders, signature, time, sent, milliseconds, payload };
 }
 
 function claimed(form: Claim["form"], said: Said, payload: string, regions: readonly string[]): Claim {

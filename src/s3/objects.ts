@@ -118,8 +118,10 @@ export async function putObject(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
   const { bucket, key } = operation;
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
+  const { httpMetadata, customMetadata } = metadataOf(request);
   const outcome = await engine.put(bucket, key, payload.arrived() ?? payload.source, {
-    ...metadataOf(request),
+    httpMetadata,
+    customMetadata,
     storageClass: classOf(request.header("x-amz-storage-class")),
     customerKey: customerKeyOf(request),
     condition: writeCondition(request),
