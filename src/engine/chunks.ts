@@ -29,13 +29,14 @@ export interface RingWish extends BufferWish {
 export function createRing(
   nextWish: () => RingWish,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
+  make: (wish: BufferWish) => Buffer = allocate,
 ): () => Promise<Buffer> {
   let given: Buffer[] = [];
   return async () => {
     const wish = nextWish();
     given = given.filter((buffer) => fits(buffer, wish));
     const isFull = given.length >= wish.buffers;
-    const next = isFull ? given.shift()! : allocate(wish);
+    const next = isFull ? given.shift()! : make(wish);
     if (isFull) await whenFree(next);
     given.push(next);
     return next;

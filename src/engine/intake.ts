@@ -10,7 +10,7 @@ import type { Context } from "./context.ts";
 import { digestsOf, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
-import { declared, formOf, hashing, inPieces, type PieceForm } from "./pieces.ts";
+import { declared, formOf, giveBack, hashing, inPieces, type PieceForm } from "./pieces.ts";
 
 export interface IntakeOptions {
   readonly bucket: string;
@@ -81,7 +81,9 @@ async function stage(
       bucket,
       dataKey === undefined ? hashed : encrypt(context, dataKey, part, hashed),
     );
-    return { ...(await digests.finish()), home: { blob } };
+    const digested = await digests.finish();
+    giveBack(form);
+    return { ...digested, home: { blob } };
   } catch (error) {
     digests.abandon();
     await blob?.discard();

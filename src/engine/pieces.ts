@@ -2,7 +2,7 @@
 // again cannot make hash and bytes disagree. Those of large bodies are shared with the hashing thread.
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
-import { createRing, once, type RingWish, refill } from "./chunks.ts";
+import { allocate, type BufferWish, createRing, once, type RingWish, refill } from "./chunks.ts";
 import type { Context } from "./context.ts";
 import type { Digests } from "./digests.ts";
 import type { ByteStream, Source } from "./engine.ts";
@@ -15,6 +15,8 @@ export interface PieceForm {
   readonly isCrowded: boolean;
   /** By the memory they are in, pieces whose hash is under way. */
   readonly hashes: WeakMap<ArrayBufferLike, Promise<void>>;
+  /** The memory it shares with the hashing thread. */
+  shared: readonly Buffer[];
 }
 
 /** Bodies from this size on are hashed in a thread beside, as are those that do not say their size. */
@@ -23,19 +25,21 @@ const largeBytes = 512 * 1024;
 /** Small bodies end in the first piece, so it stays small. */
 const firstPiece: RingWish = { size: 16 * 1024, memory: "own", buffers: 2 };
 
-/** From so many at once on, bodies share their buffers. */
+/** From so many at once on, bodies share their buffers; those that came before let go of larger ones. */
 const crowd = 32;
+const crowdedBytes = 64 * 1024;
 
 export function formOf({ intakes }: Context, source: Source): PieceForm {
   const isLarge = (source.length ?? Number.POSITIVE_INFINITY) >= largeBytes;
-  return { isLarge, isCrowded: intakes.active >= crowd, hashes: new WeakMap() };
+  return { isLarge, isCrowded: intakes.active >= crowd, hashes: new WeakMap(), shared: [] };
 }
 
 export async function* inPieces(
   context: Context,
   source: Source,
-  { isLarge, isCrowded, hashes }: PieceForm,
+  form: PieceForm,
 ): AsyncGenerator<Uint8Array> {
+  const { isLarge, isCrowded, hashes } = form;
   const { intakes } = context;
   intakes.active++;
   try {
@@ -45,12 +49,20 @@ export async function* inPieces(
       return;
     }
     let isFirst = true;
+    const usual = wishAmong(intakes.active, isLarge ? "large" : source.length!);
     const nextWish = (): RingWish => {
-      const wish = isFirst ? firstPiece : wishAmong(intakes.active, isLarge, source.length);
+      const wish = isFirst ? firstPiece : intakes.active > crowd ? { ...usual, size: crowdedBytes } : usual;
       isFirst = false;
       return wish;
     };
-    const nextBuffer = createRing(nextWish, ({ buffer }) => hashes.get(buffer));
+    const make = (wish: BufferWish) => {
+      if (wish.memory === "own") return allocate(wish);
+      const buffer = takeSpare(wish.size) ?? allocate(wish);
+      // Those of another size are out of use.
+      form.shared = [...form.shared.filter(({ length }) => length === wish.size), buffer];
+      return buffer;
+    };
+    const nextBuffer = createRing(nextWish, ({ buffer }) => hashes.get(buffer), make);
     if (isLarge && !(source instanceof Uint8Array) && source.filler !== undefined) {
       yield* filled(source, nextBuffer);
     } else yield* refill(chunksOf(source), nextBuffer);
@@ -60,15 +72,29 @@ export async function* inPieces(
 }
 
 /**
- * Large pieces while few streams come in; those that came before the crowd let go of theirs. Of a large body several
- * wait for their hash: sender, hash and disk seldom go in step, and at its end the last sync is done before the hash.
+ * Large pieces while few streams come in. Of a large body several wait for their hash: sender, hash and disk seldom go
+ * in step, and at its end the last sync is done before the hash.
  */
-function wishAmong(active: number, isLarge: boolean, length = Number.POSITIVE_INFINITY): RingWish {
-  const memory = isLarge ? "shared" : "own";
-  const rest = Math.max(length - firstPiece.size, 1);
-  if (active <= 4) return { size: Math.min(1024 * 1024, rest), memory, buffers: isLarge ? 8 : 2 };
-  const size = Math.min(active <= crowd ? 256 * 1024 : 64 * 1024, rest);
-  return { size, memory, buffers: isLarge ? 4 : 2 };
+function wishAmong(active: number, length: number | "large"): RingWish {
+  const size = active <= 4 ? 2 * 1024 * 1024 : 256 * 1024;
+  if (length === "large") return { size, memory: "shared", buffers: 4 };
+  return { size: Math.min(size, Math.max(length - firstPiece.size, 1)), memory: "own", buffers: 2 };
+}
+
+/** Shared memory of bodies that are in. The collector does not count it, and would leave it lying for long. */
+const spare: Buffer[] = [];
+const spareBytes = 16 * 1024 * 1024;
+
+function takeSpare(size: number): Buffer | undefined {
+  const index = spare.findIndex(({ length }) => length === size);
+  return index === -1 ? undefined : spare.splice(index, 1)[0];
+}
+
+/** For a body that is hashed and stored: the next may have its memory. */
+export function giveBack({ shared }: PieceForm): void {
+  spare.push(...shared);
+  let kept = spare.reduce((sum, { length }) => sum + length, 0);
+  while (kept > spareBytes) kept -= spare.shift()!.length;
 }
 
 function chunksOf(source: Source): AsyncIterable<Uint8Array> {

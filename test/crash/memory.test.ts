@@ -35,17 +35,17 @@ test("a stream of 512 MiB in and out raises memory by at most 64 MiB", async (t)
 });
 
 test("200 streams of 4 MiB at once raise memory by at most 256 KiB each, and 64 MiB", async (t) => {
-  const directory = await temporaryDirectory(t);
   const streams = 200;
   // In: two pieces of 64 KiB, the sender's chunk and the first 16 KiB. Out: a chunk of 64 KiB in use and one
   // being read. The rest is what one stream may take, for garbage not yet collected.
   const most = streams * 256 * KiB + 64 * MiB + garbageBytes;
   const work = { of: "many streams", streams, bytes: 4 * MiB } as const;
-  let { put, get } = await measure<Memory>(directory, work);
+  const tried = async () => measure<Memory>(await temporaryDirectory(t), work);
+  let { put, get } = await tried();
   t.diagnostic(`put ${inMiB(put)}, get ${inMiB(get)}`);
   // On a busy machine the collector comes late: what the streams themselves take is the least of a few tries.
   for (let again = 0; again < 3 && Math.max(put, get) > most; again++) {
-    const next = await measure<Memory>(directory, work);
+    const next = await tried();
     t.diagnostic(`once more: put ${inMiB(next.put)}, get ${inMiB(next.get)}`);
     put = Math.min(put, next.put);
     get = Math.min(get, next.get);
