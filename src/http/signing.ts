@@ -38,15 +38,13 @@ export function canonicalQuery(query: Signable["query"]): string {
 export function canonicalText(request: Omit<Signable, "query"> & { readonly query: string }): string {
   const { method, path, query, headers, payloadHash } = request;
   const names = headers.map(([name]) => name).join(";");
-  return [
-    method,
-    path,
-    query,
-    ...headers.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, " ")}`),
-    "",
-    names,
-    payloadHash,
-  ].join("\n");
+  let lines = "";
+  for (const [name, value] of headers) lines += `${name}:${withSingleSpaces(value.trim())}\n`;
+  return `${method}\n${path}\n${query}\n${lines}\n${names}\n${payloadHash}`;
+}
+
+function withSingleSpaces(text: string): string {
+  return text.includes("  ") ? text.replace(/ +/g, " ") : text;
 }
 
 export function scopeText({ day, region, service }: Scope): string {
@@ -54,7 +52,7 @@ export function scopeText({ day, region, service }: Scope): string {
 }
 
 export function stringToSign(time: string, scope: Scope, canonical: string): string {
-  return [algorithm, time, scopeText(scope), sha256(Buffer.from(canonical, "latin1"))].join("\n");
+  return `${algorithm}\n${time}\n${scopeText(scope)}\n${sha256(Buffer.from(canonical, "latin1"))}`;
 }
 
 export function signingKey(secret: string, { day, region, service }: Scope): Buffer {
