@@ -51,7 +51,12 @@ export function createLedger(buckets: readonly string[]): Ledger {
     return [...batches.values()].map(({ bucket, keys, id }) =>
       keys
         .map((key) => placeOf(bucket, key))
-        .filter((place) => known.get(place)!.every((write) => write.id === id || write.value !== null)),
+        .filter((place) => {
+          const writes = known.get(place)!;
+          // A write behind it, whose report came in doubt, may have made anew what the batch has deleted.
+          const isLast = writes.at(-1)!.id === id;
+          return isLast && writes.every((write) => write.id === id || write.value !== null);
+        }),
     );
   }
 
