@@ -9,6 +9,8 @@ export interface Blobs {
    * is an orphan that recovery removes after the process is gone, unless a record turned out to name it.
    */
   stage(bucket: string, chunks: AsyncIterable<Uint8Array>): Promise<StagedBlob>;
+  /** A quicker way to stage whole bodies of middle size, which are then written together. */
+  readonly gathered?: GatheredBlobs;
   /**
    * Opens blobs that together are one body, first to last. What is opened stays readable until closed,
    * whatever is removed meanwhile. `stillNamed` asks the records whether they name these blobs at that
@@ -21,6 +23,11 @@ export interface Blobs {
   ): Promise<BlobReader | undefined>;
   /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
+  /**
+   * Gives back the space of removed blobs that shared it with others, once the records have forgotten them: where
+   * enough was removed since the last time, or wherever there is any.
+   */
+  reclaim?(bucket: string, which: "touched" | "all"): Promise<void>;
   /** Whether nothing of the bucket can be removed at present, because a backup is copying it. */
   isHeld?(bucket: string): boolean;
   /** Removes what processes that are gone have staged and no record names; says how many. */
@@ -28,6 +35,16 @@ export interface Blobs {
   /** Every blob there is, named or not; or only those that nobody can still be about to name. */
   all(bucket: string, which?: "all" | "settled"): AsyncIterable<string>;
   close(): Promise<void>;
+}
+
+export interface GatheredBlobs {
+  /** How large a body may be. */
+  readonly mostBytes: number;
+  /**
+   * As `stage`; the bytes are copied by `fill` into the place it is given, at once. Undefined when there is no room for
+   * it at present, and then nothing was filled.
+   */
+  stage(bucket: string, size: number, fill: (place: Uint8Array) => void): Promise<StagedBlob | undefined>;
 }
 
 export interface StoredBlob {

@@ -17,6 +17,8 @@ export interface BodyRequest {
   readonly dataKey: Uint8Array | undefined;
   /** Whether the records still name this body. */
   readonly stillNamed: () => Promise<boolean>;
+  /** Where the bytes of this version are by now; undefined when it is no longer the current one. */
+  readonly bodyNow: () => Promise<Body | undefined>;
 }
 
 /** How long a body may wait for its reader before it gives up its file. */
@@ -32,13 +34,23 @@ export async function openBody(
     checkLength(context, request, { size: request.size, stored: body.bytes.length });
     return inlineBytes(await openInline(context, body.bytes, request));
   }
-  const segments = body.home === "blob" ? [{ number: 0, size: request.size, blob: body.blob }] : body.parts;
+  let segments = segmentsOf(body, request);
   for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
-  const blobs = segments.map(({ blob }) => blob);
-  const open = () => context.blobs.open(request.bucket, blobs, request.stillNamed);
+  const open = () => {
+    const blobs = segments.map(({ blob }) => blob);
+    return context.blobs.open(request.bucket, blobs, request.stillNamed);
+  };
+  const reopen = async () => {
+    const reader = await open();
+    const now = reader === undefined ? await request.bodyNow() : undefined;
+    if (now === undefined || now.home === "inline") return reader;
+    // The bytes were moved while nobody read them.
+    segments = segmentsOf(now, request);
+    return open();
+  };
   const reader = await open();
   if (reader === undefined) return undefined;
-  return lendBytes(reader, open, request.range.length, (opened, into) =>
+  return lendBytes(reader, reopen, request.range.length, (opened, into) =>
     readSegments(context, opened, segments, request, into),
   );
 }
@@ -69,6 +81,10 @@ function inlineBytes(bytes: Uint8Array): ObjectBytes {
     chunks: () => once(new Uint8Array(bytes)),
     cancel: async () => {},
   };
+}
+
+function segmentsOf(body: Exclude<Body, { home: "inline" }>, { size }: BodyRequest): readonly Segment[] {
+  return body.home === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
 }
 
 interface Segment {

@@ -17,8 +17,11 @@ export interface Context {
   /** Smallest part but the last that the S3 API takes. */
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
-  /** How many bodies are coming in now, which sizes their buffers, and the buffers that many of them share. */
-  readonly intakes: { active: number; readonly turns: Turns };
+  /**
+   * How many bodies are coming in now, which sizes their buffers, the buffers that many of them share, and the bytes of
+   * those that come in whole.
+   */
+  readonly intakes: { active: number; readonly turns: Turns; wholeBytes: number };
 }
 
 /** Versions and upload ids: 32 random hex digits, never ordered. */

@@ -31,10 +31,16 @@ export async function copyObject(
       }
       const isReplaced = error instanceof StoreError && error.reason === "NoSuchKey";
       if (!isReplaced) throw error instanceof SourceFault ? error.cause : error;
+      const before = current.body;
       current = await copying.from.records.objectWithBody(bucket, key);
-      if (current?.record.version === version) throw error;
+      if (current?.record.version === version && isSameBody(before, current.body)) throw error;
     }
   }
+}
+
+/** The bytes of a version may have been moved meanwhile. */
+function isSameBody(before: Body, now: Body): boolean {
+  return before.home !== "blob" || now.home !== "blob" || before.blob.id === now.blob.id;
 }
 
 /** False when the source has another version by now. */

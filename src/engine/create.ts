@@ -49,7 +49,7 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
-    intakes: { active: 0, turns: createTurns() },
+    intakes: { active: 0, turns: createTurns(), wholeBytes: 0 },
   };
   const objects = createObjects(context);
   const uploads = createUploads(context);

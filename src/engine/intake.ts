@@ -4,10 +4,10 @@ import type { ExpectedChecksum } from "../model/checksum.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { Checksums } from "../model/object.ts";
-import type { StagedBlob } from "./blobs.ts";
+import type { GatheredBlobs, StagedBlob } from "./blobs.ts";
 import { collect, once } from "./chunks.ts";
 import type { Context } from "./context.ts";
-import { digestsOf, startDigests } from "./digests.ts";
+import { type Digested, digestsOf, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
 import { declared, formOf, giveBack, hashing, inPieces, type PieceForm } from "./pieces.ts";
@@ -47,6 +47,8 @@ export async function takeIn(context: Context, source: Source, options: IntakeOp
   ) {
     return takeInline(context, await wholeOf(source, source.length), options);
   }
+  const gathered = await gather(context, source, options);
+  if (gathered !== undefined) return gathered;
   const form = formOf(context, source);
   const pieces = inPieces(context, source, form);
   const start = await firstBytes(pieces, options.inlineBytes);
@@ -65,6 +67,39 @@ async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOp
   const { dataKey, part } = options;
   const inline = dataKey === undefined ? bytes : await sealWhole(context, bytes, dataKey, part);
   return { size, etag, checksums, home: { inline } };
+}
+
+/** A whole body among others; undefined when it is to be staged by itself. */
+async function gather(context: Context, source: Source, options: IntakeOptions): Promise<Intake | undefined> {
+  const { intakes, blobs } = context;
+  const { length } = source;
+  if (blobs.gathered === undefined || options.dataKey !== undefined || options.part !== 0) return undefined;
+  if (length === undefined || length > blobs.gathered.mostBytes) return undefined;
+  if (source instanceof Uint8Array) return stageGathered(blobs.gathered, source, options);
+  // A stream comes in first, so that nobody waits for its sender; where too many do, each by itself.
+  if (intakes.wholeBytes + length > mostWholeBytes) return undefined;
+  intakes.wholeBytes += length;
+  try {
+    const bytes = await wholeOf(source, length);
+    const gathered = await stageGathered(blobs.gathered, bytes, options);
+    return gathered ?? (await stage(context, once(bytes), formOf(context, bytes), options));
+  } finally {
+    intakes.wholeBytes -= length;
+  }
+}
+
+async function stageGathered(
+  gathered: GatheredBlobs,
+  bytes: Uint8Array,
+  { bucket, checksums = [] }: IntakeOptions,
+): Promise<Intake | undefined> {
+  let digested: Digested | undefined;
+  const blob = await gathered.stage(bucket, bytes.length, (place) => {
+    place.set(bytes);
+    // What is hashed is the copy: the script may write into its buffer again.
+    digested = digestsOf(place, checksums);
+  });
+  return blob === undefined ? undefined : { ...digested!, home: { blob } };
 }
 
 async function stage(
@@ -105,6 +140,9 @@ async function wholeOf(stream: ByteStream, length: number): Promise<Uint8Array> 
   }
   return whole;
 }
+
+/** So much memory do streams take that come in whole. */
+const mostWholeBytes = 16 * 1024 * 1024;
 
 interface Start {
   /** Let go of once they are passed on: a body may take hours behind them. */

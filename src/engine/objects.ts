@@ -108,7 +108,12 @@ async function answer(
       : partRange(parts, options.part, record.size);
   const { key, version } = record;
   const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
-  const bytes = await openBody(context, body, { bucket, size: record.size, range, dataKey, stillNamed });
+  const bodyNow = async () => {
+    const now = await context.records.objectWithBody(bucket, key);
+    return now?.record.version === version ? now.body : undefined;
+  };
+  const request = { bucket, size: record.size, range, dataKey, stillNamed, bodyNow };
+  const bytes = await openBody(context, body, request);
   return bytes === undefined ? undefined : { outcome: "found", record, range, bytes, parts };
 }
 

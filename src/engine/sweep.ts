@@ -31,6 +31,7 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
       async () => {
         counts.blobsRemoved += await removeBuried(context, name);
       },
+      async () => context.blobs.reclaim?.(name, "all"),
     ];
     for (const step of steps) {
       await step().catch((error: unknown) => {
@@ -63,6 +64,12 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
 
 /** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
 export async function removeBuried(context: Context, bucket: string): Promise<number> {
+  const removed = await removeAndForget(context, bucket);
+  if (removed > 0) await context.blobs.reclaim?.(bucket, "touched");
+  return removed;
+}
+
+async function removeAndForget(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
   // Meanwhile there may come to be many of them, and each would only be asked for in vain.

@@ -11,8 +11,8 @@ import { readWitness } from "./witness.ts";
 
 /** Whether a folder that the registry does not name was never a bucket, or is no longer one. */
 export function isAbandoned(layout: Layout, id: string): boolean {
-  const { database: path, blobs } = bucketPaths(layout, id);
-  if (filesIn(blobs).length > 0 && !isMarkedEnded(path)) return false;
+  const { database: path, blobs, segments } = bucketPaths(layout, id);
+  if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedEnded(path)) return false;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined || file.size === 0) return true;
   return isMarkedEnded(path) || isEmpty(path);

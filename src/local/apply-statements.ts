@@ -27,6 +27,7 @@ export function prepareApplying(database: Database) {
     updateObject: sql(
       "UPDATE objects SET version = ?, size = ?, inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE key = ?",
     ),
+    moveBody: sql("UPDATE objects SET blob = ?, record = ? WHERE key = ?"),
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
     putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
     tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
@@ -39,7 +40,7 @@ export function prepareApplying(database: Database) {
     updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
     deleteBody: sql("DELETE FROM bodies WHERE id = ?"),
     insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
-    insertBlob: sql("INSERT INTO blobs (id) VALUES (?)"),
+    insertBlob: sql("INSERT INTO blobs (id, key) VALUES (?, ?)"),
     deleteBlob: sql("DELETE FROM blobs WHERE id = ?"),
     bury: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
     deleteBuried: sql("DELETE FROM buried WHERE entry = ?"),

@@ -2,7 +2,7 @@
 // then, when all hold, every mutation, with what it leaves without a name buried beside it.
 import { prepareApplying } from "./apply-statements.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./changes.ts";
-import { verified } from "./checked.ts";
+import { blobPlace, verified, verifiedText, withTextChecksum } from "./checked.ts";
 import { corruption, type Database } from "./database.ts";
 import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "./object-row.ts";
 import { buriedBlobChecksum, buriedManifestChecksum } from "./rows.ts";
@@ -69,9 +69,29 @@ export function createApplier(database: Database): Applier {
     sql.bury.run(blob, null, buriedBlobChecksum(blob));
   }
 
-  function nameBlob(id: string): void {
-    sql.insertBlob.run(id);
+  function nameBlob(id: string, key: Uint8Array | null): void {
+    sql.insertBlob.run(id, key);
     attest(witnessPlace.blob(id));
+  }
+
+  function forgetBlob(id: string): void {
+    sql.deleteBlob.run(id);
+    strike(witnessPlace.blob(id));
+  }
+
+  function moveBody(key: Uint8Array, from: string, to: string): void {
+    const row = findObject(key);
+    if (row?.blob !== from || !isSoundRow(key, row)) return;
+    nameBlob(to, key);
+    sql.moveBody.run(to, placedAnew(row.record, row, { blob: to, stored: row.stored }), key);
+    forgetBlob(from);
+  }
+
+  /** Whoever read the body before it was moved states its record under the place it had. */
+  function restateObject({ key, record, blob, stored }: WireObject): void {
+    const row = blob === undefined ? undefined : findObject(key);
+    const isMoved = row !== undefined && row.blob !== blob;
+    sql.restateObject.run(isMoved ? placedAnew(record, { blob, stored }, row) : record, key);
   }
 
   function putObject(put: WireObject): void {
@@ -82,7 +102,7 @@ export function createApplier(database: Database): Applier {
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);
     const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
-    if (put.blob !== undefined) nameBlob(put.blob);
+    if (put.blob !== undefined) nameBlob(put.blob, put.key);
     const { key, version, size, blob = null, stored = null, record } = put;
     if (replaced === undefined)
       sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
@@ -143,7 +163,7 @@ export function createApplier(database: Database): Applier {
         putObject(mutation);
         return;
       case "restate object":
-        sql.restateObject.run(mutation.record, mutation.key);
+        restateObject(mutation);
         return;
       case "put setting":
         sql.putSetting[mutation.name].run(mutation.text);
@@ -173,7 +193,7 @@ export function createApplier(database: Database): Applier {
         const { uploadId, number, blob, record } = mutation;
         const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
         if (replaced !== undefined && isSoundPart(uploadId, replaced)) bury(replaced.blob);
-        nameBlob(blob);
+        nameBlob(blob, null);
         sql.putPart.run(uploadId, number, blob, record);
         attest(witnessPlace.part(uploadId, number));
         sql.touchUpload.run(uploadId);
@@ -187,10 +207,10 @@ export function createApplier(database: Database): Applier {
           sql.deleteBuriedManifest.run(entry);
           sql.deleteBuried.run(entry);
         }
-        for (const blob of mutation.blobs) {
-          sql.deleteBlob.run(blob);
-          strike(witnessPlace.blob(blob));
-        }
+        for (const blob of mutation.blobs) forgetBlob(blob);
+        return;
+      case "move body":
+        moveBody(mutation.key, mutation.from, mutation.to);
         return;
     }
   }
@@ -216,6 +236,14 @@ export function createApplier(database: Database): Applier {
       return outcomes;
     },
   };
+}
+
+type Placed = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
+
+/** The same record, with the checksum that ties it to another place of its body. */
+function placedAnew(record: string, from: Placed, to: Placed): string {
+  const text = verifiedText(record, "a record whose body is moved", blobPlace(from.blob, from.stored));
+  return withTextChecksum(text, blobPlace(to.blob, to.stored));
 }
 
 /** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */

@@ -7,11 +7,11 @@ import type { StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./backup-layout.ts";
 import type { BucketEntry } from "./backup-manifest.ts";
-import { openDescriptor } from "./blobs.ts";
+import { openDescriptor } from "./blob-reader.ts";
 import { copyBlob, hasBlob, inspectFile, type Watch } from "./file-copy.ts";
 import { createFolderMaker } from "./folder-maker.ts";
 import { inParallel } from "./in-parallel.ts";
-import { bucketPaths, type Layout, placeOf } from "./layout.ts";
+import { bucketPaths, type Layout, placeOf, startOf } from "./layout.ts";
 import { createQueries } from "./queries.ts";
 import type { RegisteredBucket } from "./registry.ts";
 import { contentsOf, copyDatabase, openSnapshot } from "./snapshot.ts";
@@ -113,7 +113,7 @@ async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: S
     });
   }
   try {
-    await copyBlob(descriptor, blob, to, watch);
+    await copyBlob({ descriptor, start: startOf(placeOf(blob.id)) }, blob, to, watch);
   } finally {
     closeSync(descriptor);
   }

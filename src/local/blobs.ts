@@ -1,36 +1,34 @@
-// Blobs as files, one each, under random names. A file is made under its final name, synced, and its folder
-// synced, before any record may name it; nothing is ever renamed.
-import { closeSync, open } from "node:fs";
+// Blobs as files under random names: one each, or, of middle size, many in a segment. A file is made under its final
+// name, synced, and its folder synced, before any record may name it; nothing is ever renamed.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { promisify } from "node:util";
-import type { BlobReader, Blobs, StagedBlob, StoredBlob } from "../engine/blobs.ts";
-import { StoreError } from "../model/errors.ts";
+import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
-import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
-import { checksumSeed, writeBlockFile } from "./block-writer.ts";
+import { missing, openGroup, openOne } from "./blob-reader.ts";
+import { checksumSeed, storedBytes, writeBlockFile } from "./block-writer.ts";
 import type { Buckets } from "./buckets.ts";
+import type { WireChange } from "./changes.ts";
+import { createCompaction } from "./compaction.ts";
 import { syncDirectory } from "./directory-sync.ts";
-import { isMissing, readError, writeError } from "./disk-errors.ts";
+import { isMissing, writeError } from "./disk-errors.ts";
 import type { Fence } from "./fence.ts";
 import type { LocalFigures } from "./figures.ts";
 import { createFolders, type Folders, type Slot } from "./folders.ts";
 import {
-  type BlobPlace,
-  blobId,
-  blobPath,
-  bucketPaths,
-  type Layout,
-  placeOf,
-  trashedBlobPath,
-} from "./layout.ts";
-import { createPins, type Pins } from "./pins.ts";
+  createGathering,
+  createGroupMemory,
+  type Gathering,
+  type SegmentSizes,
+  usualSegments,
+} from "./gathering.ts";
+import { blobId, blobPath, bucketPaths, isInSegment, type Layout, placeOf } from "./layout.ts";
+import { createLeastRecent } from "./least-recent.ts";
+import { createMoves } from "./moves.ts";
+import { createPins } from "./pins.ts";
 import { clearAbsent, isPresent, type Presence } from "./presence.ts";
 import { filesIn, recoverBucket } from "./recover.ts";
-import { clearPartial } from "./reserve.ts";
+import { clearPartial, createReserve } from "./reserve.ts";
 import { clearTrash } from "./trash.ts";
-
-const openFile = promisify(open);
 
 export interface LocalBlobsOptions {
   readonly layout: Layout;
@@ -39,6 +37,7 @@ export interface LocalBlobsOptions {
   readonly presence: Presence;
   readonly sizes: Sizes;
   readonly figures: Pick<LocalFigures, "bodySync">;
+  readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
 /** The units of what lies on disk. A directory is read with those it was written with. */
@@ -46,9 +45,18 @@ export interface Sizes {
   readonly blockBytes: number;
   /** Few enough that recovery is quick and a directory stays small. */
   readonly folderFiles: number;
+  /** Without them every body has a file of its own. */
+  readonly segments?: SegmentSizes;
 }
 
-export const usualSizes: Sizes = { blockBytes: limits.blockBytes, folderFiles: 1024 };
+export const usualSizes: Sizes = {
+  blockBytes: limits.blockBytes,
+  folderFiles: 1024,
+  segments: usualSegments,
+};
+
+/** So many buckets have a segment open for new bodies. */
+const mostGatherings = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   const { layout, buckets, fence, presence, figures } = options;
@@ -56,12 +64,39 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   const folders = new Map<string, Folders>();
   const pins = createPins(presence.name);
   const place = { layout, blockBytes };
+  const memory = createGroupMemory();
+  const gatherings = createLeastRecent(
+    mostGatherings,
+    (bucketId) =>
+      createGathering({
+        ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: presence.name },
+        ...{ blockBytes, sizes: options.sizes.segments!, memory, fence, figures },
+      }),
+    (gathering: Gathering) => void gathering.rest(),
+  );
+  const compaction = createCompaction({
+    ...{ layout, buckets },
+    storedBytes: (size) => storedBytes(size, blockBytes),
+    fileBytes: (options.sizes.segments ?? usualSegments).fileBytes,
+    isHeld: (paths) => pins.isHeld(paths.pins),
+    openGathering: gatherings.peek,
+    moves: createMoves({ blockBytes, gathering: gatherings.get, commit: options.commit }),
+    reserve: createReserve(layout.reserve, presence.name),
+  });
 
   function foldersOf(bucketId: string): Folders {
     const found =
       folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name, folderFiles);
     folders.set(bucketId, found);
     return found;
+  }
+
+  function knows(bucket: string, blob: string): boolean {
+    return buckets.read(
+      bucket,
+      (queries) => queries.knowsBlob(blob),
+      () => false,
+    );
   }
 
   /** Removes what processes that are gone have left; how many blobs. */
@@ -71,7 +106,9 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     for (const { name, id } of buckets.all("sound")) {
       // The database is only opened for a bucket in which somebody has left something.
       const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
-      removed += recoverBucket({ bucketId: id, paths: bucketPaths(layout, id), isGone, knowsBlob });
+      const blobsIn = (segment: string) => buckets.open(name).queries.blobsIn(id, segment);
+      const paths = bucketPaths(layout, id);
+      removed += recoverBucket({ bucketId: id, paths, isGone, knowsBlob, blobsIn });
     }
     clearPartial(layout.reserve, isGone);
     clearTrash(layout, isGone);
@@ -101,20 +138,36 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       }
     },
 
-    async open(_bucket, blobs, stillNamed) {
+    ...(options.sizes.segments === undefined
+      ? {}
+      : {
+          gathered: {
+            mostBytes: options.sizes.segments.bodyBytes,
+            async stage(bucket, size, fill) {
+              fence.check();
+              return gatherings.get(buckets.open(bucket).bucket.id).take(size, fill);
+            },
+          },
+        }),
+
+    async open(bucket, blobs, stillNamed) {
       if (blobs.length > 1) return openGroup(place, pins, blobs, stillNamed);
-      const reader = await openOne(place, blobs[0]!);
-      // Removed after its record went, it is only gone; with its record still there, it is lost.
-      if (reader === undefined && (await stillNamed())) throw missing(blobs[0]!);
-      return reader;
+      const blob = blobs[0]!;
+      const reader = await openOne(place, blob);
+      if (reader !== undefined) return reader;
+      // Removed after its record went, it is only gone; with its record still there, it is lost, or was moved.
+      if (!(await stillNamed())) return undefined;
+      if (isInSegment(blob.id) && !knows(bucket, blob.id)) return undefined;
+      throw missing(blob);
     },
 
     async remove(_bucket, blobs) {
       fence.check();
-      const paths = blobs.map((id) => blobPath(layout, placeOf(id)));
       const first = blobs[0];
       if (first === undefined) return true;
       if (pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first)) return false;
+      for (const id of blobs) if (isInSegment(id)) compaction.note(id);
+      const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, placeOf(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
       // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
@@ -125,6 +178,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       }
       return true;
     },
+
+    reclaim: (bucket, which) => compaction.run(bucket, which),
 
     isHeld: (bucket) => pins.isHeld(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
 
@@ -139,15 +194,20 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
 
     async *all(bucket, which = "all") {
       const { id: bucketId } = buckets.open(bucket).bucket;
-      const { blobs, open: markers } = bucketPaths(layout, bucketId);
+      const { blobs, segments, open: markers } = bucketPaths(layout, bucketId);
       for (const folder of filesIn(blobs)) {
         if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
+      }
+      // What else is in them is room for others, once it is worth it.
+      for (const segment of filesIn(segments)) {
+        for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
       }
     },
 
     async close() {
       for (const open of folders.values()) open.close();
+      await Promise.all(gatherings.values().map((gathering) => gathering.rest()));
       presence.close();
     },
   };
@@ -160,92 +220,6 @@ function staged(id: string, size: number, slot: Slot): StagedBlob {
 async function discard(slot: Slot): Promise<void> {
   await ignoreMissing(unlink(slot.path));
   slot.settle();
-}
-
-interface Place {
-  readonly layout: Layout;
-  readonly blockBytes: number;
-}
-
-async function openOne({ layout, blockBytes }: Place, blob: StoredBlob): Promise<BlobReader | undefined> {
-  const descriptor = await openDescriptor(layout, placeOf(blob.id));
-  if (descriptor === undefined) return undefined;
-  let state: "unread" | "reading" | "closed" = "unread";
-  const spare: Uint8Array[] = [];
-  return {
-    release: (chunk) => keepSpare(spare, chunk, blockBytes),
-    read({ id, size }, range, into) {
-      if (state === "unread") readers.active++;
-      state = "reading";
-      return readBlockFile(
-        { descriptor, size, blockBytes, name: `blob ${id}`, seed: checksumSeed(id), spare },
-        range,
-        into,
-      );
-    },
-    async close() {
-      if (state === "closed") return;
-      if (state === "reading") readers.active--;
-      state = "closed";
-      // Closing a file that was only read waits for nothing.
-      closeSync(descriptor);
-    },
-  };
-}
-
-/** Undefined when the file is not there, nor in the trash, where a deleted bucket waits for its readers. */
-export async function openDescriptor(layout: Layout, place: BlobPlace): Promise<number | undefined> {
-  for (const path of [blobPath(layout, place), trashedBlobPath(layout, place)]) {
-    try {
-      return await openFile(path, "r");
-    } catch (error) {
-      if (!isMissing(error)) throw readError(error);
-    }
-  }
-  return undefined;
-}
-
-function missing({ id }: StoredBlob): StoreError {
-  return new StoreError("InternalError", { detail: `The stored data is damaged: blob ${id} is missing.` });
-}
-
-async function openGroup(
-  place: Place,
-  pins: Pins,
-  blobs: readonly StoredBlob[],
-  stillNamed: () => Promise<boolean>,
-): Promise<BlobReader | undefined> {
-  const first = blobs[0]!;
-  const release = pins.pin(place.layout, first.id);
-  try {
-    // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
-    if (!(await stillNamed())) {
-      release();
-      return undefined;
-    }
-  } catch (error) {
-    release();
-    throw error;
-  }
-  let current: BlobReader | undefined;
-  return {
-    async *read(blob, range, into) {
-      const reader = await openOne(place, blob);
-      if (reader === undefined) throw missing(blob);
-      current = reader;
-      try {
-        yield* reader.read(blob, range, into);
-      } finally {
-        await reader.close();
-      }
-    },
-    release: (chunk) => current?.release?.(chunk),
-    async close() {
-      // Of a body dropped half read nobody runs the end of the generator above.
-      await current?.close();
-      release();
-    },
-  };
 }
 
 function memoized<T>(ask: (name: string) => T): (name: string) => T {

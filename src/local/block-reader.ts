@@ -15,6 +15,8 @@ const largeChunkBlocks = 8;
 /** An open file, with the count of bytes before its checksums and a name for messages. */
 export interface BlockFile {
   readonly descriptor: number;
+  /** Where in the file it begins. */
+  readonly start: number;
   readonly size: number;
   /** Of one block, each with a checksum of its own. */
   readonly blockBytes: number;
@@ -151,14 +153,14 @@ function checkBlock({ name, seed }: BlockFile, bytes: Uint8Array, index: number,
 }
 
 async function readExactly(
-  { descriptor, name }: BlockFile,
+  { descriptor, start, name }: BlockFile,
   offset: number,
   bytes: Uint8Array,
 ): Promise<Uint8Array> {
   const { length } = bytes;
   try {
     for (let done = 0; done < length; ) {
-      const { bytesRead } = await readFile(descriptor, bytes, done, length - done, offset + done);
+      const { bytesRead } = await readFile(descriptor, bytes, done, length - done, start + offset + done);
       if (bytesRead === 0) throw damaged(`the end of ${name}`);
       done += bytesRead;
     }

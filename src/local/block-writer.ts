@@ -10,6 +10,11 @@ const writeFile = promisify(write);
 
 export const checksumBytes = 4;
 
+/** How many bytes a blob takes with its checksums. */
+export function storedBytes(size: number, blockBytes: number): number {
+  return size + Math.ceil(size / blockBytes) * checksumBytes;
+}
+
 /** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
 const syncEvery = 8 * 1024 * 1024;
 
@@ -22,17 +27,21 @@ export function checksumSeed(id: string): (block: number) => number {
 export interface BlockFileOptions {
   readonly seed: (block: number) => number;
   readonly blockBytes: number;
+  /** Where in a file that others share; without it the file is a new one. */
+  readonly start?: number;
   /** Told how long the last sync took. */
   readonly onSynced?: (seconds: number) => void;
 }
 
-/** Writes and syncs a new file; the bytes' count is answered. The caller syncs the directory. */
+/** Writes and syncs a file; the bytes' count is answered. The caller syncs the directory. */
 export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
-  { seed, blockBytes, onSynced }: BlockFileOptions,
+  { seed, blockBytes, start, onSynced }: BlockFileOptions,
 ): Promise<number> {
-  const file = await openFile(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600);
+  const isNew = start === undefined ? constants.O_EXCL : 0;
+  const file = await openFile(path, constants.O_CREAT | isNew | constants.O_WRONLY, 0o600);
+  const from = start ?? 0;
   const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
   try {
     const checksums = createBlockChecksums(seed, blockBytes);
@@ -42,7 +51,7 @@ export async function writeBlockFile(
       checksums.update(chunk);
       await underWay.write;
       // Written while the next chunk is fetched and hashed.
-      underWay.write = writeAll(file, chunk, size);
+      underWay.write = writeAll(file, chunk, from + size);
       underWay.write.catch(() => {});
       size += chunk.length;
       unsynced += chunk.length;
@@ -54,7 +63,7 @@ export async function writeBlockFile(
       }
     }
     await underWay.write;
-    await writeAll(file, checksums.finish(), size);
+    await writeAll(file, checksums.finish(), from + size);
     await underWay.sync;
     const begin = performance.now();
     await syncFile(file);

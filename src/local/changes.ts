@@ -55,6 +55,8 @@ export type WireMutation =
       readonly event: string;
       readonly ifThere: Uint8Array | undefined;
     }
+  /** The same body elsewhere; nothing when the object has another by now. */
+  | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
   | { readonly kind: "strike"; readonly entries: readonly number[] }
   | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
@@ -85,6 +87,11 @@ export function striking(entries: readonly number[]): WireChange {
 
 export function forgetting(entries: readonly number[], blobs: readonly string[]): WireChange {
   return { checks: [], mutations: [{ kind: "forget", entries, blobs }], frees: true };
+}
+
+/** Whoever moves bodies removes where they were. */
+export function moving(key: Uint8Array, from: string, to: string): WireChange {
+  return { checks: [], mutations: [{ kind: "move body", key, from, to }], frees: true };
 }
 
 function onlyFrees(mutation: Mutation): boolean {

@@ -7,7 +7,7 @@ import type { StoredBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
 import type { FileEntry } from "./backup-manifest.ts";
 import { readBlockFile } from "./block-reader.ts";
-import { checksumBytes, checksumSeed, writeBlockFile } from "./block-writer.ts";
+import { checksumSeed, storedBytes, writeBlockFile } from "./block-writer.ts";
 import { isMissing } from "./disk-errors.ts";
 
 const openFile = promisify(open);
@@ -92,10 +92,16 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** The bytes of a blob's file, each block verified. */
-async function* blobChunks(descriptor: number, { id, size }: StoredBlob, watch: Watch) {
+/** Where a blob is read from: an open file, and where in it the blob begins. */
+export interface BlobSource {
+  readonly descriptor: number;
+  readonly start: number;
+}
+
+/** The bytes of a blob, each block verified. */
+async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: Watch) {
   const seed = checksumSeed(id);
-  const file = { descriptor, size, blockBytes, name: `blob ${id}`, seed, spare: [] };
+  const file = { ...source, size, blockBytes, name: `blob ${id}`, seed, spare: [] };
   for await (const chunk of readBlockFile(file, { offset: 0, length: size })) {
     watch(chunk.length);
     yield chunk;
@@ -104,35 +110,48 @@ async function* blobChunks(descriptor: number, { id, size }: StoredBlob, watch: 
 
 /** Copies a blob's file, verified block by block. It has its name once it is whole and synced. */
 export async function copyBlob(
-  descriptor: number,
+  source: BlobSource,
   blob: StoredBlob,
   to: string,
   watch: Watch,
 ): Promise<void> {
   const partial = `${to}.partial`;
   await rm(partial, { force: true });
-  await writeBlockFile(partial, blobChunks(descriptor, blob, watch), {
+  await writeBlockFile(partial, blobChunks(source, blob, watch), {
     seed: checksumSeed(blob.id),
     blockBytes,
   });
   await rename(partial, to);
 }
 
-/** Reads a blob's file to its end; throws what is wrong with it. */
-export async function readBlob(path: string, blob: StoredBlob, watch: Watch): Promise<void> {
-  const file = await openFile(path, "r");
+/** Copies a blob's file into its place in a segment, which is made with the first one. */
+export async function copyIntoSegment(
+  descriptor: number,
+  blob: StoredBlob,
+  to: { readonly path: string; readonly start: number },
+  watch: Watch,
+): Promise<void> {
+  await writeBlockFile(to.path, blobChunks({ descriptor, start: 0 }, blob, watch), {
+    seed: checksumSeed(blob.id),
+    blockBytes,
+    start: to.start,
+  });
+}
+
+/** Reads a blob to its end; throws what is wrong with it. */
+export async function readBlob(path: string, blob: StoredBlob, watch: Watch, start = 0): Promise<void> {
+  const descriptor = await openFile(path, "r");
   try {
-    for await (const _ of blobChunks(file, blob, watch));
+    for await (const _ of blobChunks({ descriptor, start }, blob, watch));
   } finally {
-    await closeFile(file);
+    await closeFile(descriptor);
   }
 }
 
 /** Whether a file of a blob's length is there. Files have their name only once they are whole. */
 export async function hasBlob(path: string, { size }: StoredBlob): Promise<boolean> {
   try {
-    const expected = size + Math.ceil(size / blockBytes) * checksumBytes;
-    return (await stat(path)).size === expected;
+    return (await stat(path)).size === storedBytes(size, blockBytes);
   } catch (error) {
     if (isMissing(error)) return false;
     throw error;

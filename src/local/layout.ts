@@ -4,7 +4,8 @@
 //   processes/<process>.lock             held by a living process, free once it is gone
 //   buckets/<bucket>/records.db          everything known of the bucket's objects, and small bodies
 //   buckets/<bucket>/blobs/<folder>/<n>  larger bodies, a file each
-//   buckets/<bucket>/open/               which process may still be writing into which folder
+//   buckets/<bucket>/segments/<segment>  bodies of middle size, many in one file
+//   buckets/<bucket>/open/               which process may still be writing into which folder or segment
 //   buckets/<bucket>/pins/               bodies of several files that a process is reading
 //   trash/                               deleted buckets on their way out
 //   writer                               where the process listens that commits for others, if one does
@@ -46,6 +47,7 @@ export interface BucketPaths {
   readonly directory: string;
   readonly database: string;
   readonly blobs: string;
+  readonly segments: string;
   readonly open: string;
   readonly pins: string;
 }
@@ -56,6 +58,7 @@ export function bucketPaths(layout: Layout, bucketId: string): BucketPaths {
     directory,
     database: join(directory, "records.db"),
     blobs: join(directory, "blobs"),
+    segments: join(directory, "segments"),
     open: join(directory, "open"),
     pins: join(directory, "pins"),
   };
@@ -68,7 +71,9 @@ export function newName(): string {
 /** A blob's id tells where it is; the bucket in it ties the blob to one life of a bucket's name. */
 export interface BlobPlace {
   readonly bucketId: string;
+  /** The folder of its file, or the segment it shares with others. */
   readonly folder: string;
+  /** A number; or where in the segment it begins and how many bytes it has. */
   readonly file: string;
 }
 
@@ -76,7 +81,12 @@ export function blobId({ bucketId, folder, file }: BlobPlace): string {
   return `${bucketId}.${folder}.${file}`;
 }
 
-const blobIdShape = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9})$/;
+/** With as many digits everywhere: the blobs of a segment are then known in the order of their places. */
+export function segmentFile(offset: number, size: number): string {
+  return `${offset.toString(16).padStart(8, "0")}-${size}`;
+}
+
+const blobIdShape = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9}|[0-9a-f]{8}-\d{1,9})$/;
 
 export function placeOf(id: string): BlobPlace {
   const match = blobIdShape.exec(id);
@@ -84,11 +94,33 @@ export function placeOf(id: string): BlobPlace {
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 
-/** Where a blob is while its deleted bucket waits for its readers. */
-export function trashedBlobPath(layout: Layout, { bucketId, folder, file }: BlobPlace): string {
-  return join(layout.trash, bucketId, "blobs", folder, file);
+/** Where in its file a blob begins. */
+export function startOf({ file }: BlobPlace): number {
+  return isShared(file) ? Number.parseInt(file.slice(0, 8), 16) : 0;
 }
 
-export function blobPath(layout: Layout, { bucketId, folder, file }: BlobPlace): string {
-  return join(bucketPaths(layout, bucketId).blobs, folder, file);
+/** How many bytes a blob in a segment has, without their checksums. */
+export function sharedSize({ file }: BlobPlace): number {
+  return Number(file.slice(9));
+}
+
+export function isInSegment(id: string): boolean {
+  return isShared(placeOf(id).file);
+}
+
+function isShared(file: string): boolean {
+  return file[8] === "-";
+}
+
+/** Where a blob is while its deleted bucket waits for its readers. */
+export function trashedBlobPath(layout: Layout, place: BlobPlace): string {
+  return join(layout.trash, place.bucketId, withinBucket(place));
+}
+
+export function blobPath(layout: Layout, place: BlobPlace): string {
+  return join(layout.buckets, place.bucketId, withinBucket(place));
+}
+
+function withinBucket({ folder, file }: BlobPlace): string {
+  return isShared(file) ? join("segments", folder) : join("blobs", folder, file);
 }

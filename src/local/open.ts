@@ -39,7 +39,10 @@ export async function openLocal(
     figures,
   );
   const records = createLocalRecords(layout, buckets, writer);
-  const blobs = createLocalBlobs({ layout, buckets, fence, presence, sizes, figures });
+  const blobs = createLocalBlobs({
+    ...{ layout, buckets, fence, presence, sizes, figures },
+    commit: (bucketId, change) => writer.commit(bucketId, change),
+  });
   await blobs.recover();
   return { records, blobs, acts: createActFile(layout.acts), commitForOthers: () => writer.openDoor() };
 }

@@ -11,10 +11,11 @@ import { saysTheSame } from "./object-row.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { buriedBlobChecksum, buriedManifestChecksum } from "./rows.ts";
 import { emptyBody, isEnded, noSetting } from "./schema.ts";
+import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
 import { behindEverything, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
 import { inSnapshot, lost, unwitnessed, witnessPlace } from "./witness.ts";
 
-export interface Queries extends UploadQueries, OutboxQueries {
+export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
   isDeleted(): boolean;
   totals(): Totals;
   /** Undefined for a bucket that was deleted. */
@@ -95,6 +96,7 @@ export function createQueries(database: Database): Queries {
   return {
     ...createUploadQueries(database),
     ...createOutboxQueries(database),
+    ...createSegmentQueries(database),
     isDeleted() {
       const row = sql.bucket.get() as unknown as [unknown] | undefined;
       return isMarkedDeleted(row?.[0]);

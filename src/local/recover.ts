@@ -1,6 +1,6 @@
 // Recovery: removes what processes that are gone have left behind. It looks only into the folders they were
-// still writing into, and asks the records about each file there.
-import { readdirSync, rmdirSync, rmSync } from "node:fs";
+// still writing into, and asks the records about each file there, and into their segments.
+import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../model/errors.ts";
 import { syncDirectorySync } from "./directory-sync.ts";
@@ -13,10 +13,12 @@ export interface Abandoned {
   readonly paths: BucketPaths;
   readonly isGone: (processName: string) => boolean;
   readonly knowsBlob: (id: string) => boolean;
+  /** Known blobs in a segment, in the order of their places. */
+  readonly blobsIn: (segment: string) => readonly { readonly id: string }[];
 }
 
 /** How many orphans were removed; none when the bucket was deleted meanwhile, with all that was in it. */
-export function recoverBucket({ bucketId, paths, isGone, knowsBlob }: Abandoned): number {
+export function recoverBucket({ bucketId, paths, isGone, knowsBlob, blobsIn }: Abandoned): number {
   let removed = 0;
   try {
     for (const marker of filesIn(paths.open)) {
@@ -26,6 +28,7 @@ export function recoverBucket({ bucketId, paths, isGone, knowsBlob }: Abandoned)
         knowsBlob(blobId({ bucketId, folder, file })),
       );
       removeEmpty(join(paths.blobs, folder));
+      removed += removeUnnamed(paths, folder, blobsIn);
       rmSync(join(paths.open, marker), { force: true });
     }
     clearPins(paths.pins, isGone);
@@ -45,6 +48,15 @@ function removeOrphans(directory: string, isNamed: (file: string) => boolean): n
   // Gone for good before the marker that told of them goes.
   if (orphans.length > 0) syncDirectorySync(directory);
   return orphans.length;
+}
+
+/** A segment of which nothing is named goes. Of another, what no record names stays until its bodies are moved. */
+function removeUnnamed({ segments }: BucketPaths, name: string, blobsIn: Abandoned["blobsIn"]): number {
+  const path = join(segments, name);
+  if (!existsSync(path) || blobsIn(name).length > 0) return 0;
+  rmSync(path, { force: true });
+  syncDirectorySync(segments);
+  return 1;
 }
 
 export function filesIn(directory: string): string[] {

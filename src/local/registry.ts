@@ -108,7 +108,8 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     if (createRegistryReader(registry).find(bucket.name) !== undefined) return false;
     const id = newName();
     const paths = bucketPaths(layout, id);
-    for (const directory of [paths.directory, paths.blobs, paths.open, paths.pins]) mkdirSync(directory);
+    const { directory, blobs, segments, open, pins } = paths;
+    for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder);
     const database = openDatabase(paths.database, { role: "writer", create: "when missing" });
     inTransaction(database, () => database.exec(bucketSchema));
     database.close();

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { isNoSpace } from "./disk-errors.ts";
 
-const reserveBytes = 4 * 1024 * 1024;
+export const reserveBytes = 4 * 1024 * 1024;
 
 export interface Reserve {
   /** Whether the space is set aside, taking it anew when it was spent and fits again. */

@@ -1,6 +1,6 @@
 // Brings a backup back into an empty directory, or only reads it through. Every byte is held against its
 // checksum on the way. Until all of it is there and on the disk, a file says so, and nobody opens the directory.
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StoredBlob } from "../engine/blobs.ts";
@@ -12,10 +12,18 @@ import { type SealedManifest, totalsOf } from "./backup-manifest.ts";
 import { bytesOf, walkBackup, watchOf } from "./backup-reader.ts";
 import { syncAbove, syncDirectory } from "./directory-sync.ts";
 import { isMissing } from "./disk-errors.ts";
-import { copyBlob, copyWhole, hasBlob, readBlob, type Watch, writeWhole } from "./file-copy.ts";
+import {
+  copyBlob,
+  copyIntoSegment,
+  copyWhole,
+  hasBlob,
+  readBlob,
+  type Watch,
+  writeWhole,
+} from "./file-copy.ts";
 import { createFolderMaker, type FolderMaker } from "./folder-maker.ts";
 import { fullDisk } from "./full-disk.ts";
-import { blobPath, bucketPaths, type Layout, layoutOf, placeOf } from "./layout.ts";
+import { blobPath, bucketPaths, isInSegment, type Layout, layoutOf, placeOf, startOf } from "./layout.ts";
 
 export async function restore(
   from: string,
@@ -80,8 +88,8 @@ async function restoreAll(
   for (const path of [target.processes, target.trash, target.buckets]) await mkdir(path, { recursive: true });
   const folders = new Map<string, FolderMaker>();
   for (const { id } of manifest.buckets) {
-    const { blobs, open, pins } = bucketPaths(target, id);
-    for (const path of [blobs, open, pins]) await mkdir(path, { recursive: true });
+    const { blobs, segments, open, pins } = bucketPaths(target, id);
+    for (const path of [blobs, segments, open, pins]) await mkdir(path, { recursive: true });
     folders.set(id, createFolderMaker(blobs));
   }
   await walkBackup(backup, manifest, {
@@ -90,8 +98,11 @@ async function restoreAll(
     companion: (from, name) => copyWhole(from, join(target.root, name), watch),
     async blob(from, blob) {
       const place = placeOf(blob.id);
+      const to = blobPath(target, place);
+      if (isInSegment(blob.id))
+        return restoreIntoSegment(blob, from, { path: to, start: startOf(place) }, watch);
       await folders.get(place.bucketId)!.make(place.folder);
-      await restoreBlob(blob, from, blobPath(target, place), watch);
+      await restoreBlob(blob, from, to, watch);
     },
     damage(what) {
       throw new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
@@ -101,7 +112,9 @@ async function restoreAll(
   });
   for (const [id, made] of folders) {
     await made.sync();
-    await syncDirectory(bucketPaths(target, id).directory);
+    const { directory, segments } = bucketPaths(target, id);
+    await syncDirectory(segments);
+    await syncDirectory(directory);
   }
   await syncDirectory(target.buckets);
   await syncDirectory(target.root);
@@ -111,7 +124,23 @@ async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Wa
   if (await isWhole(to, blob)) return watch(blob.size);
   const descriptor = openSync(from, "r");
   try {
-    await copyBlob(descriptor, blob, to, watch);
+    await copyBlob({ descriptor, start: 0 }, blob, to, watch);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where it was: what its segment had besides, and is not in the backup, stays a hole. */
+async function restoreIntoSegment(
+  blob: StoredBlob,
+  from: string,
+  to: { readonly path: string; readonly start: number },
+  watch: Watch,
+): Promise<void> {
+  if (existsSync(to.path) && (await isSound(to.path, blob, to.start))) return watch(blob.size);
+  const descriptor = openSync(from, "r");
+  try {
+    await copyIntoSegment(descriptor, blob, to, watch);
   } finally {
     closeSync(descriptor);
   }
@@ -119,9 +148,12 @@ async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Wa
 
 /** From a run that was cut off. */
 async function isWhole(path: string, blob: StoredBlob): Promise<boolean> {
-  if (!(await hasBlob(path, blob))) return false;
+  return (await hasBlob(path, blob)) && isSound(path, blob, 0);
+}
+
+async function isSound(path: string, blob: StoredBlob, start: number): Promise<boolean> {
   try {
-    await readBlob(path, blob, () => {});
+    await readBlob(path, blob, () => {}, start);
     return true;
   } catch (error) {
     if (error instanceof StoreError) return false;

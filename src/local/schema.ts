@@ -6,7 +6,7 @@ import { withTextChecksum } from "./checked.ts";
 import type { Database } from "./database.ts";
 import { pragma } from "./database.ts";
 
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 /** Says that a bucket has ended. So far from zero that no flipped bit says it. */
 export const ended = 0x6f9a_3c5d_71;
@@ -59,7 +59,8 @@ export function noSetting(name: string): string {
 }
 
 // objects: one of inline, blob and manifest says where the body is.
-// blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan.
+// blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan. The key is of
+//   the object whose whole body it was when it was named.
 // buried: bodies no record names any more, whose bytes are still to be removed.
 // outbox: events that rules want to know and that are still to be delivered.
 export const bucketSchema = `
@@ -101,7 +102,7 @@ export const bucketSchema = `
     record TEXT NOT NULL,
     PRIMARY KEY (upload, number)
   ) WITHOUT ROWID;
-  CREATE TABLE blobs (id TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE blobs (id TEXT PRIMARY KEY, key BLOB) WITHOUT ROWID;
   CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
   ${witnessTable};
   ${outboxTable};

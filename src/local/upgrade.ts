@@ -2,7 +2,7 @@
 // several processes that open one at once, the first does it and the others find it done.
 //
 // The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
-// had no events, and only two settings of a bucket.
+// had no events, and only two settings of a bucket. The third had no segments.
 import { verifiedText } from "./checked.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./database.ts";
 import {
@@ -24,8 +24,8 @@ import {
 import { witnessPlace } from "./witness.ts";
 
 /** What brings a bucket from each version to the next, the first first. */
-const bucketSteps: readonly ((database: Database) => void)[] = [witnessBucket, addOutbox];
-const registrySteps: readonly ((registry: Database) => void)[] = [witnessRegistry, () => {}];
+const bucketSteps: readonly ((database: Database) => void)[] = [witnessBucket, addOutbox, keyBlobs];
+const registrySteps: readonly ((registry: Database) => void)[] = [witnessRegistry, () => {}, () => {}];
 
 /** Those still to be done; none where the version is one that nobody has ever written. */
 function missing<T>(steps: readonly T[], database: Database): readonly T[] {
@@ -64,6 +64,10 @@ function addOutbox(database: Database): void {
     database.exec(`ALTER TABLE bucket ADD COLUMN ${name} TEXT`);
     database.prepare(`UPDATE bucket SET ${name} = ?`).run(noSetting(name));
   }
+}
+
+function keyBlobs(database: Database): void {
+  database.exec("ALTER TABLE blobs ADD COLUMN key BLOB");
 }
 
 function witnessBucket(database: Database): void {

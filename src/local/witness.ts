@@ -40,6 +40,11 @@ export const witnessPlace = {
     const end = id.lastIndexOf(".");
     return placed("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
   },
+  /** The places of the blobs in a segment, and of nothing else, are between these two. */
+  blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
+    const group = Buffer.from(`${bucketId}.${segment}`);
+    return [placed("blob", group, Buffer.from(".")), placed("blob", group, Buffer.from("/"))];
+  },
   bucket: (name: string) => placed("bucket", Buffer.from(name)),
   document: (kind: string, name: string) => placed("document", Buffer.from(`${kind}\n${name}`)),
 } as const;

@@ -37,14 +37,16 @@ test("the backup of a damaged store is not completed, names the objects, and lea
   await backUpStore(data, backup);
   const expected = await everythingIn(data);
   await photos.put("flipped", sampleBytes(30_000));
-  await photos.put("missing", sampleBytes(40_000));
+  await photos.put("missing", sampleBytes(300_000));
   await store.close();
-  const sized = async (size: number) => {
-    for (const { path } of blobFiles(data)) if ((await readFile(path)).length === size + 4) return path;
-    throw new Error(`there is no blob of ${size} bytes`);
+  const sized = (size: number, blocks: number) => {
+    const found = blobFiles(data).find(({ length }) => length === size + blocks * 4);
+    assert.ok(found !== undefined, `there is a blob of ${size} bytes`);
+    return found;
   };
-  await flip(await sized(30_000), 12_345);
-  await rm(await sized(40_000));
+  const flipped = sized(30_000, 1);
+  await flip(flipped.path, flipped.start + 12_345);
+  await rm(sized(300_000, 5).path);
 
   await assert.rejects(backUpStore(data, backup), (error) => {
     assert.ok(error instanceof BackupError);

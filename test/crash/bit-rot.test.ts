@@ -1,13 +1,13 @@
 // Damage to blob files: a flipped bit, a cut or a missing file is told, never read as something else.
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { openStore, type StoreBucket, type StoreRange } from "../../src/index.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { KiB, MiB } from "./bodies.ts";
 import { flipBit, type Outcome, read, type Stored, store, storeParts } from "./damage.ts";
-import { blobFiles } from "./on-disk.ts";
+import { type BlobFile, blobFiles } from "./on-disk.ts";
 
 /** A read that never ends is a wrong answer too. */
 const timeout = 240_000;
@@ -31,7 +31,7 @@ const inParts: Stored[] = [
 interface Scene {
   readonly bucket: StoreBucket;
   /** Each file with the object it is part of. */
-  readonly files: readonly { readonly path: string; readonly stored: Stored }[];
+  readonly files: readonly (BlobFile & { readonly stored: Stored })[];
 }
 
 async function onFiles(t: TestContext, work: (scene: Scene) => Promise<void>): Promise<void> {
@@ -40,13 +40,13 @@ async function onFiles(t: TestContext, work: (scene: Scene) => Promise<void>): P
   try {
     await opened.createBucket("rotten");
     const bucket = opened.bucket("rotten");
-    const files: { path: string; stored: Stored }[] = [];
+    const files: (BlobFile & { stored: Stored })[] = [];
     const known = new Set<string>();
     for (const stored of [...whole, ...inParts]) {
       await (inParts.includes(stored) ? storeParts : store)(bucket, stored);
-      for (const { path } of blobFiles(directory)) {
-        if (!known.has(path)) files.push({ path, stored });
-        known.add(path);
+      for (const file of blobFiles(directory)) {
+        if (!known.has(file.id)) files.push({ ...file, stored });
+        known.add(file.id);
       }
     }
     await work({ bucket, files });
@@ -80,11 +80,10 @@ test("a bit flipped anywhere in a blob's file is told, in the whole and in every
     await onFiles(t, async ({ bucket, files }) => {
       const counts = { right: 0, refused: 0, missing: 0 };
       for (let i = 0; i < flips; i++) {
-        const { path, stored } = random.pick(files);
-        const size = statSync(path).size;
+        const { path, start, length: size, stored } = random.pick(files);
         // The checksums at the end are few bytes: chance alone would hardly ever hit them.
         const table = Math.ceil(size / (block + 4)) * 4;
-        const offset = i % 4 === 0 ? size - 1 - random.below(table) : random.below(size);
+        const offset = start + (i % 4 === 0 ? size - 1 - random.below(table) : random.below(size));
         const flip = { path, offset, bit: random.below(8) };
         flipBit(flip);
         const outcomes = await readAll(bucket, stored, random);
@@ -100,12 +99,12 @@ test("a bit flipped anywhere in a blob's file is told, in the whole and in every
 test("a blob's file that was cut short is told", { timeout }, async (t) => {
   await seeded(async (random) => {
     await onFiles(t, async ({ bucket, files }) => {
-      for (const { path, stored } of files) {
+      for (const { path, start, length: size, stored } of files) {
         const bytes = readFileSync(path);
-        for (const length of [0, 1, random.below(bytes.length), bytes.length - 4, bytes.length - 1]) {
-          truncateSync(path, length);
+        for (const length of [0, 1, random.below(size), size - 4, size - 1]) {
+          truncateSync(path, start + length);
           const [outcome] = await readAll(bucket, stored, random);
-          assert.equal(outcome, "refused", `"${stored.key}" cut to ${length} of ${bytes.length}`);
+          assert.equal(outcome, "refused", `"${stored.key}" cut to ${length} of ${size}`);
           writeFileSync(path, bytes);
         }
       }

@@ -16,9 +16,11 @@ import { findSyncFailures } from "./sync-failures.ts";
 
 const bucket = "on-a-bad-disk";
 const small: Value = { name: "small", size: 300 };
-const large: Value = { name: "large", size: 64 * KiB };
+const middle: Value = { name: "middle", size: 64 * KiB };
+const large: Value = { name: "large", size: 300 * KiB };
 const before = [
   ...Array.from({ length: 5 }, (_, i) => ({ key: `small before ${i}`, value: small })),
+  ...Array.from({ length: 5 }, (_, i) => ({ key: `middle before ${i}`, value: middle })),
   ...Array.from({ length: 5 }, (_, i) => ({ key: `large before ${i}`, value: large })),
 ];
 
@@ -29,6 +31,8 @@ interface Scene {
   readonly folder: string;
   /** What its next blob will be. */
   readonly nextBlob: string;
+  /** What it appends bodies of middle size to. */
+  readonly segment: string;
   failNextSyncOf(path: string): Promise<void>;
 }
 
@@ -45,9 +49,10 @@ async function onBadDisk(
   const prepare = async (agent: Agent) => {
     await agent.ask({ do: "create bucket", bucket });
     for (const { key, value } of before) await agent.ask({ do: "put", bucket, key, value });
-    const { database, blobs } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+    const { database, blobs, segments } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
     const folder = join(blobs, readdirSync(blobs)[0]!);
-    return { database, folder, nextBlob: join(folder, String(readdirSync(folder).length)) };
+    const segment = join(segments, readdirSync(segments)[0]!);
+    return { database, folder, segment, nextBlob: join(folder, String(readdirSync(folder).length)) };
   };
   await withAgents(
     directory,
@@ -82,6 +87,7 @@ async function assertReads(agent: Agent): Promise<void> {
 async function assertFenced(agent: Agent): Promise<void> {
   for (let i = 0; i < 10; i++) {
     await assertUnavailable(agent.ask({ do: "put", bucket, key: `small after ${i}`, value: small }));
+    await assertUnavailable(agent.ask({ do: "put", bucket, key: `middle after ${i}`, value: middle }));
     await assertUnavailable(agent.ask({ do: "put", bucket, key: `large after ${i}`, value: large }));
     await assertUnavailable(agent.ask({ do: "delete", bucket, keys: ["small before 0"] }));
   }
@@ -106,7 +112,7 @@ async function assertAfterRestart(directory: string, look: (store: Store) => Pro
     // What was refused may be there, whole, or not at all.
     for (const { key } of (await kept.list()).objects) {
       if (/ before |^storm /.test(key)) continue;
-      const value = key.startsWith("small") ? small : large;
+      const value = [small, middle].find(({ name }) => key.startsWith(name)) ?? large;
       assertBytes(await (await kept.get(key))!.bytes(), bytesOf(key, value), key);
     }
     await look(store);
@@ -121,6 +127,14 @@ test("a failed sync of a blob's file fences the process", async (t) => {
   await onBadDisk(t, async ({ agent, nextBlob, failNextSyncOf }) => {
     await failNextSyncOf(nextBlob);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "large victim", value: large }));
+    await assertFenced(agent);
+  });
+});
+
+test("a failed sync of a segment fences the process", async (t) => {
+  await onBadDisk(t, async ({ agent, segment, failNextSyncOf }) => {
+    await failNextSyncOf(segment);
+    await assertUnavailable(agent.ask({ do: "put", bucket, key: "middle victim", value: middle }));
     await assertFenced(agent);
   });
 });
@@ -182,7 +196,8 @@ test("a failed sync of the registry's log fences the process", async (t) => {
 
 for (const [what, size] of [
   ["small bodies", 300],
-  ["large bodies", 20 * KiB],
+  ["bodies of middle size", 20 * KiB],
+  ["large bodies", 300 * KiB],
 ] as const) {
   test(`of many puts of ${what} at once none is acknowledged after one whose sync failed`, async (t) => {
     let stormed: Stormed | undefined;

@@ -146,6 +146,14 @@ fullDiskTest("a disk full of large bodies refuses puts, and deletes make room ag
   ],
 });
 
+fullDiskTest("a disk full of bodies of middle size refuses puts, and deletes make room again", {
+  disk: 24 * MiB,
+  prefixes: [
+    ["middle ", 40 * KiB],
+    ["small ", KiB],
+  ],
+});
+
 fullDiskTest("a disk full of small bodies refuses puts, and deletes make room again", {
   disk: 12 * MiB,
   prefixes: [["small ", KiB]],

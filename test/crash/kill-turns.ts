@@ -10,7 +10,7 @@ import type { WriterTask } from "./kill-writer.ts";
 const keysEach = 4;
 const sharedKeys = 3;
 const clients = 12;
-const sizes = [0, 1, 700, 4 * KiB, 4 * KiB + 1, 20 * KiB, 64 * KiB, 64 * KiB + 1];
+const sizes = [0, 1, 700, 4 * KiB, 4 * KiB + 1, 20 * KiB, 64 * KiB, 64 * KiB + 1, 300 * KiB];
 
 /** One function a client; each call is its next turn. */
 export function createTurns(

@@ -1,11 +1,23 @@
 // What lies in a data directory that nobody has open, held against what its records name: no byte more, no
 // byte less.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { type BucketPaths, blobId, bucketPaths, type Layout, layoutOf } from "../../src/local/layout.ts";
+import { storedBytes } from "../../src/local/block-writer.ts";
+import {
+  type BucketPaths,
+  blobId,
+  bucketPaths,
+  isInSegment,
+  type Layout,
+  layoutOf,
+  placeOf,
+  sharedSize,
+  startOf,
+} from "../../src/local/layout.ts";
 import { witnessPlace } from "../../src/local/witness.ts";
+import { limits } from "../../src/model/limits.ts";
 
 /** A blob's id wherever it stands in a text: bucket, folder and number. */
 const blobIds = /[0-9a-f]{16}\.[0-9a-f]{16}\.\d+/g;
@@ -17,17 +29,44 @@ function bytesIn(value: Row[string] | undefined): Uint8Array {
   return value;
 }
 
-/** Every blob's file, by bucket id, folder and number. */
-export function blobFiles(directory: string): { id: string; path: string }[] {
+export interface BlobFile {
+  readonly id: string;
+  readonly path: string;
+  /** Where in its file it begins, and how many bytes it takes with its checksums. */
+  readonly start: number;
+  readonly length: number;
+}
+
+/** Every blob with its file; a segment that has no blob any more is one itself. */
+export function blobFiles(directory: string): BlobFile[] {
   const layout = layoutOf(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
-    const { blobs } = bucketPaths(layout, bucketId);
-    return readdirSync(blobs).flatMap((folder) =>
-      readdirSync(join(blobs, folder)).map((file) => ({
+    const paths = bucketPaths(layout, bucketId);
+    const files = readdirSync(paths.blobs).flatMap((folder) =>
+      readdirSync(join(paths.blobs, folder)).map((file) => ({
         id: blobId({ bucketId, folder, file }),
-        path: join(blobs, folder, file),
+        path: join(paths.blobs, folder, file),
+        start: 0,
+        length: statSync(join(paths.blobs, folder, file)).size,
       })),
     );
+    return [...files, ...segmentNames(paths).flatMap((name) => blobsInSegment(paths, name))];
+  });
+}
+
+function segmentNames({ segments }: BucketPaths): string[] {
+  return existsSync(segments) ? readdirSync(segments) : [];
+}
+
+function blobsInSegment(paths: BucketPaths, name: string): BlobFile[] {
+  const path = join(paths.segments, name);
+  const known = query(paths.database, "SELECT id FROM blobs ORDER BY id")
+    .map(({ id }) => String(id))
+    .filter((id) => placeOf(id).folder === name);
+  if (known.length === 0) return [{ id: name, path, start: 0, length: statSync(path).size }];
+  return known.map((id) => {
+    const length = storedBytes(sharedSize(placeOf(id)), limits.blockBytes);
+    return { id, path, start: startOf(placeOf(id)), length };
   });
 }
 
@@ -64,7 +103,7 @@ function assertBucket(layout: Layout, id: string): void {
   const paths = bucketPaths(layout, id);
   assert.deepEqual(
     namesIn(paths.directory),
-    ["blobs", "open", "pins", "records.db"],
+    ["blobs", "open", "pins", "records.db", "segments"],
     "nothing else lies in a bucket's folder",
   );
   assert.deepEqual(readdirSync(paths.open), [], "no marker of a process that is gone");
@@ -89,7 +128,14 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     ...column("SELECT blob FROM parts"),
     ...manifests.flatMap((text) => String(text).match(blobIds) ?? []),
   ];
-  assert.deepEqual(files.sort(), named.sort(), "the files are exactly the blobs that records name");
+  const isShared = (id: unknown) => isInSegment(String(id));
+  assert.deepEqual(
+    files.sort(),
+    named.filter((id) => !isShared(id)).sort(),
+    "the files are exactly the blobs that records name",
+  );
+  assertSegments(paths, named.filter(isShared).map(String));
+  named.sort();
   assert.deepEqual(column("SELECT id FROM blobs"), named, "every known blob is one that a record names");
   assert.deepEqual(
     column("SELECT id FROM bodies"),
@@ -122,6 +168,16 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     witnessed.map((place) => place.toString("hex")).sort(),
     "the second witness names exactly what is there",
   );
+}
+
+function assertSegments(paths: BucketPaths, named: readonly string[]): void {
+  const used = [...new Set(named.map((id) => placeOf(id).folder))].sort();
+  assert.deepEqual(segmentNames(paths).sort(), used, "every segment has a body that a record names");
+  for (const id of named) {
+    const place = placeOf(id);
+    const { size } = statSync(join(paths.segments, place.folder));
+    assert.ok(startOf(place) + sharedSize(place) < size, `${id} is within its segment`);
+  }
 }
 
 /** A database's log and its index belong to the database: whether they are there is its own affair. */

@@ -29,6 +29,7 @@ const syncs = calls.syncFile | calls.syncDirectory;
 const log = "records.db-wal$";
 const database = "records.db$";
 const body = "/blobs/";
+const segment = "/segments/";
 
 export const faults: readonly Fault[] = [
   { what: "sync of a body", calls: calls.syncFile, part: body, error: EIO, means: "fenced", within: 20 },
@@ -72,6 +73,43 @@ export const faults: readonly Fault[] = [
   { what: "write of a body", calls: calls.write, part: body, error: EIO, means: "refused", within: 40 },
   { what: "write of a body", calls: calls.write, part: body, error: ENOSPC, means: "full", within: 40 },
   { what: "write of a body", calls: calls.write, part: body, error: EDQUOT, means: "full", within: 40 },
+  {
+    what: "sync of a segment",
+    calls: calls.syncFile,
+    part: segment,
+    error: EIO,
+    means: "fenced",
+    within: 20,
+  },
+  {
+    what: "sync of a segment",
+    calls: calls.syncFile,
+    part: segment,
+    error: ENOSPC,
+    means: "full",
+    within: 20,
+  },
+  {
+    what: "sync of the folder of segments",
+    calls: calls.syncDirectory,
+    part: "/segments$",
+    error: EIO,
+    means: "fenced",
+    within: 2,
+  },
+  { what: "write of a segment", calls: calls.write, part: segment, error: EIO, means: "refused", within: 20 },
+  { what: "write of a segment", calls: calls.write, part: segment, error: ENOSPC, means: "full", within: 20 },
+  { what: "write of a segment", calls: calls.write, part: segment, error: EDQUOT, means: "full", within: 20 },
+  { what: "read of a segment", calls: calls.read, part: segment, error: EIO, means: "refused", within: 20 },
+  { what: "making a segment", calls: calls.create, part: segment, error: ENOSPC, means: "full", within: 2 },
+  {
+    what: "making a segment",
+    calls: calls.create,
+    part: segment,
+    error: EMFILE,
+    means: "refused",
+    within: 2,
+  },
   { what: "write of the log", calls: calls.write, part: log, error: EIO, means: "fenced", within: 200 },
   { what: "write of the log", calls: calls.write, part: log, error: ENOSPC, means: "full", within: 200 },
   {

@@ -2,7 +2,7 @@
 // its record; and puts it back.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { blobPath, bucketPaths, layoutOf, placeOf } from "../../src/local/layout.ts";
+import { blobPath, bucketPaths, isInSegment, layoutOf, placeOf, startOf } from "../../src/local/layout.ts";
 import { keyBytes } from "../../src/model/key.ts";
 import { flipBit } from "../crash/damage.ts";
 import { bucketIds } from "../crash/on-disk.ts";
@@ -25,10 +25,12 @@ export function createDamage(directory: () => string): Damage {
       const { body } = found;
       if (of === "body" && body.home !== "inline") {
         const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
-        const path = blobPath(layoutOf(directory()), placeOf(blobs[part % blobs.length]!.id));
-        const { size } = statSync(path);
+        const blob = blobs[part % blobs.length]!;
+        const place = placeOf(blob.id);
+        const path = blobPath(layoutOf(directory()), place);
+        const size = isInSegment(blob.id) ? blob.size : statSync(path).size;
         if (size === 0) return undefined;
-        undo = flipped(() => flipBit({ path, offset: offset % size, bit }));
+        undo = flipped(() => flipBit({ path, offset: startOf(place) + (offset % size), bit }));
         return "a blob";
       }
       if (of === "body" && body.home === "inline" && body.bytes.length === 0) return undefined;

@@ -28,7 +28,11 @@ export interface Side {
 
 /** Edges a few bytes apart. Files are read in one piece up to eight blocks. */
 export const sizes = { inlineBytes: 48, blockBytes: 32, s3PartBytes: 40 } as const;
-export const diskSizes = { blockBytes: sizes.blockBytes, folderFiles: 8 } as const;
+export const diskSizes = {
+  blockBytes: sizes.blockBytes,
+  folderFiles: 8,
+  segments: { bodyBytes: 160, fileBytes: 480 },
+} as const;
 
 export function createSide({ records, blobs }: Ports): Side {
   let current: Task | undefined;

@@ -27,7 +27,9 @@ export function findPlaces(files: ReadonlyMap<string, Buffer>): Places {
   };
   for (const [path, bytes] of files) {
     const all = { path, start: 0, length: bytes.length };
-    if (path.includes("/blobs/")) {
+    if (path.includes("/segments/")) {
+      add("segment", all);
+    } else if (path.includes("/blobs/")) {
       add("file", all);
       // The checksums of its blocks.
       const blocks = Math.ceil(bytes.length / (256 + 4));

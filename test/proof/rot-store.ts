@@ -49,7 +49,11 @@ export const deleted: readonly string[] = [0, 1, 2, 3, 4, 5].map((i) => `inline/
 const documents = ["first", "second", "third"].map((name) => ({ name, text: `the text of ${name}` }));
 
 export async function openRot(directory: string): Promise<{ engine: Engine; documents: Documents }> {
-  const sizes = { blockBytes: 256, folderFiles: 16 };
+  const sizes = {
+    blockBytes: 256,
+    folderFiles: 16,
+    segments: { bodyBytes: KiB, fileBytes: 4 * KiB },
+  };
   const { records, blobs } = await openLocal(directory, sizes);
   const engine = createEngine({ records, blobs, now: () => time, inlineBytes: 256, blockBytes: 256 });
   return { engine, documents: records.documents };
@@ -112,8 +116,9 @@ function leaveMarkers(directory: string): void {
   const layout = layoutOf(directory);
   const dead = newName();
   for (const id of bucketIds(directory).values()) {
-    const { blobs, open } = bucketPaths(layout, id);
-    for (const folder of readdirSync(blobs)) writeFileSync(join(open, `${folder}.${dead}`), "");
+    const { blobs, segments, open } = bucketPaths(layout, id);
+    for (const folder of [...readdirSync(blobs), ...readdirSync(segments)])
+      writeFileSync(join(open, `${folder}.${dead}`), "");
   }
 }
 
@@ -125,11 +130,15 @@ export interface Pristine {
   restore(): void;
 }
 
+export function isBody(path: string): boolean {
+  return path.includes("/blobs/") || path.includes("/segments/");
+}
+
 export function keepPristine(directory: string): Pristine {
   const files = new Map(filesUnder(directory).map((path) => [path, readFileSync(path)]));
   return {
     files,
-    lost: () => [...files.keys()].filter((path) => path.includes("/blobs/") && !existsSync(path)),
+    lost: () => [...files.keys()].filter((path) => isBody(path) && !existsSync(path)),
     restore() {
       for (const path of filesUnder(directory)) if (!files.has(path)) rmSync(path);
       for (const [path, bytes] of files) {
