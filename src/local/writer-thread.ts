@@ -92,14 +92,21 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
   try {
-    // What was logged since the reserve went has taken its room: folded in, it is there again.
-    if (isLastResort && !reserve.release() && !cutLog(buckets.get(bucketId).database))
-      return changes.map(() => failure("full", error));
+    if (isLastResort && !makeRoom(bucketId)) return changes.map(() => failure("full", error));
   } catch (failed) {
     return changes.map(() => failure("failed", failed));
   }
   const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+}
+
+/**
+ * The reserve's room goes to the database first, which grows by what the log has of new pages; the log's own is then
+ * there again. Taken by the log instead, it would be gone for both.
+ */
+function makeRoom(bucketId: string): boolean {
+  const hadReserve = reserve.release();
+  return cutLog(buckets.get(bucketId).database) || hadReserve;
 }
 
 /** With room made inside the bucket's database when the disk alone has too little of it. */
