@@ -27,8 +27,9 @@ import { createLeastRecent } from "./least-recent.ts";
 import { unpackChanges } from "./packed-changes.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "./registry.ts";
 import { createReserve } from "./reserve.ts";
+import { holdsReserve, makeRoom } from "./room.ts";
 import { openBucketDatabase } from "./upgrade.ts";
-import { createVacuum, cutLog, giveBackNow } from "./vacuum.ts";
+import { createVacuum } from "./vacuum.ts";
 import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
 import type { Failure, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
@@ -68,7 +69,7 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
   try {
     if (fallen !== undefined) return changes.map(() => fallen!);
     const { database, applier } = buckets.get(bucketId);
-    if (changes.some((change) => !change.frees) && !holdsReserve(database)) throw full();
+    if (changes.some((change) => !change.frees) && !holdsReserve(reserve, database)) throw full();
     return inTransaction(
       database,
       () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
@@ -92,36 +93,13 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
   try {
-    if (isLastResort && !makeRoom(bucketId)) return changes.map(() => failure("full", error));
+    if (isLastResort && !makeRoom(reserve, buckets.get(bucketId).database))
+      return changes.map(() => failure("full", error));
   } catch (failed) {
     return changes.map(() => failure("failed", failed));
   }
   const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
-}
-
-/**
- * The reserve's room goes to the database first, which grows by what the log has of new pages; the log's own is then
- * there again. Taken by the log instead, it would be gone for both.
- */
-function makeRoom(bucketId: string): boolean {
-  const hadReserve = reserve.release();
-  return cutLog(buckets.get(bucketId).database) || hadReserve;
-}
-
-/** With room made inside the bucket's database when the disk alone has too little of it. */
-function holdsReserve(database: Database): boolean {
-  const steps = 8;
-  for (let step = 0; step < steps; step++) {
-    if (reserve.isHeld()) return true;
-    try {
-      if (!giveBackNow(database)) break;
-    } catch (error) {
-      if (sqliteCode(error) !== sqliteBusy && sqliteCode(error) !== sqliteFull) throw error;
-      break;
-    }
-  }
-  return reserve.isHeld();
 }
 
 function full(): Error {
