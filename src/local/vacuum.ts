@@ -13,13 +13,22 @@ export interface Vacuum {
   stop(): void;
 }
 
-export function createVacuum(databases: () => readonly Database[]): Vacuum {
+export interface Vacuumed {
+  readonly database: Database;
+  /** Folds the log in where it has become long: only then does the file get shorter. */
+  fold(): void;
+}
+
+export function createVacuum(opened: () => readonly Vacuumed[]): Vacuum {
   let timer: NodeJS.Timeout | undefined;
 
   function step(): void {
     timer = undefined;
     // One step, then back to the queue: a commit that has come meanwhile goes first.
-    if (databases().some(giveBack)) whenIdle();
+    const given = opened().find(({ database }) => giveBack(database));
+    if (given === undefined) return;
+    given.fold();
+    whenIdle();
   }
 
   function whenIdle(): void {

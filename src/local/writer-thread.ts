@@ -40,7 +40,9 @@ const registry = withDurableLog(layout.registry, openDatabase(layout.registry, {
 const checkpointRegistry = createCheckpoint(registry);
 const reserve = createReserve(layout.reserve, processName);
 const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
-const vacuum = createVacuum(() => buckets.values().map(({ database }) => database));
+const vacuum = createVacuum(() =>
+  buckets.values().map(({ database, checkpoint }) => ({ database, fold: () => foldLog(checkpoint) })),
+);
 
 /**
  * Opening has made the log, if there was none. SQLite syncs its entry in the folder with the first commit, but
