@@ -9,11 +9,13 @@ export interface Load {
   readonly body?: Uint8Array;
   readonly connections: number;
   readonly seconds: number;
+  /** Called with how long each answer took, in milliseconds. */
+  readonly onLatency?: ((milliseconds: number) => void) | undefined;
 }
 
 /** Requests answered a second; rejects when an answer is not a 200 with a length. */
 export async function requestsPerSecond(load: Load): Promise<number> {
-  const { port, paths, method = "GET", body, connections, seconds } = load;
+  const { port, paths, method = "GET", body, connections, seconds, onLatency } = load;
   const requestOf = (target: string) => {
     const length = body === undefined ? "" : `Content-Length: ${body.length}\r\n`;
     const head = `${method} ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${length}\r\n`;
@@ -24,18 +26,31 @@ export async function requestsPerSecond(load: Load): Promise<number> {
   const end = begin + seconds * 1000;
   const counts = await Promise.all(
     Array.from({ length: connections }, (_, i) =>
-      oneConnection(port, requests[i % requests.length]!, () => performance.now() < end),
+      oneConnection({
+        ...{ port, requests: requests[i % requests.length]!, onLatency },
+        goesOn: () => performance.now() < end,
+      }),
     ),
   );
   const done = counts.reduce((sum, count) => sum + count, 0);
   return done / ((performance.now() - begin) / 1000);
 }
 
-function oneConnection(port: number, requests: readonly Buffer[], goesOn: () => boolean): Promise<number> {
+interface ConnectionLoad extends Pick<Load, "port" | "onLatency"> {
+  readonly requests: readonly Buffer[];
+  readonly goesOn: () => boolean;
+}
+
+function oneConnection({ port, requests, goesOn, onLatency }: ConnectionLoad): Promise<number> {
   return new Promise((resolve, reject) => {
     let count = 0;
     let pending = "";
-    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => socket.write(requests[0]!));
+    let sentAt = 0;
+    const send = () => {
+      sentAt = performance.now();
+      socket.write(requests[count % requests.length]!);
+    };
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true }, send);
     socket.setEncoding("latin1");
     socket.on("error", reject);
     // Without effect once the last answer has come.
@@ -53,7 +68,8 @@ function oneConnection(port: number, requests: readonly Buffer[], goesOn: () => 
       if (pending.length < head + 4 + Number(length)) return;
       pending = "";
       count++;
-      if (goesOn()) socket.write(requests[count % requests.length]!);
+      onLatency?.(performance.now() - sentAt);
+      if (goesOn()) send();
       else socket.end(() => resolve(count));
     });
   });

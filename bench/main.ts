@@ -12,6 +12,7 @@ import { type Context, type Judged, MiB, type Row, type Section } from "./sectio
 import { churn } from "./sections/churn.ts";
 import { cluster } from "./sections/cluster.ts";
 import { clusterModel } from "./sections/cluster-model.ts";
+import { connections } from "./sections/connections.ts";
 import { contention } from "./sections/contention.ts";
 import { growth } from "./sections/growth.ts";
 import { list } from "./sections/list.ts";
@@ -42,7 +43,7 @@ const sections: readonly Section[] = [
 ];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [metrics, peers, growth, cluster, clusterModel];
+const asked: readonly Section[] = [metrics, connections, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

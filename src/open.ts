@@ -16,7 +16,7 @@ import type { ActLog } from "./model/act.ts";
 import type {
   BackupOptions,
   BackupReport,
-  BackupWork,
+  RestoreOptions,
   RestoreReport,
   VerifyBackupReport,
 } from "./model/backup.ts";
@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly now?: () => number;
   /** @internal Where the store counts what it does, for a server that tells it. */
   readonly metrics?: Metrics;
+  /** How many multipart uploads a bucket may have open at one time; default: 100,000. */
+  readonly openUploads?: number | undefined;
   /** What `bucket.presign` signs with: where the S3 API answers, and an access key. */
   readonly presign?: Presigner;
 }
@@ -73,7 +75,13 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
   const ports = await openPorts(checkLocation(location), metrics);
   if (location !== "memory:") await refuseUnfinished(ports);
   const { records, blobs, commitForOthers } = ports;
-  const engine = createEngine({ records, blobs, now: options.now, metrics });
+  const engine = createEngine({
+    records,
+    blobs,
+    now: options.now,
+    metrics,
+    openUploads: options.openUploads,
+  });
   const acts = ports.acts ?? createDocumentActs(records.documents, () => randomBytes(8).toString("hex"));
   return { engine, documents: records.documents, commitForOthers, acts };
 }
@@ -191,14 +199,14 @@ export async function backUpStore(
 export async function restoreStore(
   from: string,
   directory: string,
-  work?: BackupWork,
+  work?: RestoreOptions,
 ): Promise<RestoreReport> {
   const { restore } = await import("./local/restore.ts");
   return restore(from, directory, work);
 }
 
 /** Reads a backup through, and tells what is damaged in it. */
-export async function verifyBackup(from: string, work?: BackupWork): Promise<VerifyBackupReport> {
+export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
   const reader = await import("./local/backup-reader.ts");
   return reader.verifyBackup(from, work);
 }

@@ -52,3 +52,24 @@ test("a completion that the disk cut off is told as that, not as an upload that 
   forget();
   await assert.rejects(engine.completeUpload("bucket", upload, [part]), { reason: "ServiceUnavailable" });
 });
+
+for (const [what, notDone, left] of [
+  ["certainly did not happen", true, 0],
+  ["may have happened", undefined, 1],
+] as const) {
+  test(`the bytes of a put whose commit ${what} ${left === 0 ? "go at once" : "stay"}`, async (t) => {
+    const blobs = createMemoryBlobs();
+    const records: Records = {
+      ...createMemoryRecords(),
+      commit: () => Promise.reject(new StoreError("ServiceUnavailable", { notDone })),
+    };
+    const engine = createEngine({ records, blobs });
+    t.after(() => engine.close());
+    await engine.createBucket("bucket");
+    const refused = { reason: "ServiceUnavailable", isNotDone: notDone === true };
+    await assert.rejects(engine.put("bucket", "key", sampleBytes(100_000)), refused);
+    const found = [];
+    for await (const blob of blobs.all("bucket")) found.push(blob);
+    assert.equal(found.length, left);
+  });
+}

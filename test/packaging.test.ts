@@ -1,10 +1,13 @@
 // The files that bring Store onto a machine: what they promise of themselves, and that everything they name is there.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { root } from "./cli/store.ts";
 
 const read = (name: string) => readFileSync(join(root, name), "utf8");
@@ -13,7 +16,7 @@ test("the container runs without root, tells its health, and is built of files t
   const text = read("packaging/Dockerfile");
   const last = text.slice(text.lastIndexOf("\nFROM "));
   assert.match(last, /^USER node$/m);
-  assert.match(last, /^HEALTHCHECK /m);
+  assert.match(last, /^EXPOSE 8787 9000 9001 9002$/m);
   assert.match(last, /^ENTRYPOINT \["store"\]$/m);
   const ignored = read(".dockerignore").split("\n");
   const copied = [...text.matchAll(/^COPY (?!--from)(.*)$/gm)].flatMap(([, names]) =>
@@ -26,6 +29,65 @@ test("the container runs without root, tells its health, and is built of files t
   }
 });
 
+/** A server on loopback that answers with these statuses in turn, and goes on with the last. */
+async function answering(t: TestContext, ...statuses: number[]): Promise<number> {
+  const server = createServer((request, response) => {
+    const status = request.url === "/readyz" ? (statuses.length > 1 ? statuses.shift() : statuses[0]) : 404;
+    response.writeHead(status!).end("words\n");
+  });
+  t.after(() => server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+async function exitCode(
+  command: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const env = { PATH: process.env.PATH, ...environment };
+  const child = spawn(command[0]!, command.slice(1), { env, stdio: "ignore", timeout: 50_000 });
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code;
+}
+
+test("the container is healthy while /readyz answers 200, and at no other answer", async (t) => {
+  const text = read("packaging/Dockerfile").replaceAll("\\\n", "");
+  const [, list = "[]"] = /^HEALTHCHECK .*?CMD (\[.*\])$/m.exec(text) ?? [];
+  const command = JSON.parse(list) as string[];
+  assert.ok(command.some((part) => part.includes("http://127.0.0.1:9001/readyz")));
+  const asked = (port: number) => command.map((part) => part.replace("127.0.0.1:9001", `127.0.0.1:${port}`));
+  assert.equal(await exitCode(asked(await answering(t, 200))), 0);
+  for (const status of [204, 400, 403, 500, 503]) {
+    assert.equal(await exitCode(asked(await answering(t, status))), 1, String(status));
+  }
+  assert.equal(await exitCode(asked(1)), 1, "nothing listens");
+});
+
+test("the service of systemd is started once it is ready, and does not wait for one that has ended", async (t) => {
+  const unit = read("packaging/store.service");
+  const [, program = "", code = ""] = /^ExecStartPost=-\/usr\/bin\/env (\w+) -e '([^']*)'$/m.exec(unit) ?? [];
+  assert.equal(program, "node");
+  assert.doesNotMatch(code, /[%$\\]/, "systemd would replace it");
+  const wait = (port: number, pid: number) =>
+    exitCode([process.execPath, "-e", code], {
+      READY_URL: `http://127.0.0.1:${port}/readyz`,
+      MAINPID: String(pid),
+    });
+  assert.equal(await wait(await answering(t, 503, 404, 200), process.pid), 0);
+  const ended = spawnSync(process.execPath, ["--version"]).pid;
+  assert.equal(await wait(await answering(t, 503), ended), 1);
+  assert.equal(await wait(1, ended), 1);
+});
+
+test("the service of systemd finds store wherever npm has installed it", () => {
+  const unit = read("packaging/store.service");
+  const [, path = ""] = /^Environment=PATH=(.*)$/m.exec(unit) ?? [];
+  for (const folder of ["/usr/local/bin", "/usr/bin"]) assert.ok(path.split(":").includes(folder), folder);
+  assert.match(unit, /^ExecStartPre=\/usr\/bin\/env store --version$/m);
+  const programs = [...unit.matchAll(/^Exec\w+=-?(\S+)/gm)].map(([, program]) => program);
+  assert.deepEqual([...new Set(programs)], ["/usr/bin/env"]);
+});
+
 test("the service of systemd has nothing it does not need", () => {
   const lines = read("packaging/store.service").split("\n");
   const hard = [
@@ -36,20 +98,28 @@ test("the service of systemd has nothing it does not need", () => {
     "UMask=0077",
   ];
   for (const line of hard) assert.ok(lines.includes(line), line);
-  assert.ok(lines.some((line) => /^ExecStart=.* serve --data \/var\/lib\/store$/.test(line)));
+  assert.ok(
+    lines.some((line) => /^ExecStart=\/usr\/bin\/env store serve --data \/var\/lib\/store$/.test(line)),
+  );
 });
 
 test("the service of systemd is one that systemd understands", (t) => {
-  if (spawnSync("systemd-analyze", ["--version"]).error !== undefined) {
+  const version = spawnSync("systemd-analyze", ["--version"], { encoding: "utf8" });
+  if (version.error !== undefined) {
     return t.skip("systemd-analyze is not on this machine: the unit was not looked at");
   }
   const directory = mkdtempSync(join(tmpdir(), "store-unit-"));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, "store.service");
-  // The program it names is not installed here; another one stands for it.
-  writeFileSync(file, read("packaging/store.service").replace("/usr/local/bin/store", process.execPath));
+  writeFileSync(file, read("packaging/store.service"));
   const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
   assert.deepEqual([status, stdout, stderr], [0, "", ""]);
+  // Earlier ones cannot judge a unit that is not installed.
+  if (Number(/^systemd (\d+)/.exec(version.stdout)?.[1]) < 250) return;
+  const secure = spawnSync("systemd-analyze", ["security", "--offline=yes", "--threshold=20", file], {
+    encoding: "utf8",
+  });
+  assert.equal(secure.status, 0, secure.stdout);
 });
 
 test("what is packed is what runs, here or in a browser: no sources, no tests", () => {
@@ -61,6 +131,7 @@ test("what is packed is what runs, here or in a browser: no sources, no tests", 
     "packaging/grafana-dashboard.json",
     "README.md",
     "LICENSE",
+    "SECURITY.md",
     "CHANGELOG.md",
   ]);
   assert.equal(bin.store, "dist/cli/main.js");

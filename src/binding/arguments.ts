@@ -190,6 +190,14 @@ export function customMetadataArgument(options: Fields): ReadonlyMap<string, str
   return metadata;
 }
 
+/** A query parameter is passed on as text. NaN stands for what is not a number: the engine refuses it. */
+export function limitArgument(options: Fields): number | undefined {
+  const { limit } = options;
+  if (limit === undefined || limit === null || limit === "") return undefined;
+  if (typeof limit === "number") return limit;
+  return typeof limit === "string" && /^\s*[+-]?[0-9]+\s*$/.test(limit) ? Number(limit) : Number.NaN;
+}
+
 export function partNumberArgument(value: unknown): number {
   const number = Math.trunc(Number(value));
   if (!(number >= 1 && number <= limits.partNumber)) {

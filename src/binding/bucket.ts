@@ -10,6 +10,7 @@ import {
   customMetadataArgument,
   type Fields,
   httpMetadataArgument,
+  limitArgument,
   optionsArgument,
   rangeArgument,
   realString,
@@ -148,14 +149,13 @@ function writeOptions(given: Fields) {
 }
 
 function listOptions(given: Fields, included: Included): ListOptions {
-  const limit = given.limit ?? undefined;
   return {
     prefix: realString(given, "prefix"),
     delimiter: realString(given, "delimiter"),
-    cursor: realString(given, "cursor"),
+    // An empty one comes from a query parameter that was not set: it is not a cursor of any page.
+    cursor: realString(given, "cursor") || undefined,
     startAfter: realString(given, "startAfter"),
-    // What is no number becomes none, which the engine refuses in the words of the list.
-    limit: limit === undefined || typeof limit === "number" ? limit : Number.NaN,
+    limit: limitArgument(given),
     withMetadata: included.http || included.custom,
   };
 }

@@ -1,4 +1,5 @@
 // A pipe that knows how many bytes go through it, so that a stored stream has a declared length.
+import { Readable } from "node:stream";
 
 const lengths = new WeakMap<ReadableStream, number>();
 
@@ -7,9 +8,12 @@ export function declareLength(stream: ReadableStream, length: number): void {
   lengths.set(stream, length);
 }
 
-/** What a stream said it would carry, if it said so. */
+/** What a stream said it would carry, if it said so and no byte of it has been read. */
 export function declaredLength(stream: ReadableStream): number | undefined {
-  return lengths.get(stream);
+  const length = lengths.get(stream);
+  if (length === undefined || !Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream))
+    return length;
+  return undefined;
 }
 
 /** The sender broke its word; the stream fails with this on both of its sides. */

@@ -3,6 +3,7 @@ import { ConsoleError } from "../console/answer.ts";
 import type { ConsoleKeys } from "../console/keys.ts";
 import type { KeyDocument, KeySecretDocument } from "../console/wire.ts";
 import {
+  boundGrants,
   type Credential,
   CredentialError,
   createCredentials,
@@ -30,8 +31,12 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
           throw new CredentialError(`There is no bucket "${bucket}".`);
         }
         const end = expires === undefined ? undefined : Date.now() + parseDuration(expires);
-        return secretOf(await credentials().create({ account, grants: given, expires: end }));
+        const bound = given && (await boundGrants(given, (bucket) => engine.bucket(bucket)));
+        return secretOf(await credentials().create({ account, grants: bound, expires: end }));
       });
+    },
+    async endGrants(bucket) {
+      await credentials().dropGrants(bucket);
     },
     change: (accessKeyId, act) => credentials()[act](accessKeyId),
     async rotate(accessKeyId, keep) {
@@ -59,7 +64,7 @@ function documentOf(key: ListedCredential, seen: number | undefined): KeyDocumen
   const { accessKeyId, account, grants, created, expires, state, previousUntil, lastUsed } = key;
   return {
     ...{ accessKeyId, account, created, state },
-    grants: grants ?? null,
+    grants: grants?.map(({ bucket, rights }) => ({ bucket, rights })) ?? null,
     expires: expires ?? null,
     previousUntil: previousUntil ?? null,
     lastUsed: seen ?? lastUsed ?? null,

@@ -35,6 +35,8 @@ export interface DataOptions {
   readonly subject?: Subject;
   /** Where the store counts what it does. */
   readonly metrics?: Metrics;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads?: number;
 }
 
 /** Opens the store for as long as the work takes. */
@@ -58,13 +60,16 @@ export async function withData<T>(
   return result;
 }
 
-export async function openData(invocation: Invocation, { absent, metrics }: DataOptions): Promise<Data> {
+export async function openData(
+  invocation: Invocation,
+  { absent, metrics, openUploads }: DataOptions,
+): Promise<Data> {
   const location = await storeLocation(invocation);
   if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
-  const { engine, documents, commitForOthers, acts } = await openEngine(
-    location,
-    metrics && { metrics },
-  ).catch((error: unknown) => {
+  const { engine, documents, commitForOthers, acts } = await openEngine(location, {
+    ...(metrics && { metrics }),
+    ...(openUploads !== undefined && { openUploads }),
+  }).catch((error: unknown) => {
     throw cannotOpen(invocation, location, error);
   });
   return {

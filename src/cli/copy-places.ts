@@ -1,9 +1,10 @@
 // The two sides of a copy: each a folder or a cluster, named by an option or by what commands here work on.
-import { resolve } from "node:path";
-import type { ClusterLocation, Location } from "../model/location.ts";
+import { isAbsolute, resolve } from "node:path";
+import { type ClusterLocation, type Location, schemeOf } from "../model/location.ts";
 import type { Invocation } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { checkDirectory, requireData } from "./context.ts";
+import { unknownScheme } from "./path-argument.ts";
 import { checkPlace, storeLocation } from "./store-location.ts";
 
 type Side = "from" | "to";
@@ -43,11 +44,15 @@ function namedPlace({ options, directory }: Invocation, side: Side): Location | 
     throw usageError(`--${side}-blobs needs --${side} postgres://… beside it.`);
   }
   if (place === "") throw usageError(`--${side} needs a folder or postgres://…, but is empty.`);
-  if (!/^[a-z0-9]+:\/\//i.test(place)) {
+  const scheme = place === "memory:" ? undefined : schemeOf(place);
+  if (scheme === undefined || isAbsolute(place)) {
     if (blobs !== undefined) {
       throw usageError(`--${side}-blobs goes with postgres://…, and --${side} names a folder.`);
     }
     return place === "memory:" ? place : resolve(directory, place);
+  }
+  if (!/^postgres(ql)?:$/.test(scheme)) {
+    throw unknownScheme(`--${side}`, scheme, "a folder or the records of a cluster, postgres://…");
   }
   checkPlace(`--${side}`, "records", place);
   if (blobs === undefined) {

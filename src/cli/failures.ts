@@ -82,6 +82,7 @@ const words: Readonly<Record<Reason, Words>> = {
   },
   InsufficientStorage: {},
   UnevenParts: {},
+  TooManyUploads: {},
   InvalidStorageClass: {
     exitCode: 2,
     message: () => "There is no such storage class.",

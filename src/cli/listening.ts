@@ -1,9 +1,20 @@
 // Where servers listen: the options that say so, and what is told when it cannot be.
 import { trustedPeers } from "../http/forwarded.ts";
+import type { PortLimits } from "../http/limits.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { systemCode } from "./failures.ts";
+
+/** What every port of a server has in common. */
+export interface Entrance {
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether a port is served. */
+  readonly probe: string;
+}
 
 export const proxyOptions: Readonly<Record<string, Option>> = {
   "trust-proxy": {

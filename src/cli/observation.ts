@@ -1,5 +1,4 @@
 // What a server counts and logs: the options that say so, and the figures of all its processes as one.
-import { resolve } from "node:path";
 import type { ConsoleMetrics } from "../console/metrics.ts";
 import type { Monitored } from "../console/monitoring.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -12,6 +11,7 @@ import { createWatch, type Watch } from "../metrics/watch.ts";
 import type { Invocation, Option } from "./command.ts";
 import { type Looking, lookAtFigures } from "./console-metrics.ts";
 import { packageVersion } from "./package-root.ts";
+import { pathArgument } from "./path-argument.ts";
 import { createReadiness, type ReadinessOptions } from "./readiness.ts";
 import { openRequestLog } from "./request-log.ts";
 import { createStoreFigures } from "./store-figures.ts";
@@ -37,7 +37,10 @@ export async function openObservation({ options, output, directory }: Invocation
   const counts = !options.flag("no-metrics");
   const file = options.text("request-log");
   const tell = (line: string) => output.note(line);
-  const path = file === undefined || file === "-" ? file : resolve(directory, file);
+  const path =
+    file === undefined || file === "-"
+      ? file
+      : pathArgument({ directory }, { called: "--request-log", text: file, possible: "a file or -" });
   const log = path === undefined ? undefined : await openRequestLog({ path, stdout: output.stdout, tell });
   const watch = createWatch({ counts, writeLines: log?.write });
   const { metrics, onExchange, heard } = createObserver(watch.observing, (message) => own.heard(message));

@@ -1,36 +1,51 @@
-// Whether a server can serve, for those who send it traffic: its processes are up, and the store takes a write. Asked often,
-// it is looked at seldom. The words are for anybody, so they name neither an address nor a path.
+// Whether a server can serve, for load balancers and supervisors: every port answers a request, every script has a process,
+// and the store commits a write. Checked at most every two seconds, however often it is asked. Anyone may read the answer,
+// so it names neither an address nor a path.
 import type { Documents } from "../engine/records.ts";
+import { type ProbeTarget, probePort } from "../http/probe.ts";
 import { StoreError } from "../model/errors.ts";
 import type { ScriptServer } from "../script/server.ts";
 
 export interface ReadinessOptions {
   readonly documents: Documents;
-  readonly s3: { isUp(): boolean };
   readonly scripts: Pick<ScriptServer, "scripts"> | undefined;
+  /** The ports that are open now. */
+  readonly ports: () => readonly NamedPort[];
+  /** The secret that makes a port answer by itself. */
+  readonly probe: string;
   readonly log: (line: string) => void;
 }
 
+export interface NamedPort extends ProbeTarget {
+  /** At the beginning of a sentence. */
+  readonly title: string;
+}
+
 const freshMilliseconds = 2000;
+/** Trouble is looked at again sooner: a server that has recovered is put back into service without delay. */
+const troubledMilliseconds = 100;
 const patienceMilliseconds = 5000;
+const portMilliseconds = 2000;
 const kind = "housekeeping";
 const name = "readiness";
 
 /** What keeps it from serving; nothing when it serves. */
 export function createReadiness({
   documents,
-  s3,
   scripts,
+  ports,
+  probe,
   log,
 }: ReadinessOptions): () => Promise<readonly string[]> {
-  let isTold = false;
-  let looked: { readonly at: number; readonly trouble: Promise<string | undefined> } | undefined;
+  let isLogged = false;
+  let checked: { until: number; readonly troubles: Promise<readonly string[]> } | undefined;
 
-  function storeTrouble(): Promise<string | undefined> {
-    if (looked === undefined || performance.now() - looked.at > freshMilliseconds) {
-      looked = { at: performance.now(), trouble: within(patienceMilliseconds, write()) };
-    }
-    return looked.trouble;
+  async function check(): Promise<readonly string[]> {
+    const answers = ports().map(async (port) =>
+      (await probePort(port, probe, portMilliseconds)) ? undefined : `${port.title} does not answer.`,
+    );
+    const troubles = await Promise.all([within(patienceMilliseconds, write()), ...answers]);
+    return troubles.filter((trouble) => trouble !== undefined);
   }
 
   /** A small document is written: that goes the way of every commit. */
@@ -39,25 +54,31 @@ export function createReadiness({
       const known = await documents.get(kind, name);
       // Another server of the same store may be faster, which is as good.
       await documents.put(kind, name, new Date().toISOString(), known?.revision);
-      isTold = false;
+      isLogged = false;
       return undefined;
     } catch (error) {
-      // What is there can be read and deleted: who takes the server out of service would only prevent that.
+      // Objects can still be read and deleted, so the server stays in service.
       if (error instanceof StoreError && error.reason === "InsufficientStorage") return undefined;
-      if (!isTold)
+      if (!isLogged)
         log(`The store takes no writes: ${error instanceof Error ? error.message : String(error)}`);
-      isTold = true;
-      return "The store takes no writes; the server's log tells why.";
+      isLogged = true;
+      return "The store takes no writes; see the server's log.";
     }
   }
 
   return async () => {
+    if (checked === undefined || performance.now() > checked.until) {
+      const begun = { until: Number.POSITIVE_INFINITY, troubles: check() };
+      checked = begun;
+      void begun.troubles.then(({ length }) => {
+        begun.until = performance.now() + (length === 0 ? freshMilliseconds : troubledMilliseconds);
+      });
+    }
     const stopped = (scripts?.scripts ?? []).filter(({ pool }) => !pool.isUp());
     return [
-      await storeTrouble(),
-      s3.isUp() ? undefined : "The S3 API has no process up.",
-      ...stopped.map(({ config }) => `The script "${config.name}" has no process up.`),
-    ].filter((trouble) => trouble !== undefined);
+      ...(await checked.troubles),
+      ...stopped.map(({ config }) => `The script "${config.name}" has no process that serves.`),
+    ];
   };
 }
 

@@ -5,14 +5,13 @@ import type { Monitored } from "../console/monitoring.ts";
 import type { ConsoleScripts } from "../console/scripts.ts";
 import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
-import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { noteActs } from "../model/act.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import { consoleKeys } from "./console-keys.ts";
 import type { Data } from "./context.ts";
-import { endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import { type Entrance, endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
 import { packageRoot } from "./package-root.ts";
 import type { RunningS3 } from "./serve-s3.ts";
 
@@ -53,19 +52,18 @@ export interface ServeConsoleOptions {
   readonly monitored: Monitored;
   readonly metrics: ConsoleMetrics;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly tls: TlsSource | undefined;
-  readonly trusted: readonly string[];
+  readonly entrance: Entrance;
   readonly s3: RunningS3;
   readonly scripts: ConsoleScripts;
 }
 
 export async function serveConsole(
   { host, port, url }: ConsoleSettings,
-  { data, mode, s3, ...given }: ServeConsoleOptions,
+  { data, mode, s3, entrance, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
-    ...{ engine: data.engine, documents: data.documents, host, port, url, ...given },
+    ...{ engine: data.engine, documents: data.documents, host, port, url, ...given, ...entrance },
     noteAct: noteActs(data.acts, Date.now, given.log),
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
@@ -74,5 +72,9 @@ export async function serveConsole(
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "console-port" });
   });
-  return { url: url ?? urlOf(host, server.port, given.tls), token: own?.token, close: () => server.close() };
+  return {
+    url: url ?? urlOf(host, server.port, entrance.tls),
+    token: own?.token,
+    close: () => server.close(),
+  };
 }

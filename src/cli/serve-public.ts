@@ -1,10 +1,9 @@
 // Public buckets beside the other servers: where they answer, and by which names.
-import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { startPublic } from "../public/server.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
-import { hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import { type Entrance, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -37,6 +36,8 @@ export function publicSettings(invocation: Invocation): PublicSettings {
 export interface RunningPublic {
   /** Undefined while no bucket is public. */
   readonly url: string | undefined;
+  /** Undefined while it is not open. */
+  port(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -44,19 +45,18 @@ export interface ServePublicOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly tls: TlsSource | undefined;
-  readonly trusted: readonly string[];
+  readonly entrance: Entrance;
 }
 
 export async function servePublic(
   { host, port, isGiven, domains }: PublicSettings,
-  { data, log, onExchange, tls, trusted }: ServePublicOptions,
+  { data, log, onExchange, entrance }: ServePublicOptions,
 ): Promise<RunningPublic> {
   const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
   const server = await startPublic({
-    ...{ engine: data.engine, documents: data.documents, host, port, domains, tls, trusted, log, onExchange },
+    ...{ engine: data.engine, documents: data.documents, host, port, domains, log, onExchange, ...entrance },
     opens: isGiven ? "at once" : "when a bucket is public",
-    onOpened: (opened) => log(`Public buckets on ${urlOf(host, opened, tls)}`),
+    onOpened: (opened) => log(`Public buckets on ${urlOf(host, opened, entrance.tls)}`),
     told(error) {
       const words = told(error);
       return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
@@ -64,6 +64,6 @@ export async function servePublic(
   }).catch((error: unknown) => {
     throw told(error);
   });
-  const url = server.port === undefined ? undefined : urlOf(host, server.port, tls);
-  return { url, close: () => server.close() };
+  const url = server.port === undefined ? undefined : urlOf(host, server.port, entrance.tls);
+  return { url, port: () => server.port, close: () => server.close() };
 }

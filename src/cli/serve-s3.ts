@@ -1,6 +1,5 @@
 // The S3 API beside the scripts: where it listens, and the key that `dev` has at hand.
 import { availableParallelism } from "node:os";
-import type { TlsSource } from "../http/tls.ts";
 import type { Watch } from "../metrics/watch.ts";
 import type { Credential } from "../s3/credentials.ts";
 import { createKeyUses, type KeyUses } from "../s3/key-uses.ts";
@@ -9,7 +8,7 @@ import { startS3 } from "../s3/server.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
-import { endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import { type Entrance, endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "where the S3 API answers, 9000 unless given; 0 picks a free one" },
@@ -31,6 +30,7 @@ export interface RunningS3 {
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
   };
+  readonly port: number;
   /** When keys were used, as far as this server has seen. */
   readonly uses: KeyUses;
   isUp(): boolean;
@@ -60,29 +60,31 @@ export interface ServeS3Options {
   readonly mode: Mode;
   readonly watch: Watch;
   readonly log: (line: string) => void;
-  readonly tls: TlsSource | undefined;
-  readonly trusted: readonly string[];
+  readonly entrance: Entrance;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number;
 }
 
 export async function serveS3(
   { host, port, domains, endpoint }: S3Settings,
-  { data, mode, watch, log, tls, trusted }: ServeS3Options,
+  { data, mode, watch, log, entrance, openUploads }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
   const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
   const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
   const uses = createKeyUses(data.documents);
   const server = await startS3({
-    ...{ location: data.location, host, port, domains, secretKey, watch, log, tls, trusted },
+    ...{ location: data.location, host, port, domains, secretKey, watch, log, openUploads, ...entrance },
     onUsed: uses.note,
+    environment: process.env,
     processes: mode === "dev" ? 1 : availableParallelism(),
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "s3-port" });
   });
-  const url = urlOf(host, server.port, tls);
+  const url = urlOf(host, server.port, entrance.tls);
   const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
   return {
-    ...{ url, key, presign, uses, isUp: server.isUp },
+    ...{ url, key, presign, uses, isUp: server.isUp, port: server.port },
     async close() {
       await server.close();
       await uses.close();

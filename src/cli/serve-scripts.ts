@@ -1,12 +1,13 @@
 // What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
 // scripts, says where they are, and ends them in order when a signal comes.
+import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../engine/engine.ts";
-import type { TlsSource } from "../http/tls.ts";
+import type { PortLimits } from "../http/limits.ts";
 import { BundleError } from "../script/bundle.ts";
-import { configErrorFor, readConfig, type ScriptConfig } from "../script/config.ts";
+import { readConfig, type ScriptConfig } from "../script/config.ts";
+import { LoadError } from "../script/host-handle.ts";
 import type { Mode } from "../script/host-messages.ts";
-import { LoadError } from "../script/processes.ts";
 import { createScriptLog, type ScriptLog } from "../script/script-log.ts";
 import { createSecrets } from "../script/secrets.ts";
 import { type ScriptServer, startScripts } from "../script/server.ts";
@@ -15,13 +16,21 @@ import type { Invocation, Option } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { type Data, openData } from "./context.ts";
-import { listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
+import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
+import { type Entrance, listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
 import { type Observation, observationOptions, openObservation } from "./observation.ts";
-import { ask } from "./prompt.ts";
+import { openPorts } from "./open-ports.ts";
+import { type Asking, checkBuckets, checkNames, checkSecretNames } from "./script-checks.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { deliverEvents } from "./serve-events.ts";
-import { type PublicSettings, publicOptions, publicSettings, servePublic } from "./serve-public.ts";
+import {
+  type PublicSettings,
+  publicOptions,
+  publicSettings,
+  type RunningPublic,
+  servePublic,
+} from "./serve-public.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./serve-s3.ts";
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./serve-tls.ts";
 
@@ -33,6 +42,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...publicOptions,
   ...tlsOptions,
   ...proxyOptions,
+  ...limitOptions,
   ...observationOptions,
   "create-buckets": { summary: "create buckets that do not exist yet" },
   "script-memory": {
@@ -53,6 +63,9 @@ interface Plan {
   readonly public: PublicSettings;
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number;
 }
 
 /** What stands before anything is served: the certificates, and who is told what the processes count. */
@@ -72,6 +85,8 @@ function planOf(invocation: Invocation, mode: Mode): Plan {
     public: publicSettings(invocation),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
+    limits: portLimits(invocation),
+    openUploads: uploadLimit(invocation),
   };
   checkNames(plan.files.map((file) => readConfig(file)));
   return plan;
@@ -92,7 +107,9 @@ async function servePlanned(invocation: Invocation, plan: Plan, observation: Obs
   const { mode } = plan;
   const log = (line: string) => invocation.output.note(line);
   const tls = plan.tls === undefined ? undefined : await openTls(plan.tls, { log });
-  const data = await openData(invocation, { absent: "create", metrics: observation.metrics });
+  const data = await openData(invocation, {
+    ...{ absent: "create", metrics: observation.metrics, openUploads: plan.openUploads },
+  });
   try {
     if (data.location === "memory:") {
       throw new CommandError("Scripts run in processes of their own, which cannot share memory.", {
@@ -115,7 +132,8 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
-  const entrance = { tls: tls?.source, trusted: plan.trusted };
+  const { trusted, limits } = plan;
+  const entrance: Entrance = { tls: tls?.source, trusted, limits, probe: randomUUID() };
   const scriptLog = createScriptLog(Date.now);
   const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
   const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
@@ -123,11 +141,16 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     return server;
   };
   try {
-    const s3 = started(await serveS3(plan.s3, { data, mode, watch, log, ...entrance }));
-    const server = started(
-      await startPlanned(invocation, data, { ...plan, ...entrance, presign: s3.presign, scriptLog }),
+    const s3 = started(
+      await serveS3(plan.s3, { data, mode, watch, log, entrance, openUploads: plan.openUploads }),
     );
-    const { monitored, metrics } = plan.monitored({ ...data, s3, scripts: server });
+    const server = started(
+      await startPlanned(invocation, data, { ...plan, entrance, presign: s3.presign, scriptLog }),
+    );
+    let shown: RunningPublic | undefined;
+    const ports = () => openPorts({ host: plan.s3.host, s3, server, shown, isSecure: tls !== undefined });
+    const { probe } = entrance;
+    const { monitored, metrics } = plan.monitored({ ...data, scripts: server, ports, probe });
     const scripts = consoleScripts(server, scriptLog, data);
     const console = started(
       await serveConsole(plan.console, {
@@ -137,12 +160,12 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
         monitored,
         metrics,
         onExchange,
-        ...entrance,
+        entrance,
         s3,
         scripts,
       }),
     );
-    const shown = started(await servePublic(plan.public, { data, log, onExchange, ...entrance }));
+    shown = started(await servePublic(plan.public, { data, log, onExchange, entrance }));
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
     const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
@@ -173,14 +196,14 @@ function reading(invocation: Invocation, data: Data) {
 }
 
 interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
-  readonly tls: TlsSource | undefined;
+  readonly entrance: Entrance;
   readonly scriptLog: ScriptLog;
 }
 
 async function startPlanned(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, heapMegabytes, presign, watch, tls, trusted, scriptLog, s3: { host } }: Planned,
+  { files, mode, port, presign, watch, entrance, scriptLog, s3: { host }, ...plan }: Planned,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
@@ -188,7 +211,9 @@ async function startPlanned(
   return startScripts({
     configs: files.map((file) => () => read(file, "asks nobody")),
     location: data.location,
-    ...{ mode, presign, host, port, heapMegabytes, watch, tls, trusted },
+    ...{ mode, presign, host, port, watch, ...entrance },
+    ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    environment: process.env,
     cores: availableParallelism(),
     secrets: createSecrets(data.documents, data.secretKey()),
     log: (line) => output.note(line),
@@ -206,73 +231,6 @@ async function startPlanned(
 function startError(error: unknown, host: string, port: number): unknown {
   if (error instanceof BundleError || error instanceof LoadError) return new CommandError(error.message);
   return listenError(error, { host, port, option: "port" });
-}
-
-function checkNames(configs: readonly ScriptConfig[]): void {
-  for (const [i, config] of configs.entries()) {
-    const other = configs.find(({ name }, j) => j < i && name === config.name);
-    if (other === undefined) continue;
-    throw configErrorFor(
-      config,
-      ["name"],
-      `The script of "${other.file}" has the name "${config.name}" already.`,
-    );
-  }
-  const open = configs.filter(({ routes }) => routes.length === 0);
-  if (open.length > 1) {
-    const hint = 'For example: routes = ["photos.example.com/*"]';
-    throw configErrorFor(
-      open[1]!,
-      ["name"],
-      "Several scripts share a server, so this one needs routes.",
-      hint,
-    );
-  }
-}
-
-function checkSecretNames(config: ScriptConfig, secretNames: readonly string[]): void {
-  const hint = (name: string) => `Choose another name, or delete the secret: store secret delete ${name}`;
-  for (const [i, { binding }] of config.buckets.entries()) {
-    if (!secretNames.includes(binding)) continue;
-    const message = `The script has a secret named "${binding}" too.`;
-    throw configErrorFor(config, ["store_buckets", i, "binding"], message, hint(binding));
-  }
-  for (const name of Object.keys(config.vars)) {
-    if (!secretNames.includes(name)) continue;
-    throw configErrorFor(config, ["vars", name], `The script has a secret named "${name}" too.`, hint(name));
-  }
-}
-
-/** A bucket that is missing may be asked for at the start; not when a change is taken in, which nobody awaits. */
-type Asking = "may ask" | "asks nobody";
-
-async function checkBuckets(
-  invocation: Invocation,
-  { engine, note }: Data,
-  config: ScriptConfig,
-  asking: Asking,
-): Promise<void> {
-  for (const [i, { bucketName }] of config.buckets.entries()) {
-    if ((await engine.bucket(bucketName)) !== undefined) continue;
-    if (
-      invocation.options.flag("create-buckets") ||
-      (asking === "may ask" && (await mayCreate(invocation, bucketName)))
-    ) {
-      await engine.createBucket(bucketName);
-      await note("create bucket", bucketName);
-      invocation.output.note(`Created bucket ${bucketName}.`);
-      continue;
-    }
-    const path = ["store_buckets", i, "bucket_name"] as const;
-    const hint = `Create it: store bucket create ${bucketName}\nOr have it created: --create-buckets`;
-    throw configErrorFor(config, path, `There is no bucket "${bucketName}".`, hint);
-  }
-}
-
-async function mayCreate({ output }: Invocation, bucketName: string): Promise<boolean> {
-  if (!output.isTerminal || process.stdin.isTTY !== true) return false;
-  const answer = await ask(process.stdin, output, `There is no bucket "${bucketName}". Create it? [Y/n] `);
-  return /^(y(es)?)?$/i.test(answer.trim());
 }
 
 /** Resolves with the first signal to end; the second ends the process at once. */

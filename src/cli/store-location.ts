@@ -14,15 +14,18 @@ import {
 import type { ReadPlaces } from "../script/config-store.ts";
 import type { Invocation } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
+import { pathArgument } from "./path-argument.ts";
 
 type Place = "records" | "blobs";
 
 const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
 
+const dataForms = "a folder or memory:, and a cluster is named by --records URL and --blobs URL";
+
 /** A directory is absolute, or "memory:". */
 export async function storeLocation(invocation: Invocation): Promise<Location> {
-  const { options, directory } = invocation;
+  const { options } = invocation;
   const data = options.text("data") ?? variable(invocation, "data");
   if (options.text("data") === "") throw usageError("--data needs a folder, but is empty.");
   const isByOption = options.text("records") !== undefined || options.text("blobs") !== undefined;
@@ -39,7 +42,9 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
         hint: "Unset what is not meant, or say it with an option.",
       });
     }
-    return data === "memory:" ? data : resolve(directory, data);
+    if (data === "memory:") return data;
+    const called = options.text("data") === undefined ? variables.data : "--data";
+    return pathArgument(invocation, { called, text: data, possible: dataForms });
   }
   const home = homeOf(invocation);
   return (await clusterLocation(invocation)) ?? join(home, ".store");

@@ -55,6 +55,10 @@ export function putOf({ checks = [], mutations }: Change): Put | undefined {
 type ObjectCheck = Extract<Check, { kind: "object" }>;
 
 function encodeCheck(check: Check, put: (bytes: Uint8Array) => Place): object {
+  if (check.kind === "setting") {
+    const { kind, name, value } = check;
+    return { kind, name, text: value === undefined ? null : JSON.stringify(value) };
+  }
   return { ...check, key: put(keyBytes(check.key)) };
 }
 

@@ -1,8 +1,10 @@
 // One connection to the database: statements with a time limit, prepared once. A statement that is not answered in time
 // ends the connection and is never cancelled: with synchronous replication a cancelled commit happens all the same.
-import { Socket } from "node:net";
+import { isIP, Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
-import type { DatabaseAddress, Host } from "./postgres-url.ts";
+import { type DatabaseAddress, type Host, type Tls, tlsTo } from "./postgres-url.ts";
+import { isCertificateFault, tlsFault } from "./tls-fault.ts";
 
 export interface Statement {
   readonly name: string;
@@ -32,13 +34,18 @@ export class MissingDriver extends Error {}
 
 type Client = import("pg").Client;
 
+/** The server's answer to the question for TLS when it does not speak it. */
+const noTls = "N".charCodeAt(0);
+
 export async function openConnection(
   address: DatabaseAddress,
   { host, port }: Host,
   options: { readonly generation: number; readonly until: number },
 ): Promise<Connection> {
   const { Client } = await loadDriver();
+  const tls = tlsTo(address, host);
   let socket: Socket | undefined;
+  let refusesTls = false;
   const config: ClientConfig = {
     host,
     port,
@@ -50,9 +57,10 @@ export async function openConnection(
     keepAliveInitialDelayMillis: 5000,
     stream: () => {
       socket = new Socket();
+      if (tls !== undefined) socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
       return socket;
     },
-    ...tlsOf(address, host),
+    ...(tls === undefined ? {} : { ssl: tlsOptions(tls, host) }),
   };
   const client = new Client(config);
   const lost = watch(client);
@@ -60,16 +68,18 @@ export async function openConnection(
     await within(client.connect(), options.until, () => socket?.destroy());
   } catch (error) {
     socket?.destroy();
-    throw error;
+    const fault = refusesTls ? "refused" : isCertificateFault(error) ? "certificate" : undefined;
+    throw fault === undefined ? error : tlsFault(fault, `${host}:${port}`, error);
   }
   return connectionOf(client, socket!, lost, options.generation);
 }
 
-function tlsOf({ tls }: DatabaseAddress, host: string): Pick<ClientConfig, "ssl"> {
-  if (tls === undefined) return {};
-  const { checksName, ...rest } = tls;
+function tlsOptions({ checksName, ...rest }: Tls, host: string): ConnectionOptions {
   return {
-    ssl: { ...rest, servername: host, ...(checksName ? {} : { checkServerIdentity: () => undefined }) },
+    ...rest,
+    // The name of a server in TLS is never an address (RFC 6066 3).
+    ...(isIP(host) === 0 ? { servername: host } : { host }),
+    ...(checksName ? {} : { checkServerIdentity: () => undefined }),
   };
 }
 

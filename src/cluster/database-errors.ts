@@ -2,6 +2,7 @@
 // helps, and what to tell.
 import { StoreError } from "../model/errors.ts";
 import { LostConnection, MissingDriver } from "./connection.ts";
+import { TlsFault } from "./tls-fault.ts";
 
 /**
  * What is known of a change whose statement failed: it did not happen and will not (`refused`), it did not happen
@@ -24,6 +25,9 @@ export function failureOf(error: unknown): Failure {
       return { kind: "refused", error: takenForDead(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
+    // Text with a NUL: keys are bytes, so it is the name of a bucket, and no bucket has it.
+    case "22021":
+      return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
     // A deadlock, a failed serialization, a server that takes no writes: rolled back, all of it.
     case "40P01":
     case "40001":
@@ -41,9 +45,9 @@ export function isWorthAnother(error: unknown): boolean {
   return kind === "unknown" || kind === "again";
 }
 
-/** Wrong password, no such database, no driver: no waiting helps. */
+/** Wrong password, no such database, no driver, no TLS: no waiting helps. */
 export function isRefusedForGood(error: unknown): boolean {
-  if (error instanceof MissingDriver) return true;
+  if (error instanceof MissingDriver || error instanceof TlsFault) return true;
   const code = codeOf(error);
   return code !== undefined && /^(28|3D|42)/.test(code);
 }
@@ -54,6 +58,15 @@ export class DatabaseAway extends StoreError {}
 export function unavailable(where: string, cause: unknown): DatabaseAway {
   const detail = `The database ${where} cannot be reached, or has no server that takes writes. Please try again.`;
   return new DatabaseAway("ServiceUnavailable", { detail, cause });
+}
+
+/** The same of a change that was certainly not made: it was never sent, or the database has rolled it back. */
+export function notDone(error: unknown): unknown {
+  if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") return error;
+  const options = { detail: error.detail, cause: error.cause, notDone: true } as const;
+  return error instanceof DatabaseAway
+    ? new DatabaseAway(error.reason, options)
+    : new StoreError(error.reason, options);
 }
 
 /** As a StoreError where it has one. */

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type Barrier, createBarrier } from "./barrier.ts";
 import type { Connection, Row, Statement } from "./connection.ts";
-import { failureOf, isWorthAnother, told, unavailable } from "./database-errors.ts";
+import { failureOf, isWorthAnother, notDone, told, unavailable } from "./database-errors.ts";
 import type { ClusterFigures } from "./figures.ts";
 import type { Pool } from "./pool.ts";
 
@@ -17,7 +17,8 @@ export interface Database {
   /**
    * Calls a function that commits, with a session and a number in front of the values. "committed" says that all of it
    * happened, any other word that nothing did. Where not even that can be found out in time it rejects with
-   * ServiceUnavailable; it is seen to then that it does not happen later.
+   * ServiceUnavailable; it is seen to then that it does not happen later. An error that is marked as not done says
+   * that nothing has happened.
    */
   commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;
@@ -127,7 +128,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     values: readonly unknown[],
     until: number,
   ): Promise<string | undefined> {
-    const connection = await pool.take(until);
+    const connection = await pool.take(until).catch((error: unknown) => {
+      throw notDone(error);
+    });
     let session: Session | undefined;
     let number = 0;
     let failure: unknown;
@@ -139,7 +142,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     } catch (error) {
       const known = failureOf(error);
       if (known.kind === "conflict") return "conflict";
-      if (known.kind === "refused") throw known.error;
+      if (known.kind === "refused") throw notDone(known.error);
       // Without a session nothing was sent.
       if (session === undefined || known.kind === "again") return undefined;
       if (known.kind === "fenced") {
@@ -172,7 +175,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         for (;;) {
           const outcome = await attempt(call, values, until);
           if (outcome !== undefined) return outcome;
-          if (Date.now() >= until) throw unavailable(where, undefined);
+          if (Date.now() >= until) throw notDone(unavailable(where, undefined));
         }
       } finally {
         figures.queue.add(-1);

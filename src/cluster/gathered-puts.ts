@@ -4,7 +4,7 @@
 import { compareKeys, keyBytes } from "../model/key.ts";
 import type { Put } from "./changes.ts";
 import type { Database } from "./database.ts";
-import { DatabaseAway } from "./database-errors.ts";
+import { DatabaseAway, notDone } from "./database-errors.ts";
 import { calls } from "./queries.ts";
 
 interface Waiting {
@@ -48,8 +48,9 @@ export function gatherPuts(database: Pick<Database, "commit">): PutOne {
     } catch (error) {
       const isAway = error instanceof DatabaseAway;
       if (!isAway && group.length > 1) return await eachAlone(bucket, group);
-      // Whoever came behind has waited as long: told now, and not after another time as long.
-      for (const { reject } of isAway ? [...group, ...lane.waiting.splice(0)] : group) reject(error);
+      for (const { reject } of group) reject(error);
+      // Puts that came after have waited as long, and were never sent: they fail now, without waiting again.
+      if (isAway) for (const { reject } of lane.waiting.splice(0)) reject(notDone(error));
     }
   }
 

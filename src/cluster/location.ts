@@ -1,5 +1,5 @@
 // Where the bytes of a cluster lie, as people write it: an S3 service or a directory that all machines mount.
-//   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=true      file:///mnt/shared/store
+//   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false      file:///mnt/shared/store
 import { fileURLToPath } from "node:url";
 import { parseS3Place } from "../http/s3-place.ts";
 import { hostText, type S3Place, type S3Times } from "../http/s3-wire.ts";

@@ -1,13 +1,15 @@
 // Where the database is: `postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full`. Written by
 // hand, since no URL of the platform has several hosts.
 import { readFileSync } from "node:fs";
+import { isLoopback } from "../http/loopback.ts";
 
 export interface DatabaseAddress {
   readonly hosts: readonly Host[];
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  readonly tls: Tls | undefined;
+  /** By the URL. Undefined: TLS, except to a loopback address. */
+  readonly tls: Tls | "off" | undefined;
 }
 
 export interface Host {
@@ -43,6 +45,15 @@ export function parsePostgresUrl(url: string): DatabaseAddress {
   };
 }
 
+/** Encrypted, and without a look at the certificate: an authority must be named for that. */
+const encrypted: Tls = { rejectUnauthorized: false, checksName: false };
+
+/** How a connection to this host is secured; undefined when it is not. */
+export function tlsTo({ tls }: DatabaseAddress, host: string): Tls | undefined {
+  if (tls === "off") return undefined;
+  return tls ?? (isLoopback(host) ? undefined : encrypted);
+}
+
 /** As it may be shown to people. */
 export function describedAddress({ hosts, database }: DatabaseAddress): string {
   return `"${database}" at ${hosts.map(({ host, port }) => `${host}:${port}`).join(", ")}`;
@@ -57,17 +68,19 @@ function parseHost(text: string): Host {
   return { host: (six ?? four)!, port };
 }
 
-function parseOptions(options: URLSearchParams): Tls | undefined {
+function parseOptions(options: URLSearchParams): DatabaseAddress["tls"] {
   for (const name of options.keys()) {
     if (name !== "sslmode" && name !== "sslrootcert") {
       throw new TypeError(`The records' URL has an option that is not known: "${name}".`);
     }
   }
-  const mode = options.get("sslmode") ?? "disable";
-  if (mode === "disable") return undefined;
+  const mode = options.get("sslmode");
   const file = options.get("sslrootcert");
+  if (mode === "disable") return "off";
+  if (mode === null && file === null) return undefined;
   const ca = file === null ? {} : { ca: readFileSync(file, "utf8") };
-  if (mode === "require") return { rejectUnauthorized: false, checksName: false, ...ca };
+  // As libpq does: who names an authority wants certificates held against it.
+  if (mode === null || mode === "require") return { ...encrypted, rejectUnauthorized: file !== null, ...ca };
   if (mode === "verify-ca") return { rejectUnauthorized: true, checksName: false, ...ca };
   if (mode === "verify-full") return { rejectUnauthorized: true, checksName: true, ...ca };
   throw new TypeError(`sslmode is disable, require, verify-ca or verify-full, not "${mode}".`);

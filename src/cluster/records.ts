@@ -68,6 +68,8 @@ export function createClusterRecords({ database, ledger, known, close }: Cluster
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed") await settle(bucket, change);
+    // What was seen of the settings is out of date: they are read again before the next attempt.
+    else if (change.checks?.some(({ kind }) => kind === "setting")) known.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
 

@@ -4,6 +4,7 @@ import { commitFunctions } from "./schema-commit.ts";
 import { outbox } from "./schema-outbox.ts";
 import { putAllFunctions } from "./schema-put-all.ts";
 import { bucketFunctions, documentFunctions, listingFunctions, processFunctions } from "./schema-rest.ts";
+import { settingChecks } from "./schema-setting-checks.ts";
 import { tables } from "./schema-tables.ts";
 
 /** What each version adds to the one before it. Never changed once released: a new one is added behind. */
@@ -13,6 +14,7 @@ export const migrations: readonly string[] = [
   ),
   putAllFunctions,
   outbox,
+  settingChecks,
 ];
 
 export const schemaVersion = migrations.length;

@@ -48,6 +48,7 @@ const statuses: Readonly<Record<Reason, number>> = {
   ServiceUnavailable: 503,
   InsufficientStorage: 507,
   UnevenParts: 400,
+  TooManyUploads: 503,
   InvalidStorageClass: 400,
   BucketConflict: 409,
   EntityTooLarge: 413,

@@ -1,37 +1,38 @@
-// How often one may be wrong about a token. Counted by the open part of the token that was tried, so that whoever
-// guesses cannot lock out those who hold one; what names no token at all is counted together.
+// How often a client may be wrong about a token. Counted for each address and the open part of the token that was
+// tried, which is not a secret: someone elsewhere who guesses does not lock out the person who holds the token.
 
 export interface Attempts {
-  /** Seconds until the next try is looked at; 0 when it may come now. */
-  waitFor(id: string | undefined): number;
-  failed(id: string | undefined): void;
+  /** Seconds until the next try is looked at; 0 when it may come now. The id is undefined for what is not a token. */
+  waitFor(address: string, id: string | undefined): number;
+  failed(address: string, id: string | undefined): void;
 }
 
 const windowMilliseconds = 60_000;
-const mostFailures = 10;
-/** So that trying many ids does not fill the memory. */
-const mostIds = 1000;
+const maxFailures = 10;
+/** So that many addresses and ids do not fill the memory. */
+const maxEntries = 10_000;
 
 export function createAttempts(now: () => number): Attempts {
   const failures = new Map<string, { count: number; since: number }>();
-  const current = (id: string | undefined) => {
-    const found = failures.get(id ?? "");
+  const nameOf = (address: string, id = "") => `${address} ${id}`;
+  const current = (name: string) => {
+    const found = failures.get(name);
     return found !== undefined && now() - found.since < windowMilliseconds ? found : undefined;
   };
   return {
-    waitFor(id) {
-      const found = current(id);
-      if (found === undefined || found.count < mostFailures) return 0;
+    waitFor(address, id) {
+      const found = current(nameOf(address, id));
+      if (found === undefined || found.count < maxFailures) return 0;
       return Math.ceil((found.since + windowMilliseconds - now()) / 1000);
     },
-    failed(id) {
-      const found = current(id);
-      if (found !== undefined) {
-        found.count++;
-        return;
-      }
-      if (failures.size >= mostIds) failures.delete(failures.keys().next().value!);
-      failures.set(id ?? "", { count: 1, since: now() });
+    failed(address, id) {
+      const name = nameOf(address, id);
+      const found = current(name) ?? { count: 0, since: now() };
+      found.count++;
+      // The latest last, so that the oldest goes first.
+      failures.delete(name);
+      failures.set(name, found);
+      if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);
     },
   };
 }

@@ -1,10 +1,11 @@
 // The buckets: which there are, how much they hold, making one and deleting one.
 import type { Engine } from "../engine/engine.ts";
 import { json, nothing } from "./answer.ts";
+import type { ConsoleKeys } from "./keys.ts";
 import type { Route } from "./route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "./wire.ts";
 
-export function bucketRoutes(engine: Engine): readonly Route[] {
+export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants">): readonly Route[] {
   return [
     {
       method: "GET",
@@ -37,7 +38,9 @@ export function bucketRoutes(engine: Engine): readonly Route[] {
       method: "DELETE",
       path: "/api/buckets",
       async run({ query }) {
+        const bucket = await engine.bucket(query.text("bucket"));
         await engine.deleteBucket(query.text("bucket"));
+        if (bucket !== undefined) await keys.endGrants(bucket);
         return nothing();
       },
     },

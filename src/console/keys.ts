@@ -1,5 +1,6 @@
 // The access keys of the S3 API: which there are, making one, and what changes of one while clients use it. What a key
 // is and may do is known elsewhere, and given to this.
+import type { BucketRecord } from "../model/bucket.ts";
 import { ConsoleError, json, nothing } from "./answer.ts";
 import type { Call, Route } from "./route.ts";
 import type { KeyDocument, KeySecretDocument, KeysDocument } from "./wire.ts";
@@ -9,6 +10,8 @@ export interface ConsoleKeys {
   readonly rights: readonly string[];
   list(): Promise<readonly KeyDocument[]>;
   create(options: NewKey): Promise<KeySecretDocument>;
+  /** Drops every grant on a bucket that was deleted. */
+  endGrants(bucket: BucketRecord): Promise<void>;
   change(accessKeyId: string, act: "disable" | "enable" | "delete"): Promise<boolean>;
   /** The secret before is taken for a while more, when there is one. */
   rotate(accessKeyId: string, keep: string | undefined): Promise<KeySecretDocument | undefined>;

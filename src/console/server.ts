@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -50,6 +51,9 @@ export interface ConsoleOptions {
   readonly tls: TlsSource | undefined;
   /** Proxies in front: their addresses and networks. */
   readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
 }
 
 export interface ConsoleServer {
@@ -59,7 +63,7 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, port, url, ownToken, log, tls, trusted } = options;
+  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe } = options;
   const now = Date.now;
   const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
   const handler = createHandler({
@@ -67,7 +71,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     sessions,
     routes: [
       ...sessionRoutes(sessions),
-      ...bucketRoutes(engine),
+      ...bucketRoutes(engine, options.keys),
       ...objectRoutes(engine),
       ...singleObjectRoutes(engine, createLinks(options.s3, now)),
       ...contentRoutes(engine),
@@ -89,7 +93,17 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   const listening = await listen(
     handler,
     { host, port },
-    { tls, trusted: trusted.length === 0 ? undefined : trustedPeers(trusted) },
+    {
+      ...{ tls, probe, limits: shareOf(consoleLimits(limits), supervisorShare) },
+      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+    },
   );
   return { port: listening.port!, close: () => listening.drain() };
+}
+
+/** People need few connections, and the process that serves them has more to do. */
+const maxConnections = 1024;
+
+function consoleLimits(limits: PortLimits): PortLimits {
+  return { ...limits, connections: Math.min(limits.connections, maxConnections) };
 }

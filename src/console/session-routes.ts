@@ -33,7 +33,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
     async run({ request, fields }) {
       const token = (await fields()).text("token").trim();
       const id = tokenIdOf(token);
-      const wait = attempts.waitFor(id);
+      const wait = attempts.waitFor(request.address(), id);
       if (wait > 0) {
         throw new ConsoleError(429, "Too many wrong tokens were tried.", {
           hint: `Try again in ${wait} seconds.`,
@@ -42,7 +42,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
       }
       const opened = await sessions.open(token);
       if (opened === undefined) {
-        attempts.failed(id);
+        attempts.failed(request.address(), id);
         throw new ConsoleError(401, "This token does not sign in: it is wrong, has expired or was revoked.", {
           hint: "Make a new one on the server: store console token",
         });

@@ -30,6 +30,11 @@ export interface Blobs {
   reclaim?(bucket: string, which: "touched" | "all"): Promise<void>;
   /** Whether nothing of the bucket can be removed at present, because a backup is copying it. */
   isHeld?(bucket: string): boolean;
+  /**
+   * Whether recovery has found processes that died. What they had buried, and what they had half filled, is then
+   * seen to soon after opening.
+   */
+  hasFoundDeath?(): boolean;
   /** Removes what processes that are gone have staged and no record names; says how many. */
   recover(): Promise<number>;
   /** Every blob there is, named or not; or only those that nobody can still be about to name. */

@@ -9,6 +9,7 @@ import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { BlobReader, StagedBlob, StoredBlob } from "./blobs.ts";
 import { bytesOf, type Copying, isDamage, SourceFault } from "./copy-sides.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "./records.ts";
+import { discardAfter } from "./write.ts";
 
 /** In the target, an object of this version stands under the key now; undefined when none does. */
 export type Seen = string | undefined;
@@ -194,10 +195,7 @@ export async function naming(
     await commit(copying, bucket, change({ id: staged.id, size: staged.size }));
     staged.keep();
   } catch (error) {
-    // One that may yet turn out to have happened keeps its bytes: recovery decides, by the records.
-    const isUnknown = error instanceof StoreError && error.reason === "ServiceUnavailable";
-    if (isUnknown) staged.leave?.();
-    else await staged.discard();
+    await discardAfter(error, staged);
     throw error;
   }
 }

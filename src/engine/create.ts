@@ -18,6 +18,7 @@ import { createEvents } from "./events.ts";
 import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { createObjects } from "./objects.ts";
+import { createOpenUploads } from "./open-uploads.ts";
 import type { Records } from "./records.ts";
 import { scrubProgress } from "./scrub.ts";
 import { createTurns } from "./turns.ts";
@@ -31,6 +32,8 @@ export interface EngineOptions {
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
   /** Where housekeeping counts what it does. */
   readonly metrics?: Metrics | undefined;
+  /** How many multipart uploads a bucket may have open; default: 100,000. */
+  readonly openUploads?: number | undefined;
   /** @internal Smaller than the limits say, so that tests come to their edges with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
@@ -52,7 +55,10 @@ export function createEngine(options: EngineOptions): Engine {
     intakes: { active: 0, turns: createTurns(), wholeBytes: 0 },
   };
   const objects = createObjects(context);
-  const uploads = createUploads(context);
+  const uploads = createUploads(
+    context,
+    createOpenUploads(context, options.openUploads ?? limits.openUploads),
+  );
   const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
   return {
     createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
@@ -60,7 +66,7 @@ export function createEngine(options: EngineOptions): Engine {
     listBuckets: telling("listBuckets", () => context.records.buckets()),
     deleteBucket: telling("deleteBucket", (name) => deleteBucket(context, name, housekeeping.sweepBucket)),
 
-    changeSettings: (bucket, changes) => changeSettings(context, bucket, changes),
+    changeSettings: (bucket, changes, seen) => changeSettings(context, bucket, changes, seen),
 
     head: telling("head", objects.head),
     describe: telling("head", objects.describe),
@@ -128,10 +134,16 @@ async function createBucket(
   return bucket;
 }
 
-async function changeSettings(context: Context, bucket: string, changes: BucketSettings): Promise<void> {
+async function changeSettings(
+  context: Context,
+  bucket: string,
+  changes: BucketSettings,
+  seen: BucketSettings | undefined,
+): Promise<"committed" | "conflict"> {
   const names = settingNames.filter((name) => name in changes);
   const mutations = names.map((name) => ({ kind: "put setting", name, value: changes[name] }) as const);
-  await context.records.commit(bucket, { mutations });
+  const checks = names.map((name) => ({ kind: "setting", name, value: seen?.[name] }) as const);
+  return context.records.commit(bucket, { checks: seen === undefined ? [] : checks, mutations });
 }
 
 async function deleteBucket(context: Context, name: string, sweepBucket: (name: string) => Promise<void>) {

@@ -5,7 +5,6 @@ import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../mod
 import { StoreError } from "../model/errors.ts";
 import {
   type Checksums,
-  type Encryption,
   type HttpMetadata,
   type Metadata,
   type ObjectRecord,
@@ -13,6 +12,7 @@ import {
   storageClasses,
 } from "../model/object.ts";
 import type { PartRecord, UploadRecord, UploadState } from "../model/upload.ts";
+import { decodeEncryption, type EncodedEncryption, encodeEncryption } from "./encoding-encryption.ts";
 import type { BodyPart } from "./records.ts";
 import {
   expectCount,
@@ -31,7 +31,7 @@ type EncodedMetadata = readonly [
   storageClass: StorageClass,
   http: HttpMetadata | 0,
   custom: readonly [string, string][] | 0,
-  encryption: readonly [keyMd5: string, scope: string, sealedKey: string] | 0,
+  encryption: EncodedEncryption | 0,
 ];
 type EncodedChecksums = { -readonly [algorithm in keyof Checksums]: string };
 type EncodedObject = readonly [
@@ -276,10 +276,6 @@ function encodeMetadata({
   ];
 }
 
-function encodeEncryption({ keyMd5, scope, sealedKey }: Encryption) {
-  return [keyMd5, scope, Buffer.from(sealedKey).toString("base64")] as const;
-}
-
 function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMetadata): Metadata {
   expectOneOf(storageClass, storageClasses);
   if (http !== 0) expectFields(http, (value) => typeof value === "string" || Number.isFinite(value));
@@ -289,8 +285,5 @@ function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMeta
     customMetadata: custom === 0 ? new Map<string, string>() : new Map(custom),
     storageClass,
   };
-  if (encryption === 0) return metadata;
-  const [keyMd5, scope, sealedKey] = encryption;
-  for (const text of [keyMd5, scope, sealedKey]) expectText(text);
-  return { ...metadata, encryption: { keyMd5, scope, sealedKey: Buffer.from(sealedKey, "base64") } };
+  return encryption === 0 ? metadata : { ...metadata, encryption: decodeEncryption(encryption) };
 }

@@ -19,8 +19,15 @@ export interface Engine extends Events {
   bucket(name: string): Promise<Bucket | undefined>;
   listBuckets(): Promise<readonly BucketRecord[]>;
   deleteBucket(name: string): Promise<void>;
-  /** Only those that are given change; an undefined one is taken back. */
-  changeSettings(bucket: string, changes: BucketSettings): Promise<void>;
+  /**
+   * Only those that are given change; an undefined one is taken back. With what was seen of the settings, nothing is
+   * changed once one of those that are given is another by now: "conflict".
+   */
+  changeSettings(
+    bucket: string,
+    changes: BucketSettings,
+    seen?: BucketSettings,
+  ): Promise<"committed" | "conflict">;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
   /** With the parts it was made of, if any; refused like a get when its key is not the right one. */

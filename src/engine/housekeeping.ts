@@ -11,6 +11,8 @@ import { removeBuried, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;
 const everyMilliseconds = 5 * 60_000;
+/** When what dead processes left is seen to: first requests go before. */
+const afterOpeningMilliseconds = 500;
 /** How soon after a start, and how often then, it is asked whether a scrub is due. */
 const scrubMilliseconds = 60_000;
 
@@ -29,6 +31,9 @@ export interface Housekeeping {
 export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
   const figures = createFigures(metrics);
   const touched = new Set<string>();
+  /** Buckets whose space is being given back, or is to be. */
+  const reclaimed = new Map<string, "once" | "again">();
+  let reclaims: Promise<unknown> = Promise.resolve();
   let soon: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopped = false;
@@ -44,10 +49,31 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   }
 
   function inBackground(work: () => Promise<unknown>): void {
-    inTurn(work).catch((error: unknown) => {
-      if (!stopped)
-        process.emitWarning(`Housekeeping failed and will be tried again: ${String(error)}`, "StoreWarning");
-    });
+    inTurn(work).catch(warn);
+  }
+
+  /** Beside the removal of what is buried: that must go on while bodies are moved. */
+  function reclaimSoon(name: string): void {
+    if (context.blobs.reclaim === undefined || stopped) return;
+    if (reclaimed.has(name)) {
+      reclaimed.set(name, "again");
+      return;
+    }
+    reclaimed.set(name, "once");
+    reclaims = reclaims.then(() => reclaim(name)).catch(warn);
+  }
+
+  async function reclaim(name: string): Promise<void> {
+    do {
+      reclaimed.set(name, "once");
+      await context.blobs.reclaim?.(name, "touched").catch(ignoreGone);
+    } while (reclaimed.get(name) === "again" && !isEnding);
+    reclaimed.delete(name);
+  }
+
+  function warn(error: unknown): void {
+    if (!stopped)
+      process.emitWarning(`Housekeeping failed and will be tried again: ${String(error)}`, "StoreWarning");
   }
 
   async function removeTouched(): Promise<void> {
@@ -55,12 +81,9 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     touched.clear();
     for (const name of names) {
       if (stopped) return;
-      const removed = await removeBuried(context, name).catch((error: unknown) => {
-        // A bucket deleted meanwhile took its garbage with it.
-        if (error instanceof StoreError && error.reason === "NoSuchBucket") return 0;
-        throw error;
-      });
+      const removed = (await removeBuried(context, name).catch(ignoreGone)) ?? 0;
       figures.freed({ blobsRemoved: removed });
+      if (removed > 0) reclaimSoon(name);
     }
   }
 
@@ -99,6 +122,21 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     }, scrubMilliseconds).unref();
   }
 
+  /** What dead processes have buried, and segments that they left half filled. */
+  async function tidyAfterDeath(): Promise<void> {
+    for (const { name } of await context.records.buckets("sound")) {
+      if (isEnding) return;
+      const removed = (await removeBuried(context, name).catch(ignoreGone)) ?? 0;
+      figures.freed({ blobsRemoved: removed });
+      reclaimSoon(name);
+      // Requests come between one bucket and the next.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  const early = context.blobs.hasFoundDeath?.()
+    ? setTimeout(() => inBackground(tidyAfterDeath), afterOpeningMilliseconds).unref()
+    : undefined;
   const regularly = setInterval(() => inBackground(() => sweepAll("in turn")), everyMilliseconds).unref();
 
   return {
@@ -124,13 +162,21 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
       clearTimeout(scrubTimer);
       await scrubbing;
       clearInterval(regularly);
+      clearTimeout(early);
       clearTimeout(soon);
       // What was deleted a moment ago is not left to the next who opens the store.
       if (touched.size > 0) inBackground(removeTouched);
       await last;
+      await reclaims;
       stopped = true;
     },
   };
+}
+
+/** A bucket deleted meanwhile took its garbage with it. */
+function ignoreGone(error: unknown): undefined {
+  if (error instanceof StoreError && error.reason === "NoSuchBucket") return undefined;
+  throw error;
 }
 
 const sweptNames: Readonly<Record<keyof SweepReport, string>> = {

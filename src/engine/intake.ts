@@ -11,6 +11,7 @@ import { type Digested, digestsOf, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
 import type { ByteStream, Source } from "./engine.ts";
 import { declared, formOf, giveBack, hashing, inPieces, type PieceForm } from "./pieces.ts";
+import { randomEtag } from "./sealed-checksums.ts";
 
 export interface IntakeOptions {
   readonly bucket: string;
@@ -35,7 +36,14 @@ export function checkDeclaredLength(source: Source): void {
   if ((source.length ?? 0) > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
 }
 
-export async function takeIn(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
+/** The etag of plain bytes is their MD5; of bytes under a customer's key it says nothing about them. */
+export function takeIn(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
+  const received = receive(context, source, options);
+  if (options.dataKey === undefined) return received;
+  return received.then((intake) => ({ ...intake, etag: randomEtag(context) }));
+}
+
+async function receive(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
   if (source instanceof Uint8Array && source.length <= options.inlineBytes) {
     // Copied before anything is awaited: the script may write into its buffer again.
     return takeInline(context, Buffer.from(source), options);

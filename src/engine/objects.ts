@@ -27,6 +27,7 @@ import type {
 import { removing, tellCreated } from "./events.ts";
 import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
 import type { Body, Check, ObjectWithBody } from "./records.ts";
+import { sealChecksums, withOpenedChecksums } from "./sealed-checksums.ts";
 import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
@@ -43,8 +44,11 @@ export function createObjects(context: Context): Objects {
       const found = await records.objectWithBody(bucket, key);
       if (found === undefined) return undefined;
       const { record, body } = found;
-      dataKeyFor(customerKey, record.encryption, { bucket, key });
-      return { record, parts: body.home === "parts" ? body.parts : undefined };
+      const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key });
+      return {
+        record: withOpenedChecksums(record, dataKey),
+        parts: body.home === "parts" ? body.parts : undefined,
+      };
     },
     async get(bucket, key, options = {}) {
       checkKey(key);
@@ -114,7 +118,8 @@ async function answer(
   };
   const request = { bucket, size: record.size, range, dataKey, stillNamed, bodyNow };
   const bytes = await openBody(context, body, request);
-  return bytes === undefined ? undefined : { outcome: "found", record, range, bytes, parts };
+  if (bytes === undefined) return undefined;
+  return { outcome: "found", record: withOpenedChecksums(record, dataKey), range, bytes, parts };
 }
 
 async function put(
@@ -165,11 +170,16 @@ async function put(
       customMetadata,
       storageClass,
     };
-    return sealed === undefined ? plain : { ...plain, encryption: sealed.encryption };
+    if (sealed === undefined) return plain;
+    const sealedChecksums = sealChecksums(context, sealed.dataKey, checksums);
+    return { ...plain, checksums: {}, encryption: { ...sealed.encryption, sealedChecksums } };
   };
-  return committing(intake, () =>
+  const committed = committing(intake, () =>
     commitPut(context, bucket, { record, body: bodyOf(intake), bucketNow }, options, early),
   );
+  if (sealed === undefined) return committed;
+  const outcome = await committed;
+  return outcome.outcome === "stored" ? { ...outcome, record: { ...outcome.record, checksums } } : outcome;
 }
 
 function bodyOf({ home }: Intake): Body {

@@ -142,7 +142,9 @@ export type Check =
   /** The object still has the version that was seen; undefined when none was. */
   | { readonly kind: "object"; readonly key: Key; readonly version: string | undefined }
   /** The upload is active, and as it was seen when a revision is given. */
-  | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number };
+  | { readonly kind: "upload"; readonly key: Key; readonly id: string; readonly revision?: number }
+  /** The setting is still as it was seen; undefined when it was not made. */
+  | { readonly kind: "setting"; readonly name: SettingName; readonly value: unknown };
 
 /** Whatever blobs a mutation leaves without a name are buried in the same commit. */
 export type Mutation =

@@ -4,9 +4,12 @@ import { StoreError } from "../model/errors.ts";
 import type { Context } from "./context.ts";
 import type { SweepReport } from "./engine.ts";
 import { runLifecycle, takeLifecycleTurn } from "./lifecycle.ts";
+import type { BuriedBody } from "./records.ts";
 import { abort } from "./uploads.ts";
 
 const batch = 256;
+/** As many as busy writers bury during one commit. */
+const buriedBatch = 512;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
@@ -64,26 +67,25 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
 
 /** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
 export async function removeBuried(context: Context, bucket: string): Promise<number> {
-  const removed = await removeAndForget(context, bucket);
-  if (removed > 0) await context.blobs.reclaim?.(bucket, "touched");
-  return removed;
-}
-
-async function removeAndForget(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
   // Meanwhile there may come to be many of them, and each would only be asked for in vain.
   if (context.blobs.isHeld?.(bucket)) return removed;
   for (;;) {
-    const buried = await context.records.buried(bucket, after, batch);
-    const gone = [];
-    for (const body of buried) {
-      if (body.isDamaged === true) continue;
-      if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
-    }
-    if (gone.length > 0) await context.records.forget(bucket, gone);
-    removed += gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
-    if (buried.length < batch) return removed;
+    const buried = await context.records.buried(bucket, after, buriedBatch);
+    removed += await removeAll(context, bucket, buried);
+    if (buried.length < buriedBatch) return removed;
     after = buried.at(-1)!.entry;
   }
+}
+
+/** How many blobs were removed and struck out. */
+async function removeAll(context: Context, bucket: string, buried: readonly BuriedBody[]): Promise<number> {
+  const gone = [];
+  for (const body of buried) {
+    if (body.isDamaged === true) continue;
+    if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
+  }
+  if (gone.length > 0) await context.records.forget(bucket, gone);
+  return gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
 }

@@ -11,6 +11,7 @@ import { type Context, newId } from "./context.ts";
 import { isSameKey, openKey, sealNewKey } from "./encryption.ts";
 import type { Engine, PartOptions, Source, UploadName } from "./engine.ts";
 import { checkDeclaredLength, takeIn } from "./intake.ts";
+import type { OpenUploads } from "./open-uploads.ts";
 import type { StoredUpload } from "./records.ts";
 import { listParts, listUploads } from "./upload-listing.ts";
 import { committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
@@ -21,12 +22,13 @@ type Uploads = Pick<
   | ("listUploads" | "listParts")
 >;
 
-export function createUploads(context: Context): Uploads {
+export function createUploads(context: Context, openUploads: OpenUploads): Uploads {
   const { records } = context;
   return {
     async createUpload(bucket, key, options = {}) {
       checkKey(key);
       const metadata = writtenMetadata(options, await existingBucket(context, bucket));
+      await openUploads.admit(bucket);
       const id = newId(context);
       const { customerKey } = options;
       const created = context.now();

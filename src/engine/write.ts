@@ -1,9 +1,10 @@
 // What every write has in common: the bucket must exist, the source is never left hanging, and a staged
 // blob is kept or discarded by how the commit ends.
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
-import { StoreError } from "../model/errors.ts";
+import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
+import type { StagedBlob } from "./blobs.ts";
 import type { Context } from "./context.ts";
 import type { ByteStream, Source, WriteOptions } from "./engine.ts";
 import type { Intake } from "./intake.ts";
@@ -54,10 +55,19 @@ export async function committing<T extends { readonly outcome: string }>(
     else await blob.discard();
     return result;
   } catch (error) {
-    // A commit that may yet turn out to have happened keeps its bytes: recovery decides, by the records.
-    const unknownOutcome = error instanceof StoreError && error.reason === "ServiceUnavailable";
-    if (unknownOutcome) blob.leave?.();
-    else await blob.discard();
+    await discardAfter(error, blob);
     throw error;
   }
+}
+
+/** Removes staged bytes after a commit failed. One whose outcome is unknown keeps them: recovery decides, by the records. */
+export async function discardAfter(error: unknown, blob: StagedBlob): Promise<void> {
+  if (isOutcomeUnknown(error)) {
+    blob.leave?.();
+    return;
+  }
+  const discarded = blob.discard();
+  // Storage that is away would keep the caller waiting once more. What stays is removed by recovery.
+  if (error instanceof StoreError && error.isNotDone) discarded.catch(() => {});
+  else await discarded;
 }

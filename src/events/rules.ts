@@ -63,38 +63,44 @@ export function createNotificationRules(
     return found.settings.notifications ?? [];
   }
 
+  /**
+   * Changes the rules that there are; again when another process was faster. Returns the rules after it; undefined
+   * when `make` has nothing to change.
+   */
+  async function change(
+    bucket: string,
+    make: (rules: readonly NotificationRule[]) => readonly NotificationRule[] | undefined,
+  ): Promise<readonly NotificationRule[] | undefined> {
+    for (;;) {
+      const found = await engine.bucket(bucket);
+      if (found === undefined) throw new StoreError("NoSuchBucket");
+      const rules = make(found.settings.notifications ?? []);
+      if (rules === undefined) return undefined;
+      const notifications = rules.length === 0 ? undefined : rules;
+      const outcome = await engine.changeSettings(bucket, { notifications }, found.settings);
+      if (outcome === "committed") return rules;
+    }
+  }
+
   return {
-    async add(bucket, { id = newRuleId(), target, ...given }) {
-      const rules = await rulesOf(bucket);
+    async add(bucket, given) {
+      await rulesOf(bucket);
+      const { id = newRuleId() } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
           `"${id}" cannot name a rule: use letters, digits, dots and dashes, 63 at most.`,
         );
       }
-      if (rules.some((rule) => rule.id === id))
-        throw new NotificationError(`There is a rule "${id}" already.`);
-      if (rules.length >= mostRules)
-        throw new NotificationError(`A bucket may have ${mostRules} rules, and this one has.`);
-      const { events = [], prefix = "", suffix = "", keep } = given;
-      const secret = target.kind === "webhook" ? newSecret() : undefined;
-      const rule: NotificationRule = {
-        id,
-        events: events.length === 0 ? allEvents : [...new Set(events.map(eventPattern))],
-        prefix,
-        suffix,
-        target:
-          target.kind === "webhook"
-            ? {
-                ...target,
-                url: checkedUrl(target.url),
-                secret: seal(secretKey(), place(bucket, id), secret!),
-              }
-            : target,
-        ...(keep === undefined ? {} : { keep }),
-      };
+      const { rule, secret } = makeRule(bucket, id, given, secretKey);
       // First: a rule that nobody looks for would keep its events for ever.
       await noteBucket(documents, bucket);
-      await engine.changeSettings(bucket, { notifications: [...rules, rule] });
+      await change(bucket, (rules) => {
+        if (rules.some((one) => one.id === id))
+          throw new NotificationError(`There is a rule "${id}" already.`);
+        if (rules.length >= mostRules)
+          throw new NotificationError(`A bucket may have ${mostRules} rules, and this one has.`);
+        return [...rules, rule];
+      });
       return { rule, secret };
     },
     async list(bucket) {
@@ -109,16 +115,41 @@ export function createNotificationRules(
       );
     },
     async remove(bucket, id) {
-      const rules = await rulesOf(bucket);
-      const kept = rules.filter((rule) => rule.id !== id);
-      if (kept.length === rules.length) return false;
-      await engine.changeSettings(bucket, { notifications: kept.length === 0 ? undefined : kept });
+      const kept = await change(bucket, (rules) => {
+        const others = rules.filter((rule) => rule.id !== id);
+        return others.length === rules.length ? undefined : others;
+      });
+      if (kept === undefined) return false;
       await strikeAll(engine, bucket, id);
       await forgetProgress(documents, progressName(bucket, id));
-      if (kept.length === 0) await forgetBucket(documents, bucket);
+      if (kept.length > 0) return true;
+      await forgetBucket(documents, bucket);
+      // A rule that was added meanwhile has noted the bucket before.
+      if ((await rulesOf(bucket)).length > 0) await noteBucket(documents, bucket);
       return true;
     },
   };
+}
+
+function makeRule(
+  bucket: string,
+  id: string,
+  { target, events = [], prefix = "", suffix = "", keep }: NewRule,
+  secretKey: () => Uint8Array,
+): { readonly rule: NotificationRule; readonly secret: string | undefined } {
+  const secret = target.kind === "webhook" ? newSecret() : undefined;
+  const rule: NotificationRule = {
+    id,
+    events: events.length === 0 ? allEvents : [...new Set(events.map(eventPattern))],
+    prefix,
+    suffix,
+    target:
+      target.kind === "webhook"
+        ? { ...target, url: checkedUrl(target.url), secret: seal(secretKey(), place(bucket, id), secret!) }
+        : target,
+    ...(keep === undefined ? {} : { keep }),
+  };
+  return { rule, secret };
 }
 
 async function strikeAll(engine: RulesEngine, bucket: string, rule: string): Promise<void> {

@@ -1,77 +1,134 @@
-// The connections of a listener, so that it can end without cutting a request: which of them are at work,
-// which are idle, and which may still bring a request that their client has sent already.
+// The open connections of one listener: limits their number, and ends them without cutting a request.
 import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
+import { nobody, plainAddress, type TrustedPeers } from "./forwarded.ts";
+import type { PortLimits } from "./limits.ts";
+import { createBurstWatch } from "./release-memory.ts";
 
 export interface Connections {
-  /** Takes a connection that another process has accepted, in place of the one that it was expected on. */
-  accept(socket: Socket, expected?: Socket): void;
-  /** One that is not ready for requests yet. */
-  expect(socket: Socket): void;
-  /** Whether this process was handed it, rather than having accepted it. */
-  isHanded(socket: Socket): boolean;
-  /** Closes each one once it has nothing to do; resolves when there is none. */
+  /** Serves a connection whose TLS handshake is done, in place of the socket below it. */
+  secured(socket: Socket, below: Socket): void;
+  /** Closes each connection once it has nothing to do; resolves when none is left. */
   end(): Promise<void>;
 }
 
-/**
- * A client may be sending its next request just now, and would find the connection reset. Behind a front that
- * costs nothing: what was not taken is sent to another process.
- */
-const graceMilliseconds = 500;
-const lookMilliseconds = 50;
+export interface ConnectionOptions {
+  /** Where connections are accepted: the HTTP server itself, or the acceptor in front of TLS. */
+  readonly acceptor: NetServer;
+  readonly limits: PortLimits | undefined;
+  readonly trusted: TrustedPeers;
+  /**
+   * How long an idle connection stays open while the listener ends: its client may be sending the next request, and
+   * would find the connection reset.
+   */
+  readonly graceMilliseconds: number;
+}
 
-export function trackConnections(server: Server): Connections {
+const checkMilliseconds = 50;
+/** How many connections are looked at to find an idle one. */
+const maxLooks = 64;
+
+export function trackConnections(server: Server, options: ConnectionOptions): Connections {
+  const { acceptor, limits, graceMilliseconds, trusted } = options;
   const open = new Set<Socket>();
-  const handed = new WeakSet<Socket>();
-  let emptied = () => {};
+  const addresses = createAddressCounts(limits?.connectionsPerAddress ?? Number.POSITIVE_INFINITY, trusted);
+  const max = limits?.connections ?? Number.POSITIVE_INFINITY;
+  /** From here on, idle connections make room: at the limit itself, Node closes new ones unseen. */
+  const crowded = max - Math.max(1, max / 64);
+  if (limits !== undefined) acceptor.maxConnections = limits.connections;
+  const burst = createBurstWatch();
+  let onEmpty = () => {};
 
   function add(socket: Socket): void {
     open.add(socket);
+    burst.count(open.size);
     socket.once("close", () => {
       open.delete(socket);
-      if (open.size === 0) emptied();
+      burst.count(open.size);
+      if (open.size === 0) onEmpty();
     });
   }
-  server.on("connection", add);
+
+  acceptor.on("connection", (socket: Socket) => {
+    if (!addresses.admit(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (open.size >= crowded) closeOneIdle(open);
+    add(socket);
+  });
 
   function closeIdle(idleSince: Map<Socket, number>): void {
     for (const socket of open) {
-      if (isAtWork(socket)) {
+      if (isServing(socket)) {
         idleSince.delete(socket);
         continue;
       }
-      const since = idleSince.get(socket) ?? Date.now();
+      const since = idleSince.get(socket) ?? performance.now();
       idleSince.set(socket, since);
-      if (Date.now() - since >= (handed.has(socket) ? graceMilliseconds : 0)) socket.destroy();
+      if (performance.now() - since >= graceMilliseconds) socket.destroy();
     }
   }
 
   return {
-    accept(socket, expected) {
-      handed.add(socket);
-      server.emit("connection", socket);
-      if (expected !== undefined) open.delete(expected);
-    },
-    expect(socket) {
-      handed.add(socket);
+    secured(socket, below) {
       add(socket);
+      server.emit("connection", socket);
+      open.delete(below);
     },
-    isHanded: (socket) => handed.has(socket),
     async end() {
       const idleSince = new Map<Socket, number>();
       closeIdle(idleSince);
       if (open.size === 0) return;
-      const looking = setInterval(() => closeIdle(idleSince), lookMilliseconds);
+      const checking = setInterval(() => closeIdle(idleSince), checkMilliseconds);
       await new Promise<void>((resolve) => {
-        emptied = resolve;
+        onEmpty = resolve;
       });
-      clearInterval(looking);
+      clearInterval(checking);
     },
   };
 }
 
-/** Node keeps the response that is due on a connection there; counting them by events would cost every request. */
-function isAtWork(socket: Socket): boolean {
+/** Node keeps the pending response of a connection there; counting by events would cost every request. */
+function isServing(socket: Socket): boolean {
   return (socket as Socket & { _httpMessage?: object | null })._httpMessage != null;
+}
+
+/** The oldest of those that are looked at; busy ones move to the end, so that the next look starts after them. */
+function closeOneIdle(open: Set<Socket>): void {
+  let looks = 0;
+  for (const socket of open) {
+    if (!isServing(socket)) {
+      socket.destroy();
+      open.delete(socket);
+      return;
+    }
+    if (++looks === maxLooks) return;
+    open.delete(socket);
+    open.add(socket);
+  }
+}
+
+/** How many connections each client address has. */
+function createAddressCounts(max: number, trusted: TrustedPeers) {
+  const counts = new Map<string, number>();
+
+  function release(address: string): void {
+    const left = (counts.get(address) ?? 0) - 1;
+    if (left > 0) counts.set(address, left);
+    else counts.delete(address);
+  }
+
+  return {
+    /** Counts the connection until it closes; false when its address has too many. */
+    admit(socket: Socket): boolean {
+      if (max === Number.POSITIVE_INFINITY) return true;
+      const address = plainAddress(socket.remoteAddress ?? "");
+      const count = counts.get(address) ?? 0;
+      if (count >= max && (trusted === nobody || !trusted.has(address))) return false;
+      counts.set(address, count + 1);
+      socket.once("close", () => release(address));
+      return true;
+    },
+  };
 }

@@ -21,20 +21,28 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
   ];
 }
 
-/** For the answer to a request that a page has sent; none when no rule allows it. */
+/**
+ * For an answer to any request. Where there are rules, another origin may get other headers: a cache must know that, also
+ * from an answer to a request without an origin.
+ */
 export function corsHeadersOf(rules: readonly CorsRule[], http: HttpRequest): Headers {
+  if (rules.length === 0) return [];
   const origin = http.header("origin");
-  if (origin === undefined) return [];
-  const rule = corsRuleFor(rules, { origin, method: http.method, headers: [] });
-  return rule === undefined ? [] : ruleHeaders(rule, origin);
+  const rule = origin && corsRuleFor(rules, { origin, method: http.method, headers: [] });
+  return rule ? ruleHeaders(rule, origin) : [vary];
 }
+
+const vary: readonly [string, string] = [
+  "vary",
+  "Origin, Access-Control-Request-Headers, Access-Control-Request-Method",
+];
 
 function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
   const isForAll = rule.origins.includes("*");
   const headers: [string, string][] = [
     ["access-control-allow-origin", isForAll ? "*" : origin],
     ["access-control-allow-methods", rule.methods.join(", ")],
-    ["vary", "Origin, Access-Control-Request-Headers, Access-Control-Request-Method"],
+    [...vary],
   ];
   if (!isForAll) headers.push(["access-control-allow-credentials", "true"]);
   if (rule.exposed.length > 0) headers.push(["access-control-expose-headers", rule.exposed.join(", ")]);

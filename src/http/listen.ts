@@ -1,16 +1,15 @@
 // Listens for HTTP and hands each request to one handler as plain data and a byte stream; writes what comes
 // back with backpressure. Bodies may take as long as they move: only a sender that has fallen silent is cut.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
+import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { trackConnections } from "./connections.ts";
-import { sayContinue } from "./continue.ts";
-import { type Door, openDoor } from "./door.ts";
 import { type Filler, isHeldBack } from "./filler.ts";
-import { everybody, nobody, type TrustedPeers } from "./forwarded.ts";
-import { type MalformedWords, tellMalformed } from "./malformed.ts";
-import { requestOf } from "./received.ts";
+import { nobody, type TrustedPeers } from "./forwarded.ts";
+import type { PortLimits } from "./limits.ts";
+import { type RefusalText, refuseMalformed } from "./refusal.ts";
+import { createServing } from "./serving.ts";
+import { backlog } from "./shared-listener.ts";
 import { createHandshakes, type TlsSource } from "./tls.ts";
-import { writeAnswer } from "./write-answer.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -60,16 +59,14 @@ export interface ByteSource {
 
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Or nowhere: it serves what other processes hand over. */
+/** A port, the socket of a path, or the descriptor of a port that this process inherited. */
 export type Address =
   | { readonly host: string; readonly port: number }
   | { readonly path: string }
-  | "handed over";
+  | { readonly fd: number };
 
 export interface Listening {
   readonly port: number | undefined;
-  /** Serves a connection that another process has accepted. */
-  accept(socket: Socket): void;
   /** Lets requests under way finish, closes what is idle, and takes no new connections on a port. */
   drain(): Promise<void>;
 }
@@ -77,16 +74,26 @@ export interface Listening {
 export interface ListenOptions {
   /** A sender that sends nothing for this long, while something is due from it, is cut. */
   readonly silenceMilliseconds?: number;
+  /** A reader that takes nothing of its response for this long is cut. */
+  readonly stallMilliseconds?: number;
   /** A connection that is kept and not used for this long is closed: later than proxies in front would. */
   readonly idleMilliseconds?: number;
   /** Of all headers of a request together. */
   readonly headerBytes?: number;
-  readonly onMalformed?: MalformedWords;
-  /** With it, connections to a port and those that are handed over speak TLS. */
+  /** The body of a refusal, in the front end's own format. */
+  readonly refusal?: RefusalText;
+  /** With it, connections to a port speak TLS. */
   readonly tls?: TlsSource | undefined;
   /** Proxies whose word on the sender of a request is taken. */
   readonly trusted?: TrustedPeers | undefined;
+  /** What this process takes on at a time; without it, nothing is limited. */
+  readonly limits?: PortLimits | undefined;
+  /** A request that names this secret is answered here: it asks whether the port is served. */
+  readonly probe?: string | undefined;
 }
+
+/** How long an idle connection of a client stays open while the listener ends. */
+const graceMilliseconds = 500;
 
 export async function listen(
   handler: HttpHandler,
@@ -94,17 +101,9 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<Listening> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
-  const { tls, trusted = nobody } = options;
-  let draining = false;
-  const isBehindFront = address !== "handed over" && "path" in address;
-  const serve = (message: IncomingMessage, response: ServerResponse, expects: "nothing" | "to be told") => {
-    if (draining) response.setHeader("connection", "close");
-    // The front learns that the request is with us: from now on it must not go to another process too.
-    const isFromFront = isBehindFront && !connections.isHanded(message.socket);
-    if (isFromFront) response.writeProcessing();
-    const request = requestOf(message, response, isFromFront ? everybody : trusted);
-    void answer(handler, request, { message, response, expects });
-  };
+  const { stallMilliseconds = 120_000, tls, trusted = nobody, limits } = options;
+  const isBehindFront = "path" in address;
+  const serving = createServing(handler, { ...options, isBehindFront });
   const server = createServer(
     {
       // A request as a whole may take as long as its body moves. Only its head has a time by which it is due,
@@ -116,100 +115,77 @@ export async function listen(
       noDelay: true,
       maxHeaderSize: headerBytes,
     },
-    (message, response) => serve(message, response, "nothing"),
+    (message, response) => serving.serve(message, response, "nothing"),
   );
-  // Whoever asks first is told to go on when the body is wanted, and not before.
-  server.on("checkContinue", (message, response) => serve(message, response, "to be told"));
-  // What else is expected may be passed over (RFC 9110 10.1.1), and an empty field expects nothing.
-  server.on("checkExpectation", (message, response) => serve(message, response, "nothing"));
-  // Their size is bounded; a header that was dropped beyond some count would be one that nobody checks.
+  // A client that asks first is answered 100 when its body is wanted, and not before.
+  server.on("checkContinue", (message, response) => serving.serve(message, response, "100-continue"));
+  // Other expectations may be ignored (RFC 9110 10.1.1), and an empty field expects nothing.
+  server.on("checkExpectation", (message, response) => serving.serve(message, response, "nothing"));
+  // Node would drop headers beyond a count, and a dropped header is one that is not checked.
   server.maxHeadersCount = 0;
-  if (options.onMalformed !== undefined) tellMalformed(server, options.onMalformed);
-  const connections = trackConnections(server);
-  server.setTimeout(silenceMilliseconds, cutSilent);
-  const handshakes = tls === undefined ? undefined : createHandshakes(tls, silenceMilliseconds);
-  const accept = (socket: Socket) => {
-    if (handshakes === undefined) return connections.accept(socket);
-    connections.expect(socket);
-    handshakes.shake(socket, (secured) => connections.accept(secured, socket));
-  };
-  let door: Door | undefined;
-  if (tls !== undefined && address !== "handed over" && "port" in address) {
-    await start(server, "handed over");
-    door = await openDoor(accept, address);
-  } else await start(server, address);
-  const bound = server.address();
+  refuseMalformed(server, options.refusal);
+  server.setTimeout(silenceMilliseconds, (socket) => cutSilent(socket, stallMilliseconds));
+  const handshakes =
+    tls === undefined || isBehindFront ? undefined : createHandshakes(tls, silenceMilliseconds);
+  const acceptor =
+    handshakes === undefined
+      ? server
+      : createAcceptor({ pauseOnConnect: true, noDelay: true }, (socket) =>
+          handshakes.shake(socket, (secured) => connections.secured(secured, socket)),
+        );
+  const connections = trackConnections(server, {
+    ...{ acceptor, limits, trusted },
+    // Behind a front nothing is lost: it sends to another process what was not taken.
+    graceMilliseconds: isBehindFront ? 0 : graceMilliseconds,
+  });
+  // With this event Node begins to check the times by which heads are due.
+  if (acceptor !== server) server.emit("listening");
+  await start(acceptor, address);
+  const bound = acceptor.address();
   return {
-    port:
-      door?.port ?? (bound !== null && typeof bound === "object" ? (bound as AddressInfo).port : undefined),
-    accept,
+    port: bound !== null && typeof bound === "object" ? bound.port : undefined,
     drain() {
-      draining = true;
-      door?.close();
+      serving.drain();
       handshakes?.end();
-      // On a path nobody connects any more; closing would cut idle connections without grace.
-      if (!isBehindFront && server.listening) server.close();
+      // The front no longer connects to a path; closing it would cut idle connections without grace.
+      if (!isBehindFront && acceptor.listening) acceptor.close();
       return connections.end();
     },
   };
 }
 
-async function start(server: Server, address: Address): Promise<void> {
-  if (address === "handed over") {
-    // With this Node begins to look after the times by which heads are due.
-    server.emit("listening");
-    return;
-  }
+async function start(acceptor: NetServer, address: Address): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen("path" in address ? { path: address.path, exclusive: true } : address, () => {
-      server.off("error", reject);
+    const listening = () => {
+      acceptor.off("error", reject);
       resolve();
-    });
+    };
+    acceptor.once("error", reject);
+    if ("fd" in address) acceptor.listen({ fd: address.fd }, backlog, listening);
+    else if ("path" in address) acceptor.listen({ path: address.path, exclusive: true }, listening);
+    else acceptor.listen({ ...address, backlog }, listening);
   });
 }
 
-/** Node tells of a socket on which nothing moved; only one that owes us a request or a body is at fault. */
-function cutSilent(socket: Socket): void {
+/**
+ * Node reports a socket on which nothing moved; only a client that owes something is at fault. A process that was not
+ * scheduled finds the timer due before it has read what came meanwhile, so that is read first.
+ */
+function cutSilent(socket: Socket, stallMilliseconds: number): void {
+  const { bytesRead } = socket;
+  if (owesRequest(socket)) {
+    setImmediate(() => {
+      if (socket.bytesRead === bytesRead && owesRequest(socket)) socket.destroy();
+    });
+  } else if (socket.writableLength > 0) {
+    // A reader may pause for longer than a sender.
+    if ((socket.timeout ?? 0) >= stallMilliseconds) socket.destroy();
+    else socket.setTimeout(stallMilliseconds);
+  }
+}
+
+function owesRequest(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   const request = response?.req;
-  const owes =
-    request === undefined || (!request.complete && request.readableLength === 0 && !isHeldBack(request));
-  if (owes) socket.destroy();
-}
-
-interface Exchange {
-  readonly message: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly expects: "nothing" | "to be told";
-}
-
-async function answer(
-  handler: HttpHandler,
-  request: HttpRequest,
-  { message, response, expects }: Exchange,
-): Promise<void> {
-  try {
-    if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
-    let isTold = false;
-    const tell = () => {
-      if (!isTold) sayContinue(response);
-      isTold = true;
-    };
-    const body = () => {
-      tell();
-      return request.body();
-    };
-    const filler = () => {
-      tell();
-      return request.filler!();
-    };
-    const answered = await handler({ ...request, body, filler, arrived: () => undefined });
-    // A body that was never wanted may still come, or not: nothing else can follow on this connection.
-    if (!isTold) response.setHeader("connection", "close");
-    await writeAnswer(answered, message, response);
-  } catch (error) {
-    // The handler answers its own faults: what arrives here is a response that broke off under way.
-    response.destroy(error instanceof Error ? error : undefined);
-  }
+  return request === undefined || (!request.complete && request.readableLength === 0 && !isHeldBack(request));
 }

@@ -50,6 +50,19 @@ export function isPassing(error: unknown): boolean {
   return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
 }
 
+/** What to do when TLS cannot be spoken with the service; empty for any other failure. */
+export function tlsAdvice(error: unknown): string {
+  const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  // Node's name for bytes that are not TLS differs between versions.
+  if (/^(EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/.test(code)) {
+    return " It does not speak TLS on this port: name the port that does, or write ?tls=false after the bucket.";
+  }
+  if (/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_|ERR_TLS_CERT)/.test(code)) {
+    return " Its certificate is not accepted: give its authority in NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
+  }
+  return "";
+}
+
 /** A failure in the store's words. The host is named, and what it said; never a key. */
 export function toldError(error: unknown, host: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
@@ -60,7 +73,7 @@ export function toldError(error: unknown, host: string): unknown {
   }
   const how = error instanceof S3Refusal && !isPassing(error) ? "refuses" : "cannot be reached or used";
   return new StoreError("ServiceUnavailable", {
-    detail: `The S3 service at ${host} that keeps the bytes ${how}: ${said}`,
+    detail: `The S3 service at ${host} that keeps the bytes ${how}: ${said}${tlsAdvice(error)}`,
     cause: error,
   });
 }

@@ -1,4 +1,6 @@
-// Where an S3 service is, as people write it: s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=true
+// Where an S3 service is, as people write it: s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
+// Connections use TLS; by default those to a loopback address do not.
+import { isLoopback } from "./loopback.ts";
 import type { S3Place } from "./s3-wire.ts";
 
 const s3Form = /^s3:\/\/([^/?#]*)@([^@/?#]+)(?:\/([^/?#]*))?(\/[^?#]*)?(?:\?([^#]*))?$/;
@@ -23,12 +25,15 @@ export function parseS3Place(url: string, wrong: Wrong): S3Place {
   if (!/^[\x21-\x7e]+$/.test(accessKeyId)) throw wrong("the access key holds letters that no access key has");
   const name = decoded(bucket, "the bucket");
   if (name === "") throw wrong('there is no bucket behind the host, after a "/"');
-  const { region, tls } = parseQuery(query, wrong);
+  const { region, tls: givenTls } = parseQuery(query, wrong);
+  const { hostname, port: givenPort } = parseHost(host, wrong);
+  const tls = givenTls ?? !isLoopback(hostname);
   const prefix = decoded(path, "the prefix").replace(/^\/+|\/+$/g, "");
   return {
     accessKeyId,
     secretAccessKey,
-    ...parseHost(host, tls, wrong),
+    hostname,
+    port: givenPort ?? (tls ? 443 : 80),
     tls,
     region,
     bucket: name,
@@ -38,21 +43,28 @@ export function parseS3Place(url: string, wrong: Wrong): S3Place {
 
 function parseHost(
   host: string,
-  tls: boolean,
   wrong: Wrong,
-): { readonly hostname: string; readonly port: number } {
+): { readonly hostname: string; readonly port: number | undefined } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(host);
   if (match === null) throw wrong('the host is not one, or what follows it after ":" is no port');
   const [, v6, name, given] = match;
-  const port = given === undefined ? (tls ? 443 : 80) : Number(given);
-  if (port < 1 || port > 65_535) throw wrong("the port must be a number from 1 to 65535");
+  const port = given === undefined ? undefined : Number(given);
+  if (port !== undefined && (port < 1 || port > 65_535)) {
+    throw wrong("the port must be a number from 1 to 65535");
+  }
   return { hostname: v6 ?? name!, port };
 }
 
 /** Radosgw takes any region, and most others this one. */
 const usualRegion = "us-east-1";
 
-function parseQuery(query: string, wrong: Wrong): { readonly region: string; readonly tls: boolean } {
+interface Settings {
+  readonly region: string;
+  /** Undefined: TLS, except to a loopback address. */
+  readonly tls: boolean | undefined;
+}
+
+function parseQuery(query: string, wrong: Wrong): Settings {
   const settings = new Map<string, string>();
   for (const part of query === "" ? [] : query.split("&")) {
     const [, name = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(part)!;
@@ -60,10 +72,10 @@ function parseQuery(query: string, wrong: Wrong): { readonly region: string; rea
     if (settings.has(name)) throw wrong(`"${name}" stands there twice`);
     settings.set(name, decodedText(value, `"${name}"`, wrong));
   }
-  const { region = usualRegion, tls = "false" } = Object.fromEntries(settings);
-  if (tls !== "true" && tls !== "false") throw wrong('"tls" must be "true" or "false"');
+  const { region = usualRegion, tls } = Object.fromEntries(settings);
+  if (tls !== undefined && tls !== "true" && tls !== "false") throw wrong('"tls" must be "true" or "false"');
   if (!/^[A-Za-z0-9._-]+$/.test(region)) throw wrong('"region" is not the name of one');
-  return { region, tls: tls === "true" };
+  return { region, tls: tls === undefined ? undefined : tls === "true" };
 }
 
 function decodedText(text: string, what: string, wrong: Wrong): string {

@@ -1,6 +1,7 @@
 // Writes an answer: its head, then its body with backpressure, small ones in one piece. Whoever asked for it is told when
 // nothing more of it will be sent.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { dropRest, mustLinger } from "./linger.ts";
 import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
 import { openStreams } from "./open-streams.ts";
 
@@ -20,7 +21,12 @@ export async function writeAnswer(
   else response.writeHead(status, statusText, headers);
   const sendsBody = mayHaveBody && message.method !== "HEAD";
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
-    endWith(response, sendsBody ? body : null);
+    if (mustLinger(message, response)) {
+      // With a length, the client has its whole answer now.
+      response.write(sendsBody && body !== null ? asBuffer(body) : nothing);
+      await dropRest(message);
+      response.end();
+    } else endWith(response, sendsBody ? body : null);
     onSent?.(sendsBody ? (lengthOf(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
     await stream(body, response, onSent);
@@ -81,6 +87,13 @@ function lengthOf(body: HttpBody): number | undefined {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
+/** The connection is cut: the client must not take what it received for the whole body. */
+class LengthMismatch extends Error {
+  constructor(announced: number | undefined, given: number) {
+    super(`The body of a response was announced with ${announced} bytes, and its stream gave ${given}.`);
+  }
+}
+
 async function stream(
   body: ByteSource,
   response: ServerResponse,
@@ -89,6 +102,7 @@ async function stream(
   const chunks = body.chunks()[Symbol.asyncIterator]();
   let isGone = false;
   let sent = 0;
+  const announced = body.length ?? Number.POSITIVE_INFINITY;
   let wake = () => {};
   const left = () => {
     isGone = true;
@@ -116,10 +130,14 @@ async function stream(
       clearImmediate(head);
       if (isGone || done === true) break;
       const out = body.release === undefined ? undefined : () => body.release!(value);
+      // What exceeds the announced length would be taken for the next response on this connection.
+      if (sent + value.length > announced) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
       if (!response.write(value, out)) await drained();
     }
-    if (!isGone) response.end();
+    if (isGone) return;
+    if (body.length !== undefined && sent < body.length) throw new LengthMismatch(body.length, sent);
+    response.end();
   } catch (error) {
     isGone = true;
     throw error;

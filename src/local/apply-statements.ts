@@ -29,6 +29,7 @@ export function prepareApplying(database: Database) {
     ),
     moveBody: sql("UPDATE objects SET blob = ?, record = ? WHERE key = ?"),
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
+    findSetting: perSetting((name) => sql(`SELECT ${name} AS text FROM bucket`)),
     putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
     tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
     tellIfThere: sql(

@@ -38,6 +38,10 @@ export function createApplier(database: Database): Applier {
       // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
       return check.version === undefined && sql.witnessed.get(witnessPlace.object(check.key)) === undefined;
     }
+    if (check.kind === "setting") {
+      const row = sql.findSetting[check.name].get() as { text: unknown } | undefined;
+      return row?.text === check.text;
+    }
     const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }

@@ -12,6 +12,7 @@ import { copyBlob, hasBlob, inspectFile, type Watch } from "./file-copy.ts";
 import { createFolderMaker } from "./folder-maker.ts";
 import { inParallel } from "./in-parallel.ts";
 import { bucketPaths, type Layout, placeOf, startOf } from "./layout.ts";
+import { privateFolder } from "./private-files.ts";
 import { createQueries } from "./queries.ts";
 import type { RegisteredBucket } from "./registry.ts";
 import { contentsOf, copyDatabase, openSnapshot } from "./snapshot.ts";
@@ -36,7 +37,7 @@ export async function backUpBucket(
   bucket: RegisteredBucket,
 ): Promise<BucketEntry | undefined> {
   const { directory, database: to } = bucketPaths(work.snapshot, bucket.id);
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true, mode: privateFolder });
   await copyRecords(work, bucket.id, to);
   const database = openSnapshot(to);
   try {

@@ -2,11 +2,14 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { BackupError } from "../model/backup.ts";
 import type { BackupLayout } from "./backup-layout.ts";
+import { createLinkCheck } from "./backup-links.ts";
 import { requireManifest, type SealedManifest } from "./backup-manifest.ts";
 import { sqliteBusy, sqliteCode } from "./database.ts";
+import { createPrivately } from "./private-files.ts";
 
 /** Freed by the kernel when the process ends in whatever way. The answer lets go of it. */
 export function lockForWriting({ lock, root }: BackupLayout): () => void {
+  createLinkCheck(root)(lock);
   return locked(lock) ?? refuse(root);
 }
 
@@ -26,6 +29,7 @@ export async function whileReading<T>(
 }
 
 function lockIfPossible({ lock, root }: BackupLayout): () => void {
+  createLinkCheck(root)(lock);
   try {
     return locked(lock) ?? refuse(root);
   } catch (error) {
@@ -39,6 +43,7 @@ function refuse(root: string): never {
 }
 
 function locked(path: string): (() => void) | undefined {
+  createPrivately(path);
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
     lock.exec("BEGIN EXCLUSIVE");

@@ -3,8 +3,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
-import { BackupError, type RestoreReport } from "../model/backup.ts";
+import { BackupError, type BackupSummary } from "../model/backup.ts";
 import type { BackupLayout } from "./backup-layout.ts";
+import { createLinkCheck } from "./backup-links.ts";
+import { checkManifestShape } from "./backup-shape.ts";
 import { syncDirectory } from "./directory-sync.ts";
 import { isMissing } from "./disk-errors.ts";
 import { writeWhole } from "./file-copy.ts";
@@ -34,12 +36,14 @@ export interface Manifest {
   readonly companions: readonly (FileEntry & { readonly name: string })[];
   readonly elsewhere: readonly string[];
   readonly buckets: readonly BucketEntry[];
+  /** Made with the store's secret key, where it has one (backup-authentication.ts). */
+  readonly authentication?: string;
 }
 
 /** Told apart from every other state of the same place. */
 export type SealedManifest = Manifest & { readonly checksum: string };
 
-function checksumOf(manifest: Manifest): string {
+function checksumOf(manifest: Partial<Manifest>): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 }
 
@@ -55,6 +59,7 @@ export async function writeManifest(backup: BackupLayout, manifest: Manifest): P
 export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   let text: string;
   try {
+    createLinkCheck(backup.root)(backup.manifest);
     text = readFileSync(backup.manifest, "utf8");
   } catch (error) {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
@@ -76,7 +81,7 @@ export function requireManifest(backup: BackupLayout): SealedManifest {
   throw new BackupError(`There is no backup at "${backup.root}": it has no manifest.json.`);
 }
 
-export function totalsOf(manifest: Manifest): RestoreReport {
+export function totalsOf(manifest: Manifest): BackupSummary {
   const { made, buckets, companions, elsewhere } = manifest;
   const sum = (count: (bucket: BucketEntry) => number) => buckets.reduce((all, one) => all + count(one), 0);
   return {
@@ -91,11 +96,11 @@ export function totalsOf(manifest: Manifest): RestoreReport {
 }
 
 function parsed(text: string, path: string): SealedManifest {
-  let sealed: SealedManifest;
+  let sealed: Partial<SealedManifest> | null;
   try {
-    sealed = JSON.parse(text) as SealedManifest;
+    sealed = JSON.parse(text) as Partial<SealedManifest> | null;
   } catch (cause) {
-    throw new BackupError(`The backup is damaged: "${path}" is no JSON.`, [], cause);
+    throw new BackupError(`The backup is damaged: "${path}" is not JSON.`, [], cause);
   }
   const { checksum, ...manifest } = sealed ?? {};
   if (checksum !== checksumOf(manifest)) {
@@ -107,5 +112,5 @@ function parsed(text: string, path: string): SealedManifest {
       ["Use the Store that made it, or a newer one."],
     );
   }
-  return sealed;
+  return { ...checkManifestShape(manifest, path), checksum };
 }

@@ -3,13 +3,15 @@ import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../model/backup.ts";
 import { type BackupLayout, backupNames } from "./backup-layout.ts";
+import { createLinkCheck } from "./backup-links.ts";
 import type { Manifest } from "./backup-manifest.ts";
 import { syncAbove } from "./directory-sync.ts";
 import type { Layout } from "./layout.ts";
+import { privateFolder, tightenBackup } from "./private-files.ts";
 import type { RegisteredBucket } from "./registry.ts";
 
 /** Makes the place when it is not there. */
-export function prepareBackupPlace(source: Layout, { root }: BackupLayout): void {
+export function prepareBackupPlace(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
   const [data, place] = [realPath(source.root) + sep, realPath(root) + sep];
   if (place.startsWith(data) || data.startsWith(place)) {
     throw new BackupError(`"${root}" and the data directory lie one in the other.`, [
@@ -18,14 +20,18 @@ export function prepareBackupPlace(source: Layout, { root }: BackupLayout): void
   }
   const found = statSync(root, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is no folder.`);
-  const firstMade = mkdirSync(root, { recursive: true, mode: 0o700 });
+  const firstMade = mkdirSync(root, { recursive: true, mode: privateFolder });
   syncAbove(root, firstMade);
-  const foreign = readdirSync(root).find((name) => !backupNames.test(name));
+  const names = readdirSync(root);
+  const foreign = names.find((name) => !backupNames.test(name));
   if (foreign !== undefined) {
     throw new BackupError(`"${root}" is no backup: it holds other files, such as "${foreign}".`, [
       "Name a new or empty folder, or one with an earlier backup.",
     ]);
   }
+  const checkLinks = createLinkCheck(root);
+  for (const name of names) checkLinks(join(root, name));
+  tightenBackup([root, blobs, snapshots, lock]);
 }
 
 /** Also of what is not there yet: links on the way to it count. */

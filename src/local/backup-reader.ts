@@ -2,15 +2,25 @@
 // that nothing is missing. What becomes of the files is the visitor's affair.
 import { join, resolve } from "node:path";
 import type { StoredBlob } from "../engine/blobs.ts";
-import type { BackupDamage, BackupWork, VerifyBackupReport } from "../model/backup.ts";
+import {
+  type Authentication,
+  type BackupDamage,
+  BackupError,
+  type BackupWork,
+  type RestoreOptions,
+  type VerifyBackupReport,
+} from "../model/backup.ts";
 import { StoreError } from "../model/errors.ts";
+import { authenticate } from "./backup-authentication.ts";
+import { findForeignBucket } from "./backup-check.ts";
 import { type BackupLayout, backupBlobPath, backupLayoutOf, snapshotLayoutOf } from "./backup-layout.ts";
+import { createLinkCheck } from "./backup-links.ts";
 import { whileReading } from "./backup-lock.ts";
 import { type BucketEntry, type FileEntry, type Manifest, totalsOf } from "./backup-manifest.ts";
 import { isMissing } from "./disk-errors.ts";
 import { inspectFile, readBlob, type Watch } from "./file-copy.ts";
 import { inParallel } from "./in-parallel.ts";
-import { bucketPaths, placeOf } from "./layout.ts";
+import { bucketPaths, isPlaceFor, placeOf } from "./layout.ts";
 import { contentsOf, openSnapshot } from "./snapshot.ts";
 
 const filesAtOnce = 8;
@@ -31,16 +41,20 @@ export async function walkBackup(
   visitor: BackupVisitor,
 ): Promise<void> {
   const snapshot = snapshotLayoutOf(backup, manifest.snapshot);
+  const checkLinks = createLinkCheck(backup.root);
   for (const entry of manifest.buckets) {
     const path = bucketPaths(snapshot, entry.id).database;
+    checkLinks(path);
     const isWhole = await matches(visitor, path, entry.database, () => visitor.records(path, entry.id));
-    if (isWhole) await walkBucket(backup, entry, path, visitor);
+    if (isWhole) await walkBucket({ backup, entry, visitor, checkLinks }, path);
   }
   for (const entry of manifest.companions) {
     const path = join(snapshot.companions, entry.name);
+    checkLinks(path);
     await matches(visitor, path, entry, () => visitor.companion(path, entry.name));
   }
   const { registry } = snapshot;
+  checkLinks(registry);
   await matches(visitor, registry, manifest.registry, () => visitor.registry(registry));
 }
 
@@ -61,12 +75,16 @@ async function matches(
   return false;
 }
 
-async function walkBucket(
-  backup: BackupLayout,
-  entry: BucketEntry,
-  records: string,
-  visitor: BackupVisitor,
-): Promise<void> {
+interface BucketWalk {
+  readonly backup: BackupLayout;
+  readonly entry: BucketEntry;
+  readonly visitor: BackupVisitor;
+  /** Throws for a path that leads through a link. */
+  readonly checkLinks: (path: string) => void;
+}
+
+async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
+  const { entry, visitor } = walk;
   const counts = { objects: 0, files: 0 };
   const database = openSnapshot(records);
   try {
@@ -75,7 +93,7 @@ async function walkBucket(
       else if (found.kind === "object") counts.objects++;
       else {
         counts.files++;
-        await readBody(backup, entry, found, visitor);
+        await readBody(walk, found);
       }
     });
   } finally {
@@ -86,12 +104,16 @@ async function walkBucket(
 }
 
 async function readBody(
-  backup: BackupLayout,
-  entry: BucketEntry,
+  { backup, entry, visitor, checkLinks }: BucketWalk,
   { key, blob }: { readonly key: string; readonly blob: StoredBlob },
-  visitor: BackupVisitor,
 ): Promise<void> {
+  // The records say where a body is written: only into the folders of its own bucket.
+  if (!isPlaceFor(blob, entry.id)) {
+    visitor.damage(`${subjectOf(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
+    return;
+  }
   const path = backupBlobPath(backup, placeOf(blob.id));
+  checkLinks(path);
   try {
     await visitor.blob(path, blob);
   } catch (error) {
@@ -120,20 +142,30 @@ export function watchOf({ progress, signal }: BackupWork): Watch {
 }
 
 /** Reads all of it, past the first damage. */
-export async function verifyBackup(from: string, work: BackupWork = {}): Promise<VerifyBackupReport> {
+export async function verifyBackup(from: string, work: RestoreOptions = {}): Promise<VerifyBackupReport> {
   const backup = backupLayoutOf(resolve(from));
   return whileReading(backup, async (manifest) => {
     const damages: BackupDamage[] = [];
+    const damage = (what: string) => damages.push({ what });
     work.progress?.expect(bytesOf(manifest));
     const watch = watchOf(work);
     const inspect = (path: string) => inspectFile(path, watch);
+    const authentication = await authenticate(backup, manifest, work).catch(
+      (error: unknown): Authentication => {
+        if (!(error instanceof BackupError)) throw error;
+        damage(error.message);
+        return "unverified";
+      },
+    );
+    const foreign = await findForeignBucket(backup, manifest);
+    if (foreign !== undefined) damage(foreign);
     await walkBackup(backup, manifest, {
       records: inspect,
       registry: inspect,
       companion: inspect,
       blob: (path, blob) => readBlob(path, blob, watch),
-      damage: (what) => damages.push({ what }),
+      damage,
     });
-    return { ...totalsOf(manifest), damages };
+    return { ...totalsOf(manifest), authentication, damages };
   });
 }

@@ -1,5 +1,6 @@
 // Removes from a backup what no longer belongs to it: copies of databases that no manifest names, and bodies
 // that the latest records do not know. Only once the manifest that does without them is on the disk.
+import { lstatSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { BackupLayout } from "./backup-layout.ts";
@@ -22,9 +23,10 @@ export async function removeUnnamed(backup: BackupLayout, manifest: Manifest): P
   await clearSnapshots(backup, manifest.snapshot).catch(() => {});
   const kept = new Set(manifest.buckets.map(({ id }) => id));
   for (const id of filesIn(backup.blobs)) {
-    const removal = kept.has(id)
-      ? removeUnknown(backup, manifest, id)
-      : rm(join(backup.blobs, id), { recursive: true, force: true });
+    const removal =
+      kept.has(id) && lstatSync(join(backup.blobs, id)).isDirectory()
+        ? removeUnknown(backup, manifest, id)
+        : rm(join(backup.blobs, id), { recursive: true, force: true });
     await removal.catch(() => {});
   }
 }
@@ -35,6 +37,8 @@ async function removeUnknown(backup: BackupLayout, { snapshot }: Manifest, bucke
     const { knowsBlob } = createQueries(database);
     for (const folder of filesIn(join(backup.blobs, bucketId))) {
       const directory = join(backup.blobs, bucketId, folder);
+      // Nothing is removed through a link.
+      if (!lstatSync(directory).isDirectory()) continue;
       for (const file of filesIn(directory)) {
         if (!knowsBlob(blobId({ bucketId, folder, file }))) await rm(join(directory, file), { force: true });
       }

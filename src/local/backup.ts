@@ -3,6 +3,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../model/backup.ts";
+import { authenticationOf } from "./backup-authentication.ts";
 import { type BucketBackup, backUpBucket } from "./backup-bucket.ts";
 import { type BackupLayout, backupLayoutOf, snapshotLayoutOf } from "./backup-layout.ts";
 import { lockForWriting } from "./backup-lock.ts";
@@ -16,6 +17,7 @@ import { fullDisk } from "./full-disk.ts";
 import { bucketPaths, type Layout, layoutOf, newName } from "./layout.ts";
 import { createPins, type Pins } from "./pins.ts";
 import { announcePresence } from "./presence.ts";
+import { privateFolder } from "./private-files.ts";
 import { createRegistryReader, prepareDirectory, type RegisteredBucket } from "./registry.ts";
 
 export async function backUp(
@@ -48,7 +50,7 @@ async function backUpAlone(
   source: Layout,
   backup: BackupLayout,
   pins: Pins,
-  { companions = [], elsewhere = [], progress, signal }: BackupOptions,
+  { companions = [], elsewhere = [], secretKey, progress, signal }: BackupOptions,
 ): Promise<BackupReport> {
   const made = Date.now();
   const earlier = readManifest(backup);
@@ -69,11 +71,12 @@ async function backUpAlone(
   };
   try {
     for (const path of [snapshot.buckets, snapshot.trash, snapshot.companions, backup.blobs])
-      await mkdir(path, { recursive: true });
+      await mkdir(path, { recursive: true, mode: privateFolder });
     const buckets = await backUpBuckets(work, pins, registered);
     const completed = await completeSnapshot(work, { pins, companions, buckets });
     if (work.damages.length > 0) throw damagedStore(work.damages);
-    const manifest: Manifest = { format: 1, made, snapshot: name, elsewhere, ...completed };
+    const content: Manifest = { format: 1, made, snapshot: name, elsewhere, ...completed };
+    const manifest = authenticated(content, secretKey?.());
     await writeManifest(backup, manifest);
     await removeUnnamed(backup, manifest);
     return { ...totalsOf(manifest), ...work.counts };
@@ -82,6 +85,10 @@ async function backUpAlone(
     if (readManifest(backup)?.snapshot !== name) await rm(snapshot.root, { recursive: true, force: true });
     throw error;
   }
+}
+
+function authenticated(manifest: Manifest, key: Uint8Array | undefined): Manifest {
+  return key === undefined ? manifest : { ...manifest, authentication: authenticationOf(manifest, key) };
 }
 
 /** By id. One that is deleted meanwhile is left out. */

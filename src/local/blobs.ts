@@ -65,12 +65,15 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   const pins = createPins(presence.name);
   const place = { layout, blockBytes };
   const memory = createGroupMemory();
+  /** Processes that recovery has found dead. */
+  let deaths = 0;
   const gatherings = createLeastRecent(
     mostGatherings,
     (bucketId) =>
       createGathering({
         ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: presence.name },
         ...{ blockBytes, sizes: options.sizes.segments!, memory, fence, figures },
+        onTaken: (bytes) => compaction.noteWritten(bucketId, bytes),
       }),
     (gathering: Gathering) => void gathering.rest(),
   );
@@ -80,6 +83,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     fileBytes: (options.sizes.segments ?? usualSegments).fileBytes,
     isHeld: (paths) => pins.isHeld(paths.pins),
     openGathering: gatherings.peek,
+    processName: presence.name,
     moves: createMoves({ blockBytes, gathering: gatherings.get, commit: options.commit }),
     reserve: createReserve(layout.reserve, presence.name),
   });
@@ -106,13 +110,15 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     for (const { name, id } of buckets.all("sound")) {
       // The database is only opened for a bucket in which somebody has left something.
       const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
-      const blobsIn = (segment: string) => buckets.open(name).queries.blobsIn(id, segment);
+      const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
+      const inherit = (segment: string) => compaction.inherit(id, segment);
       const paths = bucketPaths(layout, id);
-      removed += recoverBucket({ bucketId: id, paths, isGone, knowsBlob, blobsIn });
+      const heir = presence.name;
+      removed += recoverBucket({ bucketId: id, paths, isGone, knowsBlob, hasBlobsIn, heir, inherit });
     }
     clearPartial(layout.reserve, isGone);
     clearTrash(layout, isGone);
-    clearAbsent(layout.processes);
+    deaths += clearAbsent(layout.processes);
     return removed;
   }
 
@@ -145,7 +151,10 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
             mostBytes: options.sizes.segments.bodyBytes,
             async stage(bucket, size, fill) {
               fence.check();
-              return gatherings.get(buckets.open(bucket).bucket.id).take(size, fill);
+              const { id } = buckets.open(bucket).bucket;
+              const pace = compaction.keepPace(id, size);
+              if (pace !== undefined) await pace;
+              return gatherings.get(id).take(size, fill);
             },
           },
         }),
@@ -178,6 +187,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       }
       return true;
     },
+
+    hasFoundDeath: () => deaths > 0,
 
     reclaim: (bucket, which) => compaction.run(bucket, which),
 

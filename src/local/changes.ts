@@ -14,7 +14,8 @@ export type WireCheck =
       readonly key: Uint8Array;
       readonly id: string;
       readonly revision: number | undefined;
-    };
+    }
+  | { readonly kind: "setting"; readonly name: SettingName; readonly text: string };
 
 export interface WireObject {
   readonly kind: "put object" | "restate object";
@@ -104,6 +105,8 @@ function onlyFrees(mutation: Mutation): boolean {
 }
 
 function wireCheck(check: Check): WireCheck {
+  if (check.kind === "setting")
+    return { kind: "setting", name: check.name, text: wireSetting(check.name, check.value) };
   const key = keyBytes(check.key);
   if (check.kind === "object") return { kind: "object", key, version: check.version };
   return { kind: "upload", key, id: check.id, revision: check.revision };
@@ -144,10 +147,13 @@ function wireMutation(mutation: Mutation): WireMutation {
     }
     case "put setting": {
       const { name, value } = mutation;
-      const text = value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));
-      return { kind: "put setting", name, text };
+      return { kind: "put setting", name, text: wireSetting(name, value) };
     }
   }
+}
+
+function wireSetting(name: SettingName, value: unknown): string {
+  return value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));
 }
 
 function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {

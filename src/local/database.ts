@@ -2,6 +2,7 @@
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../model/errors.ts";
+import { createPrivately } from "./private-files.ts";
 
 export type Database = InstanceType<typeof DatabaseSync>;
 
@@ -12,9 +13,10 @@ export interface DatabaseOptions {
   readonly create?: "when missing";
 }
 
-const busyMilliseconds = 30_000;
+export const busyMilliseconds = 30_000;
 
 export function openDatabase(path: string, { role, create }: DatabaseOptions): Database {
+  if (create !== undefined) createPrivately(path);
   const url = pathToFileURL(path);
   url.searchParams.set("mode", create === undefined ? "rw" : "rwc");
   const database = new DatabaseSync(url, { timeout: busyMilliseconds });
@@ -51,8 +53,8 @@ const retryMilliseconds = 0.2;
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 /** SQLite waits for the lock of another process by sleeping ever longer; a commit is over sooner than that. */
-function takeWriteLock(database: Database): void {
-  const end = performance.now() + busyMilliseconds;
+function takeWriteLock(database: Database, longest: number): void {
+  const end = performance.now() + longest;
   database.exec("PRAGMA busy_timeout = 0");
   try {
     for (;;) {
@@ -69,14 +71,21 @@ function takeWriteLock(database: Database): void {
   }
 }
 
-/** Runs the work in one transaction that holds the write lock from its start; tells how long the sync at its end took. */
-export function inTransaction<T>(database: Database, work: () => T, onSynced?: (seconds: number) => void): T {
-  takeWriteLock(database);
+export interface TransactionOptions {
+  /** Called with how long the sync at its end took. */
+  readonly onSynced?: (seconds: number) => void;
+  /** How long it waits for the write lock of another process. */
+  readonly busyMilliseconds?: number;
+}
+
+/** Runs the work in one transaction that holds the write lock from its start. */
+export function inTransaction<T>(database: Database, work: () => T, options: TransactionOptions = {}): T {
+  takeWriteLock(database, options.busyMilliseconds ?? busyMilliseconds);
   try {
     const result = work();
     const begin = performance.now();
     database.exec("COMMIT");
-    onSynced?.((performance.now() - begin) / 1000);
+    options.onSynced?.((performance.now() - begin) / 1000);
     return result;
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
@@ -120,7 +129,8 @@ export function readingError(error: unknown, what: string): unknown {
   if (isDamage(code) || code === sqliteError) {
     return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
   }
-  return new StoreError("ServiceUnavailable", { detail: `${what} could not be read.`, cause: error });
+  const detail = `${what} could not be read.`;
+  return new StoreError("ServiceUnavailable", { detail, cause: error, notDone: true });
 }
 
 /** The same for reads of rows alone, where whatever else goes wrong is a row that cannot be one. */

@@ -21,6 +21,8 @@ export function createLocalDocuments(registry: Database, glance: Glance, writer:
   let one: ReturnType<Database["prepare"]> | undefined;
   return {
     async get(kind, name) {
+      // SQLite's driver ends a text at NUL, and would find the document of the name before it.
+      if (name.includes("\0")) return undefined;
       if (glance.hasChanged() || known.size >= mostKnown) known.clear();
       const place = `${kind} ${name}`;
       if (known.has(place)) return known.get(place);

@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncDirectory } from "./directory-sync.ts";
+import { privateFolder } from "./private-files.ts";
 
 export interface FolderMaker {
   make(folder: string): Promise<unknown>;
@@ -13,12 +14,13 @@ export function createFolderMaker(parent: string): FolderMaker {
   const made = new Map<string, Promise<unknown>>();
   return {
     make(folder) {
-      const making = made.get(folder) ?? mkdir(join(parent, folder), { recursive: true });
+      const making =
+        made.get(folder) ?? mkdir(join(parent, folder), { recursive: true, mode: privateFolder });
       made.set(folder, making);
       return making;
     },
     async sync() {
-      await mkdir(parent, { recursive: true });
+      await mkdir(parent, { recursive: true, mode: privateFolder });
       for (const folder of made.keys()) await syncDirectory(join(parent, folder));
       await syncDirectory(parent);
       await syncDirectory(dirname(parent));

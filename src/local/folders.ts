@@ -5,7 +5,8 @@ import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSharedSync, syncDirectory } from "./directory-sync.ts";
-import { type BlobPlace, type BucketPaths, newName } from "./layout.ts";
+import { type BlobPlace, type BucketPaths, markerName, newName } from "./layout.ts";
+import { privateFile, privateFolder } from "./private-files.ts";
 import { removeEmpty } from "./recover.ts";
 
 export interface Slot {
@@ -33,10 +34,6 @@ interface Folder {
   retired: boolean;
 }
 
-export function markerName(folder: string, processName: string): string {
-  return `${folder}.${processName}`;
-}
-
 export function createFolders(paths: BucketPaths, processName: string, folderFiles: number): Folders {
   let current: Promise<Folder> | undefined;
   let opened: Folder | undefined;
@@ -45,9 +42,9 @@ export function createFolders(paths: BucketPaths, processName: string, folderFil
     const name = newName();
     const directory = join(paths.blobs, name);
     const marker = join(paths.open, markerName(name, processName));
-    await writeFile(marker, "");
+    await writeFile(marker, "", { mode: privateFile });
     await syncDirectory(paths.open);
-    await mkdir(directory);
+    await mkdir(directory, { mode: privateFolder });
     await syncDirectory(paths.blobs);
     opened = {
       name,

@@ -39,6 +39,8 @@ export interface GatheringOptions {
   readonly memory: GroupMemory;
   readonly fence: Fence;
   readonly figures: Pick<LocalFigures, "bodySync">;
+  /** Called with the bytes that each body takes. */
+  readonly onTaken: (bytes: number) => void;
 }
 
 interface Group {
@@ -168,6 +170,7 @@ export function createGathering(options: GatheringOptions): Gathering {
         throw error;
       }
       segment.take(stored);
+      options.onTaken(stored);
       if (segment.end > sizes.fileBytes / 2) prepareNext().catch(() => {});
       stayAwake();
       return new Promise((resolve, reject) => {

@@ -53,7 +53,10 @@ export interface BucketPaths {
 }
 
 export function bucketPaths(layout: Layout, bucketId: string): BucketPaths {
-  const directory = join(layout.buckets, bucketId);
+  return bucketPathsIn(join(layout.buckets, bucketId));
+}
+
+export function bucketPathsIn(directory: string): BucketPaths {
   return {
     directory,
     database: join(directory, "records.db"),
@@ -66,6 +69,18 @@ export function bucketPaths(layout: Layout, bucketId: string): BucketPaths {
 
 export function newName(): string {
   return randomBytes(8).toString("hex");
+}
+
+/** In a bucket's folder `open`: which process may still be writing into a folder or segment. */
+export function markerName(folder: string, processName: string): string {
+  return `${folder}.${processName}`;
+}
+
+const nameShape = /^[0-9a-f]{16}$/;
+
+/** Whether it has the form of what `newName` makes: only such names may become parts of paths. */
+export function isName(name: unknown): name is string {
+  return typeof name === "string" && nameShape.test(name);
 }
 
 /** A blob's id tells where it is; the bucket in it ties the blob to one life of a bucket's name. */
@@ -92,6 +107,14 @@ export function placeOf(id: string): BlobPlace {
   const match = blobIdShape.exec(id);
   invariant(match !== null, `"${id}" is a blob id`);
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
+}
+
+/** Whether the blob's id has its shape, is of this bucket, and fits its size where that is known. */
+export function isPlaceFor(blob: { readonly id: string; readonly size?: number }, bucketId: string): boolean {
+  const match = blobIdShape.exec(blob.id);
+  if (match === null || match[1] !== bucketId) return false;
+  const file = match[3]!;
+  return !isShared(file) || blob.size === undefined || Number(file.slice(9)) === blob.size;
 }
 
 /** Where in its file a blob begins. */

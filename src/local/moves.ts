@@ -1,7 +1,7 @@
 // Moves living bodies out of a segment, to where new ones are written. Each is a change of its own to the records, which
 // does nothing when its object has another body by then: whoever overwrites or deletes it meanwhile simply wins.
 import { closeSync, openSync } from "node:fs";
-import { StoreError } from "../model/errors.ts";
+import { isOutcomeUnknown } from "../model/errors.ts";
 import { readBlockFile } from "./block-reader.ts";
 import { checksumSeed } from "./block-writer.ts";
 import { moving, type WireChange } from "./changes.ts";
@@ -38,8 +38,8 @@ export function createMoves({ blockBytes, gathering, commit }: MovesOptions): Mo
       await commit(bucketId, moving(key!, id, staged.id));
       staged.keep();
     } catch (error) {
-      // One that may yet turn out to have happened keeps its bytes.
-      if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") await staged.discard();
+      // A move that may yet turn out to have happened keeps its bytes.
+      if (!isOutcomeUnknown(error)) await staged.discard();
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import type { ActLog } from "../model/act.ts";
 import { createActFile } from "./act-log.ts";
 import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
 import { createBuckets } from "./buckets.ts";
-import { openDatabase, sqliteCode, sqliteFull } from "./database.ts";
+import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./database.ts";
 import { createFence } from "./fence.ts";
 import { createLocalFigures } from "./figures.ts";
 import { type Layout, layoutOf } from "./layout.ts";
@@ -17,11 +17,12 @@ import { createLocalRecords } from "./records.ts";
 import { clearUnregistered, prepareDirectory } from "./registry.ts";
 import { createWriter } from "./writer.ts";
 
-/** @internal `sizes` are for tests that come to their edges with few bytes. */
+/** @internal `sizes` and `busy` are for tests that come to their edges with few bytes and soon. */
 export async function openLocal(
   directory: string,
   sizes: Sizes = usualSizes,
   metrics = createMetrics(),
+  busy = busyMilliseconds,
 ): Promise<{ records: Records; blobs: Blobs; acts: ActLog; commitForOthers(): Promise<void> }> {
   const layout = layoutOf(resolve(directory));
   prepareOnFullDisk(layout);
@@ -34,7 +35,7 @@ export async function openLocal(
   const buckets = createBuckets(layout);
   const figures = createLocalFigures(metrics);
   const writer = createWriter(
-    { layout, processName: presence.name, figures: figures.shared },
+    { layout, processName: presence.name, figures: figures.shared, busyMilliseconds: busy },
     fence,
     figures,
   );

@@ -31,12 +31,16 @@ export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer>
   return packed;
 }
 
-export function unpackChanges(packed: Uint8Array): WireChange[] {
+/** What the serializer wrote may be anything: `checkOther` throws for what is not a change. */
+export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown) => void): WireChange[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const changes: WireChange[] = [];
   for (let at = 0; at < bytes.length; ) {
     const kind = bytes[at];
+    if (kind === undefined || kind > kinds.blobPut) throw new RangeError("a change of no known kind");
     const [change, end] = kind === kinds.other ? readOther(bytes, at + 1) : readPlainPut(bytes, at + 1, kind);
+    if (end > bytes.length) throw new RangeError("a change that is cut off");
+    if (kind === kinds.other) checkOther?.(change);
     changes.push(change);
     at = end;
   }

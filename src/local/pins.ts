@@ -5,6 +5,7 @@ import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "./disk-errors.ts";
 import { bucketPaths, type Layout, placeOf } from "./layout.ts";
+import { privateFile } from "./private-files.ts";
 
 export interface Pins {
   /** Pins the body that begins with this blob; the answer releases it. */
@@ -28,7 +29,7 @@ export function createPins(processName: string): Pins {
     const name = pinned + separator + processName;
     const path = join(bucketPaths(layout, bucketId).pins, name);
     const count = counts.get(path) ?? 0;
-    if (count === 0) writeFileSync(path, "");
+    if (count === 0) writeFileSync(path, "", { mode: privateFile });
     counts.set(path, count + 1);
     let released = false;
     return () => {

@@ -2,8 +2,10 @@
 // the process ends in whatever way. No heartbeat, no process ids, so neither pauses nor reuse mislead.
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { newName } from "./layout.ts";
+import { createPrivately, privateFolder } from "./private-files.ts";
 
 export interface Presence {
   readonly name: string;
@@ -13,10 +15,11 @@ export interface Presence {
 const suffix = ".lock";
 
 export function announcePresence(directory: string): Presence {
-  mkdirSync(directory, { recursive: true });
+  mkdirSync(directory, { recursive: true, mode: privateFolder });
   for (;;) {
     const name = newName();
     const path = join(directory, name + suffix);
+    createPrivately(path);
     const lock = new DatabaseSync(path, { timeout: 1000 });
     // Between making the file and locking it, a recovery may have taken it for a dead one's and removed it.
     const isThere = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -49,15 +52,29 @@ export function isPresent(directory: string, name: string): boolean {
   return !tryLock(path, () => {});
 }
 
-/** Removes the lock files of processes that are gone. */
-export function clearAbsent(directory: string): void {
+/** Removes the lock files of processes that are gone; how many. A process that ends in order removes its own. */
+export function clearAbsent(directory: string): number {
+  let removed = 0;
   for (const file of readdirSync(directory)) {
-    if (file.endsWith(suffix)) tryLock(join(directory, file), (path) => rmSync(path, { force: true }));
+    if (!file.endsWith(suffix)) continue;
+    tryLock(join(directory, file), (path) => {
+      rmSync(path, { force: true });
+      removed++;
+    });
   }
+  return removed;
 }
 
 function tryLock(path: string, whenFree: (path: string) => void): boolean {
-  const lock = new DatabaseSync(path, { timeout: 0 });
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", "rw");
+  let lock: InstanceType<typeof DatabaseSync>;
+  try {
+    lock = new DatabaseSync(url, { timeout: 0 });
+  } catch {
+    // Removed by another process, it is free; what cannot be opened for another reason may be held.
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  }
   try {
     lock.exec("BEGIN EXCLUSIVE");
     whenFree(path);

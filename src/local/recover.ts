@@ -1,11 +1,11 @@
 // Recovery: removes what processes that are gone have left behind. It looks only into the folders they were
 // still writing into, and asks the records about each file there, and into their segments.
-import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../model/errors.ts";
 import { syncDirectorySync } from "./directory-sync.ts";
 import { isMissing } from "./disk-errors.ts";
-import { type BucketPaths, blobId } from "./layout.ts";
+import { type BucketPaths, blobId, markerName } from "./layout.ts";
 import { clearPins } from "./pins.ts";
 
 export interface Abandoned {
@@ -13,12 +13,19 @@ export interface Abandoned {
   readonly paths: BucketPaths;
   readonly isGone: (processName: string) => boolean;
   readonly knowsBlob: (id: string) => boolean;
-  /** Known blobs in a segment, in the order of their places. */
-  readonly blobsIn: (segment: string) => readonly { readonly id: string }[];
+  readonly hasBlobsIn: (segment: string) => boolean;
+  /** The name of this process. */
+  readonly heir: string;
+  /**
+   * A segment of a dead process in which bodies live: this process has its marker now, and removes it once the
+   * segment was looked at. Should it die before, the marker leads the next process there.
+   */
+  readonly inherit: (segment: string) => void;
 }
 
 /** How many orphans were removed; none when the bucket was deleted meanwhile, with all that was in it. */
-export function recoverBucket({ bucketId, paths, isGone, knowsBlob, blobsIn }: Abandoned): number {
+export function recoverBucket(abandoned: Abandoned): number {
+  const { bucketId, paths, isGone, knowsBlob, hasBlobsIn } = abandoned;
   let removed = 0;
   try {
     for (const marker of filesIn(paths.open)) {
@@ -28,7 +35,12 @@ export function recoverBucket({ bucketId, paths, isGone, knowsBlob, blobsIn }: A
         knowsBlob(blobId({ bucketId, folder, file })),
       );
       removeEmpty(join(paths.blobs, folder));
-      removed += removeUnnamed(paths, folder, blobsIn);
+      if (existsSync(join(paths.segments, folder)) && hasBlobsIn(folder)) {
+        renameSync(join(paths.open, marker), join(paths.open, markerName(folder, abandoned.heir)));
+        abandoned.inherit(folder);
+        continue;
+      }
+      removed += removeSegment(paths, folder);
       rmSync(join(paths.open, marker), { force: true });
     }
     clearPins(paths.pins, isGone);
@@ -50,10 +62,10 @@ function removeOrphans(directory: string, isNamed: (file: string) => boolean): n
   return orphans.length;
 }
 
-/** A segment of which nothing is named goes. Of another, what no record names stays until its bodies are moved. */
-function removeUnnamed({ segments }: BucketPaths, name: string, blobsIn: Abandoned["blobsIn"]): number {
+/** A segment in which nothing is named. */
+function removeSegment({ segments }: BucketPaths, name: string): number {
   const path = join(segments, name);
-  if (!existsSync(path) || blobsIn(name).length > 0) return 0;
+  if (!existsSync(path)) return 0;
   rmSync(path, { force: true });
   syncDirectorySync(segments);
   return 1;

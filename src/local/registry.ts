@@ -9,7 +9,8 @@ import { holdsObjects, isAbandoned } from "./abandoned.ts";
 import { damaged } from "./checked.ts";
 import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt } from "./database.ts";
 import { syncAbove, syncDirectorySync } from "./directory-sync.ts";
-import { bucketPaths, type Layout, newName } from "./layout.ts";
+import { bucketPaths, isName, type Layout, newName } from "./layout.ts";
+import { privateFolder, tightenDirectory } from "./private-files.ts";
 import { type BucketRow, bucketChecksum } from "./rows.ts";
 import { bucketSchema, checkSchemaVersion, ended, isEnded, registrySchema } from "./schema.ts";
 import { discardFolder } from "./trash.ts";
@@ -25,10 +26,11 @@ export interface RegisteredBucket extends BucketRecord {
 /** Makes the data directory and its registry when there are none yet. */
 export function prepareDirectory(layout: Layout): void {
   if (existsSync(layout.unfinished)) throw unfinishedRestore();
-  const firstMade = mkdirSync(layout.root, { recursive: true });
+  const firstMade = mkdirSync(layout.root, { recursive: true, mode: privateFolder });
   for (const directory of [layout.processes, layout.buckets, layout.trash]) {
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true, mode: privateFolder });
   }
+  tightenDirectory(layout);
   let isNew = false;
   const registry = openDatabase(layout.registry, { role: "writer", create: "when missing" });
   try {
@@ -75,6 +77,8 @@ export function createRegistryReader(registry: Database): RegistryReader {
   const all = registry.prepare(`${columns} ORDER BY name`);
   return {
     find(name) {
+      // SQLite's driver ends a text at NUL, and would find the bucket of the name before it.
+      if (name.includes("\0")) return undefined;
       const [row] = find.all(name, witnessPlace.bucket(name)) as unknown as RegistryRow[];
       if (row !== undefined && row.name === null) throw lost(`bucket "${name}"`);
       return row === undefined ? undefined : registered(row);
@@ -91,7 +95,8 @@ export function createRegistryReader(registry: Database): RegistryReader {
 }
 
 function isSound(row: RegistryRow): boolean {
-  return row.checksum === bucketChecksum(row) && isEnded(row.deleting) !== undefined;
+  // The checksum has no key, so the id, which becomes a path, is checked by its shape, too.
+  return row.checksum === bucketChecksum(row) && isName(row.id) && isEnded(row.deleting) !== undefined;
 }
 
 function registered(row: RegistryRow): RegisteredBucket {
@@ -109,7 +114,7 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
     const id = newName();
     const paths = bucketPaths(layout, id);
     const { directory, blobs, segments, open, pins } = paths;
-    for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder);
+    for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder, { mode: privateFolder });
     const database = openDatabase(paths.database, { role: "writer", create: "when missing" });
     inTransaction(database, () => database.exec(bucketSchema));
     database.close();

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isNoSpace } from "./disk-errors.ts";
+import { privateFile } from "./private-files.ts";
 
 export const reserveBytes = 4 * 1024 * 1024;
 
@@ -35,7 +36,7 @@ export function createReserve(path: string, owner: string): Reserve {
 }
 
 function take(path: string, partial: string): boolean {
-  const descriptor = openSync(partial, "w");
+  const descriptor = openSync(partial, "w", privateFile);
   try {
     const zeros = Buffer.alloc(1024 * 1024);
     for (let written = 0; written < reserveBytes; ) written += writeSync(descriptor, zeros);

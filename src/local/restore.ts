@@ -4,8 +4,10 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { StoredBlob } from "../engine/blobs.ts";
-import { BackupError, type BackupWork, type RestoreReport } from "../model/backup.ts";
+import { BackupError, type RestoreOptions, type RestoreReport } from "../model/backup.ts";
 import { StoreError } from "../model/errors.ts";
+import { authenticate } from "./backup-authentication.ts";
+import { findForeignBucket } from "./backup-check.ts";
 import { type BackupLayout, backupLayoutOf } from "./backup-layout.ts";
 import { whileReading } from "./backup-lock.ts";
 import { type SealedManifest, totalsOf } from "./backup-manifest.ts";
@@ -24,30 +26,38 @@ import {
 import { createFolderMaker, type FolderMaker } from "./folder-maker.ts";
 import { fullDisk } from "./full-disk.ts";
 import { blobPath, bucketPaths, isInSegment, type Layout, layoutOf, placeOf, startOf } from "./layout.ts";
+import { privateFolder, tightenDirectory } from "./private-files.ts";
 
 export async function restore(
   from: string,
   directory: string,
-  work: BackupWork = {},
+  work: RestoreOptions = {},
 ): Promise<RestoreReport> {
   const backup = backupLayoutOf(resolve(from));
   const target = layoutOf(resolve(directory));
   try {
     return await whileReading(backup, async (manifest) => {
-      await prepareTarget(target, manifest);
+      const begun = await checkTarget(target, manifest);
+      const authentication = await authenticate(backup, manifest, work);
+      const foreign = await findForeignBucket(backup, manifest);
+      if (foreign !== undefined) throw damagedBackup(backup, foreign);
+      if (begun !== manifest.checksum) await markUnfinished(target, manifest);
       work.progress?.expect(bytesOf(manifest));
       await restoreAll(backup, target, manifest, watchOf(work));
       await rm(target.unfinished);
       await syncDirectory(target.root);
-      return totalsOf(manifest);
+      return { ...totalsOf(manifest), authentication };
     });
   } catch (error) {
     throw fullDisk(error, target.root, "Make room and run the same command again, or remove the folder.");
   }
 }
 
-/** Empty, or begun from the very same backup: then what is whole of it is not copied again. */
-async function prepareTarget(target: Layout, { checksum }: SealedManifest): Promise<void> {
+/**
+ * Empty, or begun from the very same backup: then what is whole of it is not copied again. Returns the checksum
+ * of the backup that was begun.
+ */
+async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
   const begun = names.includes("restore.unfinished") ? await readFile(target.unfinished, "utf8") : undefined;
   if (begun === undefined && names.length > 0) {
@@ -61,9 +71,14 @@ async function prepareTarget(target: Layout, { checksum }: SealedManifest): Prom
       "Remove the folder, or name another one.",
     ]);
   }
-  const firstMade = await mkdir(target.root, { recursive: true });
-  // Never taken away in order to be written again: without it the directory would look whole.
-  if (begun !== checksum) await writeWhole(target.unfinished, Buffer.from(checksum));
+  return begun;
+}
+
+/** Never while the marker is there: without it, while it is replaced, the directory would look whole. */
+async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
+  const firstMade = await mkdir(target.root, { recursive: true, mode: privateFolder });
+  tightenDirectory(target);
+  await writeWhole(target.unfinished, Buffer.from(checksum));
   await syncDirectory(target.root);
   syncAbove(target.root, firstMade);
 }
@@ -85,11 +100,13 @@ async function restoreAll(
   manifest: SealedManifest,
   watch: Watch,
 ): Promise<void> {
-  for (const path of [target.processes, target.trash, target.buckets]) await mkdir(path, { recursive: true });
+  for (const path of [target.processes, target.trash, target.buckets])
+    await mkdir(path, { recursive: true, mode: privateFolder });
   const folders = new Map<string, FolderMaker>();
   for (const { id } of manifest.buckets) {
     const { blobs, segments, open, pins } = bucketPaths(target, id);
-    for (const path of [blobs, segments, open, pins]) await mkdir(path, { recursive: true });
+    for (const path of [blobs, segments, open, pins])
+      await mkdir(path, { recursive: true, mode: privateFolder });
     folders.set(id, createFolderMaker(blobs));
   }
   await walkBackup(backup, manifest, {
@@ -105,9 +122,7 @@ async function restoreAll(
       await restoreBlob(blob, from, to, watch);
     },
     damage(what) {
-      throw new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
-        `Find out all that is damaged: store restore --verify --from ${backup.root}`,
-      ]);
+      throw damagedBackup(backup, what);
     },
   });
   for (const [id, made] of folders) {
@@ -118,6 +133,12 @@ async function restoreAll(
   }
   await syncDirectory(target.buckets);
   await syncDirectory(target.root);
+}
+
+function damagedBackup({ root }: BackupLayout, what: string): BackupError {
+  return new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
+    `Find out all that is damaged: store restore --verify --from ${root}`,
+  ]);
 }
 
 async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Watch): Promise<void> {

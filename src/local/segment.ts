@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { syncDirectory } from "./directory-sync.ts";
 import { isMissing } from "./disk-errors.ts";
-import { markerName } from "./folders.ts";
-import { type BucketPaths, newName } from "./layout.ts";
+import { type BucketPaths, markerName, newName } from "./layout.ts";
+import { privateFile, privateFolder } from "./private-files.ts";
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
@@ -35,7 +35,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
   const name = newName();
   const path = join(paths.segments, name);
   const marker = join(paths.open, markerName(name, processName));
-  await writeFile(marker, "");
+  await writeFile(marker, "", { mode: privateFile });
   const file = await createDurably(paths, path).catch((error: unknown) => {
     for (const left of [path, marker]) rmSync(left, { force: true });
     throw error;
@@ -113,14 +113,14 @@ async function createDurably(paths: BucketPaths, path: string): Promise<number> 
 async function createFile(paths: BucketPaths, path: string): Promise<number> {
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
   try {
-    return await openFile(path, flags, 0o600);
+    return await openFile(path, flags, privateFile);
   } catch (error) {
     if (!isMissing(error)) throw error;
     // A bucket of an earlier Store has no folder for them yet. Without its own folder it was deleted.
-    await mkdir(paths.segments).catch((reason: NodeJS.ErrnoException) => {
+    await mkdir(paths.segments, { mode: privateFolder }).catch((reason: NodeJS.ErrnoException) => {
       if (reason.code !== "EEXIST") throw reason;
     });
     await syncDirectory(paths.directory);
-    return openFile(path, flags, 0o600);
+    return openFile(path, flags, privateFile);
   }
 }

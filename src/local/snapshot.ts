@@ -9,6 +9,7 @@ import { StoreError } from "../model/errors.ts";
 import { auditBucket } from "./audit.ts";
 import { type Database, openDatabase, pragma, readingError } from "./database.ts";
 import type { Watch } from "./file-copy.ts";
+import { createPrivately } from "./private-files.ts";
 import { createQueries, type Queries } from "./queries.ts";
 import { schemaVersion } from "./schema.ts";
 
@@ -16,6 +17,7 @@ const pagesAtOnce = 256;
 
 export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
   rmSync(to, { force: true });
+  createPrivately(to);
   const source = openDatabase(from, { role: "reader" });
   try {
     // The transaction begins with its first read. Without it each write of another process would begin the

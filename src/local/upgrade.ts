@@ -3,8 +3,10 @@
 //
 // The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
 // had no events, and only two settings of a bucket. The third had no segments.
+import { dirname } from "node:path";
 import { verifiedText } from "./checked.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./database.ts";
+import { tightenBucket } from "./private-files.ts";
 import {
   bucketChecksum,
   buriedBlobChecksum,
@@ -35,6 +37,7 @@ function missing<T>(steps: readonly T[], database: Database): readonly T[] {
 
 /** Opens a bucket's database as this Store knows it. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
+  tightenBucket(dirname(path));
   const database = openDatabase(path, { role });
   try {
     if (missing(bucketSteps, database).length > 0) upgradeBucket(path);

@@ -5,9 +5,11 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "no
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createUnframer, frame } from "./frames.ts";
+import { createUnframer, frame, mostFrameBytes, type Unframer } from "./frames.ts";
 import type { Layout } from "./layout.ts";
-import type { Reply, Request } from "./writer-messages.ts";
+import { privateFile } from "./private-files.ts";
+import type { Reply } from "./writer-messages.ts";
+import { type GuestRequest, readRequest } from "./writer-shapes.ts";
 
 export interface WriterDoor {
   /** Nobody comes in any more, and who is in must go. */
@@ -17,39 +19,83 @@ export interface WriterDoor {
 /** Sockets are not kept in the data directory: its path may be longer than a socket's may be. */
 const folderPrefix = "store-writer-";
 
+/** Processes of a server, and commands beside it: far fewer than these. */
+const mostGuests = 128;
+/** Bytes of unfinished messages, of all guests together. */
+const mostWaitingBytes = 4 * mostFrameBytes;
+/** Replies that a guest does not read. */
+const mostUnreadBytes = 8 * 1024 * 1024;
+/** A guest that has asked for so much waits for replies before more is read from it. */
+const mostUnanswered = 1024;
+
 export function openWriterDoor(
   layout: Layout,
-  onRequest: (request: Request, reply: (reply: Reply) => void) => void,
+  onRequest: (request: GuestRequest, reply: (reply: Reply) => void) => void,
 ): WriterDoor {
   removeFolder(knownDoor(layout));
   const path = join(mkdtempSync(join(tmpdir(), folderPrefix)), "socket");
-  const guests = new Set<Socket>();
-  const server = createServer((guest) => {
-    guests.add(guest);
+  const guests = new Map<Socket, Unframer>();
+
+  function waitingBytes(): number {
+    let bytes = 0;
+    for (const { waiting } of guests.values()) bytes += waiting;
+    return bytes;
+  }
+
+  function receive(guest: Socket): void {
+    let unanswered = 0;
     const reply = (reply: Reply) => {
-      if (guest.writable) guest.write(frame(reply));
+      if (--unanswered < mostUnanswered && guest.isPaused()) guest.resume();
+      if (!guest.writable) return;
+      guest.write(frame(reply));
+      if (guest.writableLength > mostUnreadBytes) refuse(guest, "it does not read the replies");
     };
-    guest.on(
-      "data",
-      createUnframer<Request>((request) => onRequest(request, reply)),
-    );
+    const unframer = createUnframer((message) => {
+      const request = readRequest(message);
+      if (++unanswered >= mostUnanswered) guest.pause();
+      onRequest(request, reply);
+    });
+    guests.set(guest, unframer);
+    guest.on("data", (chunk) => {
+      if (guest.destroyed) return;
+      try {
+        unframer.take(chunk);
+      } catch (error) {
+        return refuse(guest, `it sent ${error instanceof Error ? error.message : String(error)}`);
+      }
+      if (waitingBytes() > mostWaitingBytes) refuse(guest, "too much is being sent at once");
+    });
     // A guest that was killed is gone; what it asked for is done all the same.
     guest.on("error", () => guest.destroy());
     guest.on("close", () => guests.delete(guest));
-  });
+  }
+
+  const server = createServer(receive);
+  server.maxConnections = mostGuests;
   // Without a door everybody commits for themselves.
   server.on("error", close);
+  server.on("drop", () => warn(`more than ${mostGuests} processes want to commit through this one`));
   server.listen(path);
-  writeFileSync(`${layout.writerDoor}.new`, path);
+  writeFileSync(`${layout.writerDoor}.new`, path, { mode: privateFile });
   renameSync(`${layout.writerDoor}.new`, layout.writerDoor);
 
   function close(): void {
     if (knownDoor(layout) === path) rmSync(layout.writerDoor, { force: true });
     server.close();
-    for (const guest of guests) guest.destroy();
+    for (const guest of guests.keys()) guest.destroy();
     removeFolder(path);
   }
   return { close };
+}
+
+/** That connection alone ends: the process at its other end finds out, and commits for itself. */
+function refuse(guest: Socket, why: string): void {
+  guest.destroy();
+  warn(`the connection of a process that commits through this one was closed, because ${why}`);
+}
+
+function warn(what: string): void {
+  process.emitWarning(`${what[0]!.toUpperCase()}${what.slice(1)}.`, "StoreWarning");
 }
 
 /** Where the door is, or was: whoever opened it may have been killed. */

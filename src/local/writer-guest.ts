@@ -1,10 +1,11 @@
 // A process that lets another commit for it: it sends its jobs through the writer's door.
 import { connect, type Socket } from "node:net";
 import { StoreError } from "../model/errors.ts";
-import { createUnframer, frame } from "./frames.ts";
+import { createUnframer, frame, mostFrameBytes } from "./frames.ts";
 import type { Layout } from "./layout.ts";
 import { knownDoor } from "./writer-door.ts";
-import type { Committer, Reply } from "./writer-messages.ts";
+import type { Committer, Job } from "./writer-messages.ts";
+import { isReply, isResultOf } from "./writer-shapes.ts";
 
 /** Undefined when nobody commits for others here. */
 export async function visitWriter(layout: Layout): Promise<Committer | undefined> {
@@ -21,7 +22,7 @@ function connected(path: string): Promise<Socket | undefined> {
 }
 
 function guest(socket: Socket): Committer {
-  const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
+  const asked = new Map<number, { job: Job; resolve(result: unknown): void; reject(error: unknown): void }>();
   let nextId = 1;
   let isOpen = true;
   let isClosing = false;
@@ -39,23 +40,36 @@ function guest(socket: Socket): Committer {
     for (const { reject } of asked.values()) reject(unknownOutcome());
     asked.clear();
   });
-  socket.on(
-    "data",
-    createUnframer<Reply>(({ id, result }) => {
-      const question = asked.get(id);
-      asked.delete(id);
-      if (asked.size === 0) rest();
-      question?.resolve(result);
-    }),
-  );
+  const unframer = createUnframer((message) => {
+    if (!isReply(message)) throw new TypeError("a message that is not a reply");
+    const question = asked.get(message.id);
+    if (question === undefined || !isResultOf(question.job, message.result))
+      throw new TypeError("a reply that does not fit what was asked");
+    asked.delete(message.id);
+    if (asked.size === 0) rest();
+    question.resolve(message.result);
+  });
+  socket.on("data", (chunk) => {
+    if (socket.destroyed) return;
+    try {
+      unframer.take(chunk);
+    } catch (error) {
+      // What was asked is rejected as unknown when the connection is closed.
+      socket.destroy();
+      const what = error instanceof Error ? error.message : String(error);
+      process.emitWarning(`The process that commits for this one sent ${what}.`, "StoreWarning");
+    }
+  });
   return {
     isOpen: () => isOpen,
     ask(job) {
       return new Promise((resolve, reject) => {
         const id = nextId++;
+        const framed = frame({ ...job, id });
+        if (framed.length > mostFrameBytes) throw tooLarge();
         socket.ref();
-        asked.set(id, { resolve, reject });
-        socket.write(frame({ ...job, id }));
+        asked.set(id, { job, resolve, reject });
+        socket.write(framed);
       });
     },
     async close() {
@@ -63,6 +77,13 @@ function guest(socket: Socket): Committer {
       if (asked.size === 0) rest();
     },
   };
+}
+
+function tooLarge(): StoreError {
+  return new StoreError("ServiceUnavailable", {
+    detail: "Too much is to be written at the same time. Please try again.",
+    notDone: true,
+  });
 }
 
 function unknownOutcome(): StoreError {

@@ -8,6 +8,8 @@ export interface WriterData {
   readonly processName: string;
   /** Where it counts. */
   readonly figures: SharedArrayBuffer;
+  /** How long a commit waits for the write lock of another process. */
+  readonly busyMilliseconds: number;
 }
 
 /** Changes to one bucket that are committed together, each with an outcome of its own. */

@@ -33,7 +33,7 @@ import { createVacuum } from "./vacuum.ts";
 import { openWriterDoor, type WriterDoor } from "./writer-door.ts";
 import type { Failure, Outcome, Reply, Request, WriterData } from "./writer-messages.ts";
 
-const { layout, processName, figures } = workerData as WriterData;
+const { layout, processName, figures, busyMilliseconds } = workerData as WriterData;
 const { committed } = writerFigures(figures);
 const port = parentPort!;
 const registry = withDurableLog(layout.registry, openDatabase(layout.registry, { role: "writer" }));
@@ -75,7 +75,7 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
     return inTransaction(
       database,
       () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
-      (seconds) => committed(changes.length, seconds),
+      { onSynced: (seconds) => committed(changes.length, seconds), busyMilliseconds },
     );
   } catch (error) {
     const code = sqliteCode(error);
@@ -175,6 +175,8 @@ function foldAway(database: Database): void {
 
 interface Asked<R extends Request = Request> {
   readonly request: R;
+  /** Of a commit of another process: its changes, group by group, checked already. */
+  readonly changes?: readonly (readonly WireChange[])[];
   reply(reply: Reply): void;
 }
 
@@ -186,9 +188,9 @@ const mostChanges = 1024;
 /** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
 function commitAll(commits: readonly Asked<CommitRequest>[]): void {
   const changes = new Map<string, WireChange[]>();
-  for (const { request } of commits) {
-    for (const group of request.groups) {
-      const own = unpackChanges(group.changes);
+  for (const { request, changes: unpacked } of commits) {
+    for (const [i, group] of request.groups.entries()) {
+      const own = unpacked?.[i]?.slice() ?? unpackChanges(group.changes);
       const all = changes.get(group.bucketId);
       if (all === undefined) changes.set(group.bucketId, own);
       else all.push(...own);
@@ -267,8 +269,8 @@ function work(): void {
 let door: WriterDoor | undefined;
 
 function openDoor(): void {
-  door ??= openWriterDoor(layout, (request, reply) => {
-    asked.push({ request, reply });
+  door ??= openWriterDoor(layout, ({ request, changes }, reply) => {
+    asked.push({ request, changes, reply });
     // Not at once: what other guests have sent by now goes into the same transaction.
     if (asked.length === 1) setImmediate(work);
   });

@@ -144,6 +144,8 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
     return new StoreError("ServiceUnavailable", {
       detail: "Other processes kept the bucket's database locked for too long. Please try again.",
       cause,
+      // The lock is taken before anything is changed.
+      notDone: true,
     });
   }
   if (isDamage(code)) {

@@ -205,6 +205,8 @@ function commit(bucket: Bucket, change: Change): "committed" | "conflict" {
 
 function holds(bucket: Bucket, check: Check): boolean {
   if (check.kind === "object") return bucket.objects.get(check.key)?.record.version === check.version;
+  if (check.kind === "setting")
+    return JSON.stringify(bucket.settings[check.name]) === JSON.stringify(check.value);
   const upload = bucket.uploads.get(check.key)?.get(check.id);
   if (upload === undefined || upload.record.state !== "active") return false;
   return check.revision === undefined || check.revision === upload.revision;

@@ -3,20 +3,14 @@
 import { countExchanges, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import type { FromObserver, ToObserver } from "./observer-messages.ts";
 import { requestLine } from "./request-line.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 /** What the operator wants of it. */
 export interface Observing {
   readonly counts: boolean;
   readonly logs: boolean;
 }
-
-/** What a supervisor says to a process that serves; and what that says to it. */
-export type ToObserver = { readonly kind: "tell figures" } | { readonly kind: "lines taken" };
-export type FromObserver =
-  | { readonly kind: "figures"; readonly snapshot: Snapshot }
-  | { readonly kind: "request lines"; readonly text: string };
 
 export const droppedLines = {
   name: "store_request_log_dropped_total",

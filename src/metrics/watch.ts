@@ -1,6 +1,7 @@
 // The supervisor's side of the processes it observes: their figures as one, and their lines to whoever writes them.
 import { createGathering } from "./gathering.ts";
-import type { FromObserver, Observing, ToObserver } from "./observer.ts";
+import type { Observing } from "./observer.ts";
+import type { FromObserver, ToObserver } from "./observer-messages.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface WatchOptions {

@@ -7,7 +7,7 @@ export interface BackupTotals {
   readonly bytes: number;
 }
 
-export interface RestoreReport extends BackupTotals {
+export interface BackupSummary extends BackupTotals {
   /** When it was made, in milliseconds since the epoch. */
   readonly made: number;
   /** Files of bodies in the backup. */
@@ -18,7 +18,18 @@ export interface RestoreReport extends BackupTotals {
   readonly elsewhere: readonly string[];
 }
 
-export interface BackupReport extends RestoreReport {
+/**
+ * How far a backup's manifest was authenticated: by the key that was given; by the key inside the backup, which
+ * proves only that both fit together; not at all, because no key is at hand; not at all, because an earlier
+ * Store made the backup; or not at all, because the store had no key.
+ */
+export type Authentication = "verified" | "own key" | "unverified" | "missing" | "no key";
+
+export interface RestoreReport extends BackupSummary {
+  readonly authentication: Authentication;
+}
+
+export interface BackupReport extends BackupSummary {
   /** How many of them this run has copied; the others were there from an earlier one. */
   readonly copiedFiles: number;
   readonly copiedBytes: number;
@@ -49,6 +60,15 @@ export interface BackupOptions extends BackupWork {
   readonly companions?: readonly string[];
   /** Names of such files that are left out on purpose, or kept in another place. */
   readonly elsewhere?: readonly string[];
+  /** The store's secret key, if it has one by the time the manifest is written. */
+  readonly secretKey?: () => Uint8Array | undefined;
+}
+
+export interface RestoreOptions extends BackupWork {
+  /** The secret key of the store that was backed up. */
+  readonly secretKey?: Uint8Array | undefined;
+  /** The companion that holds the key, when the backup has it. */
+  readonly keyCompanion?: string | undefined;
 }
 
 /** Why a backup cannot be made, or is not taken: told to whoever asked for it, with what to do about it. */

@@ -25,6 +25,7 @@ const reasons = {
   ServiceUnavailable: [10043, "The storage behind this service cannot be reached. Please try again."],
   InsufficientStorage: [10044, "The disk is full: delete objects or add space, then try again."],
   UnevenParts: [10048, "All non-trailing parts must have the same length."],
+  TooManyUploads: [10058, "Too many multipart uploads are open: complete or abort some, then try again."],
   InvalidStorageClass: [10062, "The storage class specified is not valid."],
   BucketConflict: [10073, "The bucket name is already taken."],
   EntityTooLarge: [100100, "Your proposed upload exceeds the maximum allowed object size."],
@@ -55,6 +56,8 @@ export interface StoreErrorOptions {
   /** Words that say more than the reason's own. */
   readonly detail?: string | undefined;
   readonly cause?: unknown;
+  /** The change was certainly not made: the database was busy, or could not be asked at all. */
+  readonly notDone?: true | undefined;
 }
 
 export class StoreError extends Error {
@@ -64,6 +67,8 @@ export class StoreError extends Error {
   readonly action: Action | undefined;
   /** The message without the action and the code. */
   readonly detail: string;
+  /** Whether the change was certainly not made, where the reason alone leaves that open. */
+  readonly isNotDone: boolean;
 
   constructor(reason: Reason, options: StoreErrorOptions = {}) {
     const [code, standard] = reasons[reason];
@@ -74,13 +79,20 @@ export class StoreError extends Error {
     this.code = code;
     this.action = options.action;
     this.detail = detail;
+    this.isNotDone = options.notDone === true;
   }
+}
+
+/** Whether a commit that failed so may yet turn out to have happened: then its bytes must stay. */
+export function isOutcomeUnknown(error: unknown): boolean {
+  return error instanceof StoreError && error.reason === "ServiceUnavailable" && !error.isNotDone;
 }
 
 /** The same error, told as part of an action. Errors that are not the store's own pass as they are. */
 export function during(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
-  const told = new StoreError(error.reason, { action, detail: error.detail, cause: error.cause });
+  const { reason, detail, cause, isNotDone } = error;
+  const told = new StoreError(reason, { action, detail, cause, ...(isNotDone ? { notDone: true } : {}) });
   // The stack of the place that found the fault, under the words that name the action.
   if (error.stack !== undefined) told.stack = error.stack.replace(error.message, told.message);
   return told;

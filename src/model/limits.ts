@@ -18,6 +18,8 @@ export const limits = {
   /** Smallest part but the last that the S3 API takes. */
   s3PartBytes: 5 * MiB,
   uploadLifetime: 7 * 24 * 3600 * 1000,
+  /** Open at one time in a bucket, unless the engine is opened with another number. */
+  openUploads: 100_000,
   /** How long an ended upload is remembered, so that a repeated complete or abort can be told apart. */
   endedUploadMemory: 7 * 24 * 3600 * 1000,
   ssecKeyBytes: 32,

@@ -33,7 +33,11 @@ export function checkLocation(value: unknown): Location {
         'openStore needs two places of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
       );
     }
-    return value;
+    const scheme = value === "memory:" ? undefined : schemeOf(value);
+    if (scheme === undefined) return value;
+    throw new TypeError(
+      `openStore does not know "${scheme}": it needs ${forms}. A directory of such a name begins with "./".`,
+    );
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new TypeError(`openStore needs ${forms}.`);
@@ -87,6 +91,11 @@ export function blobsFault(place: string): string | undefined {
   if (!/^s3:\/\//i.test(place)) return "must begin with s3:// or file:///";
   if (!/^s3:\/\/[^/]*@/i.test(place)) return "has no key and secret in it";
   return /@[^/@]+\/[^/]+/.test(place) ? undefined : "names no host with a bucket";
+}
+
+/** With its colon, in lower case. A single letter is the drive of a path and not a scheme. */
+export function schemeOf(text: string): string | undefined {
+  return /^[a-z][a-z0-9+.-]{1,30}:/i.exec(text)?.[0].toLowerCase();
 }
 
 /** For people, and for telling one store from another. */

@@ -33,6 +33,8 @@ export interface Encryption {
   /** What the sealed data key is bound to: the version of a single put, the id of an upload. */
   readonly scope: string;
   readonly sealedKey: Uint8Array;
+  /** Of a single put: the checksums of the plain bytes, for those who bring the key. */
+  readonly sealedChecksums?: Uint8Array;
 }
 
 export interface Metadata {

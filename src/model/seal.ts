@@ -4,6 +4,14 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export const secretKeyBytes = 32;
 
+/** 64 hex digits, or base64 of 32 bytes with or without its padding, in either alphabet. */
+export function parseSecretKey(text: string): Uint8Array | undefined {
+  const written = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(written)) return Buffer.from(written, "hex");
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(written)) return undefined;
+  return Buffer.from(written, "base64");
+}
+
 const form = "v1.";
 const nonceBytes = 12;
 const tagBytes = 16;

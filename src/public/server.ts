@@ -3,6 +3,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -19,6 +20,9 @@ export interface PublicOptions {
   readonly opens: "at once" | "when a bucket is public";
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Told when it was opened later on. */
@@ -38,7 +42,8 @@ const knownMilliseconds = 1000;
 const againMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, domains, tls, trusted, log } = options;
+  const { engine, documents, host, port, domains, tls, trusted, probe, log } = options;
+  const limits = shareOf(options.limits, supervisorShare);
   let known: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
     const now = performance.now();
@@ -48,7 +53,7 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const peers = trusted.length === 0 ? undefined : trustedPeers(trusted);
-  const open = () => listen(handler, { host, port }, { tls, trusted: peers });
+  const open = () => listen(handler, { host, port }, { tls, trusted: peers, limits, probe });
 
   let listening: Listening | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -5,6 +5,7 @@ import type { Caller } from "./authorize.ts";
 import { type Claim, readClaim } from "./claim.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
+import type { FailedSignatures } from "./failed-signatures.ts";
 import type { Query, S3Request } from "./request.ts";
 
 /** What the chunks of a body are signed with, one after the other. */
@@ -26,6 +27,8 @@ export interface AuthenticateOptions {
   readonly credentials: Pick<Credentials, "find">;
   readonly regions: readonly string[];
   readonly now: () => number;
+  /** Without it, wrong signatures are not counted. */
+  readonly failures?: FailedSignatures | undefined;
   /** Told of each key that has signed what it asks. */
   readonly used?: ((accessKeyId: string) => void) | undefined;
 }
@@ -36,7 +39,8 @@ export async function authenticate(
 ): Promise<Authentication> {
   const claim = readClaim(request, options.regions, options.now());
   const { accessKeyId, scope, payload, time, signature } = claim;
-  const credential = active(accessKeyId, await options.credentials.find(accessKeyId));
+  const address = () => request.http.address();
+  const credential = await countedCredential(options, address, accessKeyId);
   const { text, canonical } = signedTexts(request, claim, signedHeaders(request, claim));
   for (const secret of credential.secrets) {
     const key = cachedKey(secret, scope);
@@ -45,6 +49,7 @@ export async function authenticate(
       return { caller: credential, payload, signed: { key, scope, time, signature } };
     }
   }
+  options.failures?.note(address, accessKeyId);
   throw new S3Error("SignatureDoesNotMatch", {
     details: {
       AWSAccessKeyId: accessKeyId,
@@ -55,11 +60,16 @@ export async function authenticate(
   });
 }
 
-export async function activeCredential(
-  credentials: Pick<Credentials, "find">,
+/** The key that a signature is said to be of, unless too many were wrong of late. */
+export async function countedCredential(
+  { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
+  address: () => string,
   accessKeyId: string,
 ): Promise<Credential> {
-  return active(accessKeyId, await credentials.find(accessKeyId));
+  failures?.check(address, accessKeyId);
+  const credential = await credentials.find(accessKeyId);
+  if (credential?.state !== "active") failures?.note(address, accessKeyId);
+  return active(accessKeyId, credential);
 }
 
 function active(accessKeyId: string, credential: Credential | undefined): Credential {
@@ -77,9 +87,12 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
     const name = rawHeaders[i]!.toLowerCase();
     const value = rawHeaders[i + 1]!.trim();
     const before = values.get(name);
+    if (before !== undefined && name === "authorization") throw secondAuthorization();
     values.set(name, before === undefined ? value : `${before},${value}`);
   }
   const signed = new Set(names);
+  // A name repeated would repeat its value in what is hashed: 60 KiB of headers would become hundreds of MiB.
+  if (signed.size !== names.length) throw repeatedName(form);
   const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signed.has(name));
   if (!signed.has("host")) unsigned.push("host");
   // The hash of an unsigned body is part of what is signed anyway.
@@ -91,6 +104,20 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
     });
   }
   return names.map((name) => [name, values.get(name) ?? ""]);
+}
+
+/** Another server on the way may have looked at the other one. */
+function secondAuthorization(): S3Error {
+  return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
+}
+
+function repeatedName(form: Claim["form"]): S3Error {
+  return new S3Error(
+    form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError",
+    {
+      message: "SignedHeaders must list each header once.",
+    },
+  );
 }
 
 interface SignedTexts {

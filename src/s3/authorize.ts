@@ -3,19 +3,14 @@ import type { Engine } from "../engine/engine.ts";
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { type CredentialInfo, ownerOf } from "./credentials.ts";
 import { S3Error } from "./errors.ts";
-import { allows, type Right } from "./grants.ts";
+import { allows, allowsOn, type Right } from "./grants.ts";
 import type { Operation } from "./operation.ts";
 
 export type Caller = Pick<CredentialInfo, "accessKeyId" | "account" | "grants">;
 
 /** A key reaches what its account owns, as far as its grants go, and of others what is granted by name. */
 export function mayReach({ account, grants }: Caller, bucket: BucketRecord, right: Right): boolean {
-  if (bucket.account === account) return allows(grants, bucket.name, right);
-  return allows(
-    (grants ?? []).filter((grant) => grant.bucket === bucket.name),
-    bucket.name,
-    right,
-  );
+  return allowsOn(grants, bucket, right, bucket.account === account);
 }
 
 /** Whether the key may do something in the bucket, so that a listing shows it. */

@@ -157,6 +157,10 @@ function readQueryFields(query: Query): SaidInQuery {
   const credential = field("X-Amz-Credential").split("/");
   const signedHeaders = field("X-Amz-SignedHeaders").split(";");
   const signature = field("X-Amz-Signature");
+  // The others are signed as often as they stand there.
+  if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
+    throw flaw("X-Amz-Signature must be given once.");
+  }
   const sent = parseAmzTime(time);
   if (sent === undefined) {
     throw flaw("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");

@@ -1,13 +1,33 @@
 // Access keys of the S3 API. A signature is checked with the secret itself and not with a hash of it, so the
 // secret is kept, sealed under the store's secret key. When a key was last used is kept apart.
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
-import { checkBucketName, defaultAccount } from "../model/bucket.ts";
-import { seal, unseal } from "../model/seal.ts";
+import { type BucketRecord, defaultAccount } from "../model/bucket.ts";
+import { type FindBucket, grantBinder, isGrantOn, isUnbound } from "./credential-grants.ts";
+import {
+  type CredentialFields,
+  credentialKind as kind,
+  type OpenCredential,
+  openCredential,
+  type StoredCredential,
+  sealCredential,
+  storedOf,
+  withFields,
+} from "./credential-record.ts";
 import type { Grant } from "./grants.ts";
 import { forgetUse, writtenUses } from "./key-uses.ts";
+import {
+  CredentialError,
+  checkAccount,
+  checkGranted,
+  merged,
+  newAccessKeyId,
+  newSecret,
+} from "./new-credential.ts";
 
+export { boundGrants } from "./credential-grants.ts";
 export { allows, type Grant, parseDuration, parseGrant, type Right } from "./grants.ts";
+export { CredentialError } from "./new-credential.ts";
 
 /** What is told of a key to anybody who may list them. */
 export interface CredentialInfo {
@@ -53,39 +73,45 @@ export interface Credentials {
   enable(accessKeyId: string): Promise<boolean>;
   /** Gives it a new secret; the one before is taken for as many milliseconds more. */
   rotate(accessKeyId: string, keepPrevious?: number): Promise<Credential | undefined>;
+  /** Binds grants of earlier versions to the buckets that have their names now, and drops those that name none. */
+  bindGrants(find: FindBucket): Promise<void>;
+  /** Drops every grant on a bucket that was deleted. */
+  dropGrants(bucket: BucketRecord): Promise<void>;
 }
 
-/** A key that cannot be made, or one that cannot be opened; the message never holds a secret. */
-export class CredentialError extends Error {
-  override readonly name = "CredentialError";
-}
-
-/** As kept: the secrets sealed, everything else readable. */
-interface Stored {
-  readonly account: string;
-  readonly grants?: readonly Grant[];
-  readonly created: number;
-  readonly expires?: number;
-  readonly disabled?: true;
-  readonly secret: string;
-  readonly previous?: { readonly secret: string; readonly until: number };
-}
-
-const kind = "credential";
-const mostKnown = 1000;
 const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
-const accountShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-export function createCredentials(documents: Documents, key: Uint8Array, now: () => number): Credentials {
+/** The key as a function is asked for when it is needed: not to list keys, nor where no grant is to be dropped. */
+export function createCredentials(
+  documents: Documents,
+  secretKey: Uint8Array | (() => Uint8Array),
+  now: () => number,
+): Credentials {
+  let loaded: Uint8Array | undefined;
+  const masterKey = () => {
+    loaded ??= typeof secretKey === "function" ? secretKey() : secretKey;
+    return loaded;
+  };
+
   function read(accessKeyId: string): Promise<Document | undefined> {
     return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
+  }
+
+  /** By what they were opened from: opening one costs as much as the rest of a small request. */
+  const known = new WeakMap<StoredCredential, OpenCredential>();
+
+  function opened(accessKeyId: string, stored: StoredCredential): OpenCredential {
+    const open = known.get(stored) ?? openCredential(masterKey(), accessKeyId, stored);
+    if (open === undefined) throw unopened(accessKeyId);
+    known.set(stored, open);
+    return open;
   }
 
   /** What the change makes of a key, committed on what it was; undefined when there is none. */
   async function update(
     accessKeyId: string,
-    change: (stored: Stored) => Stored,
-  ): Promise<Stored | undefined> {
+    change: (stored: StoredCredential) => StoredCredential,
+  ): Promise<StoredCredential | undefined> {
     for (;;) {
       const document = await read(accessKeyId);
       if (document === undefined) return undefined;
@@ -95,28 +121,38 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
     }
   }
 
-  /** By what they were sealed to: opening one costs as much as the rest of a small request. */
-  const known = new Map<string, string>();
-
-  function opened(accessKeyId: string, sealed: string): string {
-    const name = `${accessKeyId} ${sealed}`;
-    const secret = known.get(name) ?? unseal(key, [kind, accessKeyId], sealed);
-    if (secret !== undefined) {
-      if (known.size >= mostKnown) known.clear();
-      known.set(name, secret);
-      return secret;
-    }
-    throw new CredentialError(
-      `The access key ${accessKeyId} was sealed under another key than the one in use.\n` +
-        "  Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with,\n" +
-        `  or delete it with: store key delete ${accessKeyId}`,
+  async function updateFields(
+    accessKeyId: string,
+    change: (fields: CredentialFields) => CredentialFields,
+  ): Promise<boolean> {
+    const changed = await update(accessKeyId, (stored) =>
+      withFields(masterKey(), accessKeyId, stored, change),
     );
+    return changed !== undefined;
+  }
+
+  async function updateGrants(
+    isConcerned: (grant: Grant) => boolean,
+    changeOf: (grants: readonly Grant[]) => Promise<(grants: readonly Grant[]) => readonly Grant[]>,
+  ): Promise<void> {
+    for (const document of await documents.list(kind)) {
+      const { grants } = storedOf(document);
+      if (grants === undefined || !grants.some(isConcerned)) continue;
+      const change = await changeOf(grants);
+      await update(document.name, (stored) => {
+        // Changed without its key, it would never open again. Records of earlier versions are not sealed with it.
+        const isFixed =
+          stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
+        const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });
+        return isFixed ? stored : withFields(masterKey(), document.name, stored, changed);
+      });
+    }
   }
 
   /** Those that are the same at any time, by what they were made of. */
-  const lasting = new WeakMap<Stored, Credential>();
+  const lasting = new WeakMap<StoredCredential, Credential>();
 
-  function whole(accessKeyId: string, stored: Stored): Credential {
+  function whole(accessKeyId: string, stored: StoredCredential): Credential {
     const before = lasting.get(stored);
     if (before !== undefined) return before;
     const made = wholeNow(accessKeyId, stored);
@@ -124,11 +160,11 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
     return made;
   }
 
-  function wholeNow(accessKeyId: string, stored: Stored): Credential {
+  function wholeNow(accessKeyId: string, stored: StoredCredential): Credential {
     const info = infoOf(accessKeyId, stored, now());
-    const secretAccessKey = opened(accessKeyId, stored.secret);
-    const previous = info.previousUntil === undefined ? [] : [opened(accessKeyId, stored.previous!.secret)];
-    return { ...info, secretAccessKey, secrets: [secretAccessKey, ...previous] };
+    const { secret, previous } = opened(accessKeyId, stored);
+    const secrets = info.previousUntil === undefined ? [secret] : [secret, previous!.secret];
+    return { ...info, secretAccessKey: secret, secrets };
   }
 
   return {
@@ -143,13 +179,13 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
       }
       for (;;) {
         const accessKeyId = newAccessKeyId();
-        const stored: Stored = {
+        const fields: CredentialFields = {
           account,
           ...(grants === undefined ? {} : { grants: merged(grants) }),
           created,
           ...(expires === undefined ? {} : { expires }),
-          secret: seal(key, [kind, accessKeyId], newSecret()),
         };
+        const stored = sealCredential(masterKey(), accessKeyId, { fields, secret: newSecret() });
         const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
         if (outcome === "committed") return whole(accessKeyId, stored);
       }
@@ -171,23 +207,33 @@ export function createCredentials(documents: Documents, key: Uint8Array, now: ()
       if (isDeleted) await forgetUse(documents, accessKeyId);
       return isDeleted;
     },
-    async disable(accessKeyId) {
-      return (await update(accessKeyId, (stored) => ({ ...stored, disabled: true }))) !== undefined;
-    },
-    async enable(accessKeyId) {
-      return (await update(accessKeyId, ({ disabled: _, ...stored }) => stored)) !== undefined;
-    },
+    disable: (accessKeyId) => updateFields(accessKeyId, (fields) => ({ ...fields, disabled: true })),
+    enable: (accessKeyId) => updateFields(accessKeyId, ({ disabled: _, ...fields }) => fields),
     async rotate(accessKeyId, keepPrevious = 0) {
-      const secret = seal(key, [kind, accessKeyId], newSecret());
+      const secret = newSecret();
       const until = now() + keepPrevious;
-      const stored = await update(accessKeyId, ({ previous: _, ...before }) => ({
-        ...before,
-        secret,
-        ...(keepPrevious > 0 ? { previous: { secret: before.secret, until } } : {}),
-      }));
+      const stored = await update(accessKeyId, (before) => {
+        const { fields, secret: last } = opened(accessKeyId, before);
+        const previous = keepPrevious > 0 ? { secret: last, until } : undefined;
+        return sealCredential(masterKey(), accessKeyId, { fields, secret, previous });
+      });
       return stored === undefined ? undefined : whole(accessKeyId, stored);
     },
+    bindGrants: (find) => updateGrants(isUnbound, (grants) => grantBinder(grants, find)),
+    async dropGrants(bucket) {
+      const isOn = (grant: Grant) => isGrantOn(grant, bucket);
+      await updateGrants(isOn, async () => (grants) => grants.filter((grant) => !isOn(grant)));
+    },
   };
+}
+
+function unopened(accessKeyId: string): CredentialError {
+  return new CredentialError(
+    `The access key ${accessKeyId} does not open: it was sealed under another key than the one in use,\n` +
+      "  or its record was changed by hand.\n" +
+      "  Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with,\n" +
+      `  or delete it with: store key delete ${accessKeyId}`,
+  );
 }
 
 /** How the S3 API names an account as the owner of its buckets and objects. */
@@ -198,18 +244,7 @@ export function ownerOf(account: string): { readonly id: string; readonly displa
   };
 }
 
-/** A document that has not changed is the same one, and is taken apart once. */
-const taken = new WeakMap<Document, Stored>();
-
-function storedOf(document: Document): Stored {
-  const known = taken.get(document);
-  if (known !== undefined) return known;
-  const stored = JSON.parse(document.text) as Stored;
-  taken.set(document, stored);
-  return stored;
-}
-
-function infoOf(accessKeyId: string, stored: Stored, now: number): CredentialInfo {
+function infoOf(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
   const { account, grants, created, expires, disabled, previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {
@@ -221,43 +256,6 @@ function infoOf(accessKeyId: string, stored: Stored, now: number): CredentialInf
     state: disabled ? "disabled" : isExpired ? "expired" : "active",
     previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
   };
-}
-
-function checkAccount(account: string): void {
-  if (accountShape.test(account)) return;
-  throw new CredentialError(
-    `"${account}" cannot be an account's name: it is lowercase letters, digits and dashes, at most 63 of ` +
-      "them, a letter or digit at both ends.",
-  );
-}
-
-function checkGranted(bucket: string): void {
-  if (bucket === "*") return;
-  try {
-    checkBucketName(bucket);
-  } catch (cause) {
-    throw new CredentialError(`The grant names "${bucket}", which cannot be a bucket's name.`, { cause });
-  }
-}
-
-/** One grant a bucket. */
-function merged(grants: readonly Grant[]): Grant[] {
-  const byBucket = new Map<string, Grant>();
-  for (const { bucket, rights } of grants) {
-    const all = new Set([...(byBucket.get(bucket)?.rights ?? []), ...rights]);
-    byBucket.set(bucket, { bucket, rights: [...all] });
-  }
-  return [...byBucket.values()];
-}
-
-function newAccessKeyId(): string {
-  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  return `STORE${Array.from(randomBytes(15), (byte) => alphabet[byte & 31]).join("")}`;
-}
-
-/** 40 characters of base64url. */
-function newSecret(): string {
-  return randomBytes(30).toString("base64url");
 }
 
 function compare(a: string, b: string): number {

@@ -25,6 +25,12 @@ export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint
   const key = request.header(names.key);
   const md5 = request.header(names.md5);
   if (algorithm === undefined && key === undefined && md5 === undefined) return undefined;
+  if (!isPrivate(request)) {
+    throw new S3Error("InvalidRequest", {
+      message:
+        "Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.",
+    });
+  }
   if (algorithm === undefined) {
     throw invalid(
       "Requests specifying Server Side Encryption with Customer provided keys must provide a valid encryption algorithm.",
@@ -44,6 +50,15 @@ export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint
     throw invalid("The calculated MD5 hash of the key did not match the hash that was provided.");
   }
   return bytes;
+}
+
+const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
+
+/** TLS, to here or to a trusted proxy, or a client on this machine. A Unix socket has no address. */
+function isPrivate({ http }: S3Request): boolean {
+  if (http.scheme === "https") return true;
+  const address = http.address();
+  return address === "" || loopback.test(address);
 }
 
 function invalid(message: string): S3Error {

@@ -88,6 +88,7 @@ export const errors = {
     403,
     "The request signature we calculated does not match the signature you provided. Check your key and signing method.",
   ],
+  SlowDown: [503, "Please reduce your request rate."],
   TooManyBuckets: [400, "You have attempted to create more buckets than allowed."],
   XAmzContentSHA256Mismatch: [
     400,
@@ -101,6 +102,8 @@ export interface S3ErrorOptions {
   readonly message?: string | undefined;
   /** Further elements of the error document. */
   readonly details?: Readonly<Record<string, string>> | undefined;
+  /** When to try again; default: 1 for what is temporary (503). */
+  readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -109,12 +112,14 @@ export class S3Error extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly details: Readonly<Record<string, string>>;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, { message, details = {}, cause }: S3ErrorOptions = {}) {
+  constructor(code: ErrorCode, { message, details = {}, retryAfterSeconds, cause }: S3ErrorOptions = {}) {
     super(message ?? errors[code][1], cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = errors[code][0];
     this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds ?? (this.status === 503 ? 1 : undefined);
   }
 }
 
@@ -143,6 +148,7 @@ export const codeOfReason: Readonly<Record<Reason, ErrorCode>> = {
   ServiceUnavailable: "ServiceUnavailable",
   InsufficientStorage: "InsufficientStorage",
   UnevenParts: "InvalidPartOrder",
+  TooManyUploads: "SlowDown",
   InvalidStorageClass: "InvalidStorageClass",
   BucketConflict: "BucketAlreadyExists",
   EntityTooLarge: "EntityTooLarge",

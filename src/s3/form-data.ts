@@ -1,4 +1,5 @@
 // Reads multipart/form-data as browsers send it: fields first, bounded, then one file as a stream.
+import type { BudgetShare } from "./document-budget.ts";
 import { S3Error } from "./errors.ts";
 
 export interface Form {
@@ -22,13 +23,20 @@ export function boundaryOf(contentType: string | undefined): Buffer {
 }
 
 /** Everything before the file's bytes is read; they follow as they come. */
-export async function readForm(source: AsyncIterable<Uint8Array>, boundary: Buffer): Promise<Form> {
+export async function readForm(
+  source: AsyncIterable<Uint8Array>,
+  boundary: Buffer,
+  share: BudgetShare,
+): Promise<Form> {
   const chunks = source[Symbol.asyncIterator]();
+  const fields = new Map<string, string>();
+  let fieldBytes = 0;
   // The first boundary has no end of line before it.
   let rest: Buffer = Buffer.from("\r\n");
   const more = async () => {
     const { done, value } = await chunks.next();
     if (done === true) return false;
+    share.hold(fieldBytes + rest.length + value.length);
     rest = Buffer.concat([rest, value]);
     return true;
   };
@@ -49,15 +57,15 @@ export async function readForm(source: AsyncIterable<Uint8Array>, boundary: Buff
     }
   };
 
-  const fields = new Map<string, string>();
-  let fieldBytes = 0;
   if ((await until(boundary)).toString().trim() !== "") throw new S3Error("MalformedPOSTRequest");
   for (;;) {
     if ((await until("\r\n")).toString().trim() === "--") throw noFile();
     const text = (await until("\r\n\r\n")).toString("utf8");
     const head = headOf(text);
-    if (head.name === "file")
+    if (head.name === "file") {
+      share.hold(fieldBytes);
       return { fields, fileName: head.fileName, file: () => fileBytes(boundary, rest, chunks) };
+    }
     const value = await until(boundary);
     fieldBytes += value.length + text.length;
     if (fieldBytes > mostFieldBytes) throw new S3Error("MaxMessageLengthExceeded");

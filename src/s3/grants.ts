@@ -1,5 +1,6 @@
 // What an access key may do: rights on a bucket, or on every bucket of its account. And the short forms people
 // write grants and times in.
+import type { BucketRecord } from "../model/bucket.ts";
 
 /** Read and write objects, list a bucket's objects; admin is all of these, and the bucket itself. */
 export const rights = ["read", "write", "list", "admin"] as const;
@@ -9,6 +10,31 @@ export interface Grant {
   /** A bucket's name, or `*` for all of the account's. */
   readonly bucket: string;
   readonly rights: readonly Right[];
+  /** Which bucket of that name. Absent for `*`, and in records of earlier versions until they are bound. */
+  readonly identity?: string | undefined;
+}
+
+/** The same as long as the bucket exists, on every copy of the store, and of no other bucket of that name. */
+export function bucketIdentity({ created, account }: Pick<BucketRecord, "created" | "account">): string {
+  return `${created} ${account}`;
+}
+
+/** Whether the grants reach this very bucket; `*` reaches those of the key's own account. */
+export function allowsOn(
+  grants: readonly Grant[] | undefined,
+  bucket: BucketRecord,
+  right: Right,
+  isOwn: boolean,
+): boolean {
+  if (grants === undefined) return isOwn;
+  return grants.some((grant) => {
+    const isMeant = grant.bucket === "*" ? isOwn : grant.bucket === bucket.name && isBoundTo(grant, bucket);
+    return isMeant && (grant.rights.includes(right) || grant.rights.includes("admin"));
+  });
+}
+
+function isBoundTo({ identity }: Grant, bucket: BucketRecord): boolean {
+  return identity === undefined || identity === bucketIdentity(bucket);
 }
 
 /** Without any grants everything of the account is allowed. */

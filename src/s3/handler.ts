@@ -15,7 +15,9 @@ import { copyObject, uploadPartCopy } from "./copy.ts";
 import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./cors.ts";
 import type { Credentials } from "./credentials.ts";
 import { deleteObjects } from "./delete-objects.ts";
+import { type BudgetShare, createDocumentBudget } from "./document-budget.ts";
 import { codeOfReason, S3Error } from "./errors.ts";
+import { createFailedSignatures, type FailureLimits } from "./failed-signatures.ts";
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
 import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
 import { checkRefusedHeaders } from "./metadata.ts";
@@ -35,10 +37,14 @@ import { errorDocument } from "./xml.ts";
 
 export interface S3Options {
   readonly engine: Engine;
-  readonly credentials: Pick<Credentials, "find">;
+  readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
   /** Names in front of which a bucket's name may stand. */
   readonly domains: readonly string[];
+  /** Bytes of memory for documents and forms' fields that are read whole; default: 64 MiB. */
+  readonly documentBytes?: number | undefined;
   readonly now: () => number;
+  /** How many wrong signatures a client may send before it has to wait. */
+  readonly failureLimits?: FailureLimits | undefined;
   /** Told of each key that has signed what it asks. */
   readonly used?: ((accessKeyId: string) => void) | undefined;
   /** Told of every fault that is ours, with its request's id. */
@@ -121,7 +127,17 @@ export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Hand
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
   // Made once: an object that is put together by spreading has another shape each time, which costs whoever reads it.
-  const authentication = { ...options, regions };
+  const failures = createFailedSignatures(options.now, options.failureLimits);
+  const authentication = { ...options, regions, failures };
+  const budget = createDocumentBudget(options.documentBytes);
+  const { credentials } = options;
+  /** Grants of earlier versions name buckets alone: they are bound before the first request is answered. */
+  let binding = credentials
+    .bindGrants?.((name) => engine.bucket(name))
+    .catch((error: unknown) => log(`Grants could not be bound to their buckets: ${String(error)}`))
+    .then(() => {
+      binding = undefined;
+    });
 
   async function respond(http: HttpRequest, known: Known): Promise<S3Response> {
     const sent = readRequest(http);
@@ -129,19 +145,26 @@ export function createS3Handler(options: S3Options): HttpHandler {
     if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
     const operation = readOperation(request, domains);
     known.operation = operation;
+    if (binding !== undefined) await binding;
     if (operation.name === "PostObject") {
       const onKnown = ({ accessKeyId }: Caller, key: string) =>
         void Object.assign(known, { accessKeyId, operation: { ...operation, key } });
-      return postObject(request, operation, { ...authentication, onKnown });
+      return withShare("form", (share) =>
+        postObject(request, operation, { ...authentication, onKnown, share }),
+      );
     }
     const verified = await authenticate(sent, authentication);
     known.accessKeyId = verified.caller.accessKeyId;
     const owner = request.header("x-amz-expected-bucket-owner");
     const bucket = await authorize(engine, verified.caller, operation, owner);
     checkRefusedHeaders(request);
-    const payload = openPayload(request, verified);
-    const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
-    const response = await handles[operation.name](call);
+    const { name } = operation;
+    const response = await withShare("document", (share) => {
+      const payload = openPayload(request, verified, share);
+      const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
+      return handles[name](call);
+    });
+    if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
     const act = acts[operation.name];
     if (act !== undefined) {
       const who = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
@@ -149,6 +172,18 @@ export function createS3Handler(options: S3Options): HttpHandler {
       await options.noteAct?.({ act, subject: operation.bucket, by });
     }
     return response;
+  }
+
+  async function withShare<T>(
+    kind: "document" | "form",
+    run: (share: BudgetShare) => Promise<T>,
+  ): Promise<T> {
+    const share = budget.open(kind);
+    try {
+      return await run(share);
+    } finally {
+      share.release();
+    }
   }
 
   return async (http) => {
@@ -229,7 +264,9 @@ function errorResponse(told: S3Error, http: HttpRequest, id: string): S3Response
     ["Resource", resource],
     ["RequestId", id],
   ]);
-  return { status: told.status, headers: [["content-type", "application/xml"]], body };
+  const headers: [string, string][] = [["content-type", "application/xml"]];
+  if (told.retryAfterSeconds !== undefined) headers.push(["retry-after", String(told.retryAfterSeconds)]);
+  return { status: told.status, headers, body };
 }
 
 function toldError(error: unknown): S3Error {

@@ -24,6 +24,8 @@ export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
+    // SDKs and Terraform send it with every CreateBucket: false asks for nothing.
+    if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
     if (name.startsWith("x-amz-") && refused.some((pattern) => pattern.test(name))) {
       throw new S3Error("NotImplemented", { details: { Header: name } });
     }

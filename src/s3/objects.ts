@@ -32,11 +32,11 @@ export async function getObject(call: Call): Promise<S3Response> {
   if (outcome.outcome === "missing") throw noSuchKey(operation.key);
   if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
-  const isPartial = range !== undefined || part !== undefined;
+  const isPartial = isPartialContent(outcome, range, part);
   const headers = [
     ...objectHeaders(record, overridden),
     ...expirationHeader(call, record),
-    ...spanHeaders(outcome, part),
+    ...spanHeaders(outcome, part, isPartial),
     ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
   ];
   return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
@@ -56,11 +56,11 @@ export async function headObject(call: Call): Promise<S3Response> {
   if (clause !== undefined) return refusedRead(clause, record);
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
-  const isPartial = range !== undefined || part !== undefined;
+  const isPartial = isPartialContent(described, range, part);
   return answer(isPartial ? 206 : 200, [
     ...objectHeaders(record, overridden),
     ...expirationHeader(call, record),
-    ...spanHeaders(described, part),
+    ...spanHeaders(described, part, isPartial),
     ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
   ]);
 }
@@ -95,13 +95,23 @@ function spanChecksums({ record, range, parts }: Found, part: number | undefined
   return range.length === record.size ? checksumHeaders(record) : [];
 }
 
-function spanHeaders({ record, range, parts }: Found, part: number | undefined): [string, string][] {
+/** 206 needs Content-Range (RFC 9110 15.3.7), which no bytes at all cannot have: an empty part is answered 200. */
+function isPartialContent(
+  { range }: Found,
+  asked: RangeRequest | undefined,
+  part: number | undefined,
+): boolean {
+  return (asked !== undefined || part !== undefined) && range.length > 0;
+}
+
+function spanHeaders(
+  { record, range, parts }: Found,
+  part: number | undefined,
+  isPartial: boolean,
+): [string, string][] {
   const { offset, length }: ByteRange = range;
   const headers: [string, string][] = [["content-length", String(length)]];
-  if (length !== record.size || part !== undefined) {
-    // Of no bytes there is no range to tell.
-    if (length > 0) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
-  }
+  if (isPartial) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
   if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
   return headers;
 }

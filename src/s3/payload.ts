@@ -5,6 +5,7 @@ import { release } from "../http/release.ts";
 import { sha256, unsignedPayload } from "../http/signing.ts";
 import { type Authentication, sameText } from "./authenticate.ts";
 import { type ChunkedForm, unchunk } from "./chunked.ts";
+import type { BudgetShare } from "./document-budget.ts";
 import { S3Error } from "./errors.ts";
 import type { S3Request } from "./request.ts";
 
@@ -14,11 +15,17 @@ export interface Payload {
   arrived(): Uint8Array | undefined;
   /** What came behind the body, known at its end. */
   readonly trailers: ReadonlyMap<string, string>;
+  /** Pays for a document that is read whole. */
+  readonly share: BudgetShare;
 }
 
 const streaming = /^STREAMING-(AWS4-HMAC-SHA256-PAYLOAD|UNSIGNED-PAYLOAD)(-TRAILER)?$/;
 
-export function openPayload(request: S3Request, { payload, signed }: Authentication): Payload {
+export function openPayload(
+  request: S3Request,
+  { payload, signed }: Authentication,
+  share: BudgetShare,
+): Payload {
   const trailers = new Map<string, string>();
   const match = streaming.exec(payload);
   if (match !== null) {
@@ -30,7 +37,7 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
     const length = lengthOf(request, "x-amz-decoded-content-length");
     const chunks = () => withTrailers(unchunk(request.http.body(), form, trailers), wanted, trailers);
     const source = { length, chunks, cancel: async () => {} };
-    return { source, arrived: () => undefined, trailers };
+    return { source, arrived: () => undefined, trailers, share };
   }
   if (/^STREAMING-/.test(payload)) throw new S3Error("NotImplemented");
   const length = request.http.hasBody ? lengthOf(request, "content-length") : 0;
@@ -52,7 +59,12 @@ export function openPayload(request: S3Request, { payload, signed }: Authenticat
   const chunks = () => (isHash ? hashed(body(), payload) : body());
   const { filler } = request.http;
   const filling = isHash || filler === undefined ? {} : { filler };
-  return { source: { length, chunks, ...filling, release, cancel: async () => {} }, arrived, trailers };
+  return {
+    source: { length, chunks, ...filling, release, cancel: async () => {} },
+    arrived,
+    trailers,
+    share,
+  };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -100,15 +112,30 @@ async function* hashed(chunks: AsyncIterable<Uint8Array>, expected: string): Asy
   });
 }
 
-/** All of a body that is a document, which is never large. */
-export async function wholePayload({ source }: Payload, most: number): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
+const firstBytes = 16 * 1024;
+
+/** All of a body that is a document, at most `most` bytes. The buffer grows with what has come, not with what is announced. */
+export async function wholePayload({ source, share }: Payload, most: number): Promise<Buffer> {
+  const { length } = source;
+  if (length !== undefined && length > most) throw new S3Error("MaxMessageLengthExceeded");
+  const limit = length ?? most;
+  let buffer = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of source.chunks()) {
+    if (size + chunk.length > limit) {
+      throw new S3Error(length === undefined ? "MaxMessageLengthExceeded" : "IncompleteBody");
+    }
+    if (size + chunk.length > buffer.length) {
+      const wanted = Math.max(size + chunk.length, 2 * buffer.length, firstBytes);
+      const capacity = Math.min(wanted, limit);
+      share.hold(capacity);
+      const grown = Buffer.allocUnsafe(capacity);
+      buffer.copy(grown, 0, 0, size);
+      buffer = grown;
+    }
+    buffer.set(chunk, size);
     size += chunk.length;
-    if (size > most) throw new S3Error("MaxMessageLengthExceeded");
-    pieces.push(Buffer.from(chunk));
   }
-  if (source.length !== undefined && size !== source.length) throw new S3Error("IncompleteBody");
-  return Buffer.concat(pieces);
+  if (length !== undefined && size !== length) throw new S3Error("IncompleteBody");
+  return buffer.subarray(0, size);
 }

@@ -48,11 +48,16 @@ export function checkPolicy(
   return { least, most };
 }
 
+/** Each is compared with each condition, so that their number must have a bound. */
+const maxContentTypes = 100;
+
 /** Several content types may come at once, and each must fit. */
 function startsWith(field: string, given: string, value: string): boolean {
   // A key is never trimmed: one that begins with a space is in no folder that does not.
   if (field !== "content-type") return given.startsWith(value);
-  return given.split(",").every((one) => one.trim().startsWith(value) || one.startsWith(value));
+  const types = given.split(",", maxContentTypes + 1);
+  if (types.length > maxContentTypes) return false;
+  return types.every((one) => one.trim().startsWith(value) || one.startsWith(value));
 }
 
 function readPolicy(encoded: string): Policy {

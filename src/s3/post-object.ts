@@ -3,11 +3,12 @@ import type { ByteStream, Engine } from "../engine/engine.ts";
 import { metadataFromHeaders } from "../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../http/signing.ts";
 import { limits } from "../model/limits.ts";
-import { type AuthenticateOptions, activeCredential, cachedKey, sameText } from "./authenticate.ts";
+import { type AuthenticateOptions, cachedKey, countedCredential, sameText } from "./authenticate.ts";
 import { type Caller, reach } from "./authorize.ts";
 import { answer, quoted, type S3Response } from "./call.ts";
 import { expectedChecksums } from "./checksums.ts";
 import { customerKeyOf } from "./customer-key.ts";
+import type { BudgetShare } from "./document-budget.ts";
 import { S3Error } from "./errors.ts";
 import { boundaryOf, type Form, readForm } from "./form-data.ts";
 import { classOf, customOf } from "./metadata.ts";
@@ -20,6 +21,8 @@ import { xmlDocument } from "./xml.ts";
 
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
+  /** Pays for the fields. */
+  readonly share: BudgetShare;
   /** Told whose form it is and of which object, once that is known. */
   readonly onKnown: (caller: Caller, key: string) => void;
 }
@@ -30,9 +33,9 @@ export async function postObject(
   options: PostOptions,
 ): Promise<S3Response> {
   const { engine } = options;
-  const form = await readForm(request.http.body(), boundaryOf(request.header("content-type")));
+  const form = await readForm(request.http.body(), boundaryOf(request.header("content-type")), options.share);
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
-  const caller = await authenticateForm(fields, options);
+  const caller = await authenticateForm(fields, options, () => request.http.address());
   const bucket = await reach(engine, caller, operation.bucket, "write");
   const key = keyOf(form);
   options.onKnown(caller, key);
@@ -55,8 +58,10 @@ export async function postObject(
 
 async function authenticateForm(
   fields: ReadonlyMap<string, string>,
-  { credentials, regions, used }: AuthenticateOptions,
+  options: AuthenticateOptions,
+  address: () => string,
 ): Promise<Caller> {
+  const { regions, used } = options;
   const field = (name: string) => {
     const value = fields.get(name);
     if (value !== undefined && value !== "") return value;
@@ -78,13 +83,16 @@ async function authenticateForm(
   ) {
     throw new S3Error("InvalidArgument", { message: "The credential of the form is not valid." });
   }
-  const credential = await activeCredential(credentials, accessKeyId!);
+  const credential = await countedCredential(options, address, accessKeyId!);
   const scope = { day, region: region!, service };
   const given = field("x-amz-signature");
   const isSigned = credential.secrets.some((secret) =>
     sameText(sign(cachedKey(secret, scope), policy), given),
   );
-  if (!isSigned) throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
+  if (!isSigned) {
+    options.failures?.note(address, accessKeyId!);
+    throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
+  }
   used?.(credential.accessKeyId);
   return credential;
 }

@@ -1,14 +1,14 @@
 // One process of the S3 API, as its supervisor holds it.
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
-import { createHandover } from "../http/handover.ts";
+import { serverEnvironment } from "../child/environment.ts";
+import { type Child, startChild } from "../child/start-child.ts";
+import { type PortLimits, shareOf } from "../http/limits.ts";
+import type { SharedListener } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch, Watched } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
 import type { Uses } from "./key-uses.ts";
-import type { FromS3Process, OpenS3, ToS3Process } from "./server-messages.ts";
+import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process } from "./server-messages.ts";
 
 export interface S3ProcessOptions {
   readonly location: Location;
@@ -19,19 +19,25 @@ export interface S3ProcessOptions {
   readonly tls: TlsSource | undefined;
   /** Proxies in front: their addresses and networks. */
   readonly trusted: readonly string[];
+  /** Of all processes together. */
+  readonly limits: PortLimits;
+  readonly processes: number;
+  readonly probe: string;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads?: number | undefined;
+  /** The variables of this server's environment; its processes get those that are not settings. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly log: (line: string) => void;
-  /** Who is told what the processes count, and given the lines of the request log. */
+  /** Receives what the processes count, and the lines of the request log. */
   readonly watch: Watch;
-  /** Told now and then of the keys that were used. */
+  /** Called now and then with the keys that were used. */
   readonly onUsed?: ((uses: Uses) => void) | undefined;
 }
 
 export interface S3Process {
-  /** Hands over a connection; one that it does not take stays with the caller. */
-  offer(socket: Socket): Promise<boolean>;
-  /** Lets requests under way finish. */
+  /** Lets requests in flight finish. */
   end(): Promise<void>;
-  /** Resolves with words on how it ended. */
+  /** Resolves with how it ended, in words. */
   readonly ended: Promise<string>;
 }
 
@@ -45,63 +51,80 @@ const endMilliseconds = 60_000;
 const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--single-threaded-gc"];
 
 /** Resolves when it can serve. */
-export async function startProcess(options: S3ProcessOptions): Promise<S3Process> {
-  const child = fork(program, [], { execArgv: [...process.execArgv, ...memoryFlags] });
-  const exited = once(child, "exit") as Promise<[number | null, string | null]>;
-  // Behind the last that it has said.
-  const disconnected = once(child, "disconnect");
-  const ended = exited.then(([code, signal]) => (signal === null ? `exit code ${code}` : `signal ${signal}`));
-  const say = (message: ToS3Process, socket?: Socket) => {
-    // What it does not get any more because it is ending, it does not miss.
-    if (child.connected) child.send(message, socket, { keepOpen: true }, () => {});
-  };
-  const handover = createHandover((id, deadline, socket) =>
-    say({ kind: "connection", id, deadline }, socket),
-  );
+export async function startProcess(options: S3ProcessOptions, listener: SharedListener): Promise<S3Process> {
+  const { log, watch, onUsed } = options;
   let watched: Watched | undefined;
-  child.on("message", (message: FromS3Process) => {
-    if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
-    if (message.kind === "connection") handover.answered(message.id, message.isTaken);
-    if (message.kind === "log") options.log(message.line);
-    if (message.kind === "used") options.onUsed?.(message.uses);
+  const starting = createStart(options);
+  const child: Child<ToS3Process> = startChild<FromS3Process, ToS3Process>({
+    title: () => "A process of the S3 API",
+    program,
+    nodeOptions: [...process.execArgv, ...memoryFlags],
+    environment: serverEnvironment(options.environment),
+    listener: listener.handle,
+    parse: parseFromS3Process,
+    log,
+    onMessage(message) {
+      if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
+      else if (message.kind === "log") log(message.line);
+      else if (message.kind === "used") onUsed?.(message.uses);
+      else starting.onMessage(message, child);
+    },
   });
-  const forget = options.tls?.onChange((pair) => say({ kind: "tls", pair }));
-  void ended.then(forget);
-  await opened(child, ended, options);
-  // Not before: one that is still coming up would keep those waiting who ask for figures.
-  watched = options.watch.join(say);
-  void disconnected.then(watched.left);
+  const forget = options.tls?.onChange((pair) => child.send({ kind: "tls", pair }));
+  void child.ended.then(forget);
+  void child.ended.then(starting.onEnd);
+  await starting.started;
+  // Not earlier: a process that is still starting would delay those who ask for metrics.
+  watched = watch.join((message) => child.send(message));
+  void child.disconnected.then(watched.left);
   return {
-    offer: (socket) => handover.offer(socket),
     async end() {
-      const late = setTimeout(() => child.kill("SIGKILL"), endMilliseconds);
-      if (child.connected) say({ kind: "close" });
-      else child.kill("SIGKILL");
-      await Promise.all([ended, disconnected]);
+      const late = setTimeout(() => child.kill(), endMilliseconds);
+      child.send({ kind: "close" });
+      await Promise.all([child.ended, child.disconnected]);
       clearTimeout(late);
     },
-    ended,
+    ended: child.ended,
   };
 }
 
-function opened(child: ChildProcess, ended: Promise<string>, options: S3ProcessOptions): Promise<void> {
-  const { location, domains, trusted, tls } = options;
+type StartMessage = Extract<FromS3Process, { readonly kind: "warm" | "ready" | "failed" }>;
+
+interface Start {
+  /** Resolves when the process serves. */
+  readonly started: Promise<void>;
+  onMessage(message: StartMessage, child: Child<ToS3Process>): void;
+  onEnd(how: string): void;
+}
+
+function createStart(options: S3ProcessOptions): Start {
+  let resolve = () => {};
+  let reject: (error: Error) => void = () => {};
+  const started = new Promise<void>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  return {
+    started,
+    onMessage(message, child) {
+      if (message.kind === "warm") child.send(openMessage(options));
+      else if (message.kind === "ready") resolve();
+      else {
+        reject(Object.assign(new Error(message.message), { code: message.code }));
+        // It serves nothing, and another is tried in its place.
+        child.kill();
+      }
+    },
+    onEnd: (how) => reject(new Error(`A process of the S3 API did not start: ${how}.`)),
+  };
+}
+
+function openMessage(options: S3ProcessOptions): OpenS3 {
+  const { location, domains, trusted, tls, processes, probe, openUploads, watch } = options;
+  const limits = shareOf(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
-  const open = (): OpenS3 => ({
-    ...{ kind: "open", location, domains, secretKey, trusted },
+  return {
+    ...{ kind: "open", location, domains, secretKey, trusted, limits, probe, openUploads },
     tls: tls?.current(),
-    observing: options.watch.observing,
-  });
-  return new Promise((resolve, reject) => {
-    child.on("message", (message: FromS3Process) => {
-      if (message.kind === "warm") child.send(open());
-      if (message.kind === "ready") resolve();
-      if (message.kind !== "failed") return;
-      reject(new Error(message.message));
-      // It serves nothing, and another is tried in its place.
-      child.kill("SIGKILL");
-    });
-    child.on("error", reject);
-    void ended.then((how) => reject(new Error(`A process of the S3 API did not start: ${how}.`)));
-  });
+    observing: watch.observing,
+  };
 }

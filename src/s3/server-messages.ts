@@ -1,7 +1,10 @@
-// What the supervisor and the processes of the S3 API say to each other.
+// What the supervisor and the processes of the S3 API send each other.
+import type { PortLimits } from "../http/limits.ts";
 import type { TlsPair } from "../http/tls.ts";
-import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
+import type { Observing } from "../metrics/observer.ts";
+import { type FromObserver, parseFromObserver, type ToObserver } from "../metrics/observer-messages.ts";
 import type { Location } from "../model/location.ts";
+import { isFields, isListOf, isText } from "../model/shape.ts";
 import type { Uses } from "./key-uses.ts";
 
 export interface OpenS3 {
@@ -12,26 +15,49 @@ export interface OpenS3 {
   readonly secretKey: string;
   /** What connections are secured with, if they are. */
   readonly tls: TlsPair | undefined;
-  /** Proxies whose word on the sender of a request is taken. */
+  /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
   readonly observing: Observing;
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number | undefined;
 }
 
 export type ToS3Process =
   | ToObserver
   | OpenS3
   | { readonly kind: "tls"; readonly pair: TlsPair }
-  /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
-  | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
   | { readonly kind: "close" };
 
 export type FromS3Process =
   | FromObserver
-  /** It is up and waits to be told what to open. */
+  /** The process is up and waits for `open`. */
   | { readonly kind: "warm" }
   | { readonly kind: "ready" }
-  | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
   /** Which keys have signed requests, and when. */
   | { readonly kind: "used"; readonly uses: Uses }
-  | { readonly kind: "failed"; readonly message: string }
+  /** With the code of a system call that failed, if that is why. */
+  | { readonly kind: "failed"; readonly message: string; readonly code?: string | undefined }
   | { readonly kind: "log"; readonly line: string };
+
+const maxTextLength = 64 * 1024;
+const maxUses = 100_000;
+
+/** Undefined when the value is not such a message. */
+export function parseFromS3Process(value: unknown): FromS3Process | undefined {
+  if (!isFields(value)) return undefined;
+  const { kind, uses, message, code, line } = value;
+  if (kind === "warm" || kind === "ready") return { kind };
+  if (kind === "used" && isListOf(uses, maxUses, isUse)) return { kind, uses };
+  if (kind === "log" && isText(line, maxTextLength)) return { kind, line };
+  if (kind === "failed" && isText(message, maxTextLength)) {
+    return { kind, message, code: isText(code, 64) ? code : undefined };
+  }
+  return parseFromObserver(value);
+}
+
+function isUse(value: unknown): value is Uses[number] {
+  return Array.isArray(value) && value.length === 2 && isText(value[0], 1024) && Number.isFinite(value[1]);
+}

@@ -128,7 +128,9 @@ function announcedSize(text: string | undefined): number | undefined {
 }
 
 function readParts(bytes: Uint8Array): PartName[] {
-  const nodes = childrenOf(readXml(bytes, "CompleteMultipartUpload"), "Part");
+  // A part has its number, its etag and its checksums.
+  const markup = 10 * limits.partNumber;
+  const nodes = childrenOf(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
   if (nodes.length === 0 || nodes.length > limits.partNumber) throw new S3Error("MalformedXML");
   const parts = nodes.map((node) => {
     const number = Number(textOf(node, "PartNumber")?.trim() || Number.NaN);

@@ -1,21 +1,23 @@
-// Reads the XML that S3 clients send: elements and text, nothing else. No DOCTYPE, so no entities of one's own;
-// depth, count and size are bounded. Text is never trimmed where it is a leaf.
+// Reads the XML that S3 clients send: elements and text, nothing else. DOCTYPE is refused, so a document cannot define
+// entities. One pass over the text that ends at the first fault; depth, markup and the text of an element are bounded.
 import { S3Error } from "./errors.ts";
+import { unescapeXml } from "./xml-entities.ts";
 
 export interface XmlNode {
   /** Without its namespace prefix. */
   readonly name: string;
   readonly children: readonly XmlNode[];
-  /** All text in it; what surrounds children is only layout. */
+  /** Never trimmed; empty for an element with children, where text is only layout. */
   readonly text: string;
 }
 
-const deepest = 16;
-const most = 100_000;
-
-/** One token: a comment, an instruction, CDATA, a tag, or text before the next of these. */
-const token =
-  /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>|<(\/?)([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
+export const xmlLimits = {
+  depth: 16,
+  /** Elements, attributes, comments, instructions and CDATA sections together. */
+  markup: 20_000,
+  /** Characters, in one element: a key has at most 1,024 bytes. */
+  text: 16_384,
+} as const;
 
 interface OpenNode {
   readonly name: string;
@@ -23,34 +25,108 @@ interface OpenNode {
   text: string;
 }
 
-export function readXml(bytes: Uint8Array, root: string): XmlNode {
-  const text = decodeText(bytes);
+const openingName = /<([A-Za-z_][\w.:-]*)/y;
+const closingTag = /<\/([A-Za-z_][\w.:-]*)\s*>/y;
+const attribute = /\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*')/y;
+const tagEnd = /\s*(\/?)>/y;
+
+export interface ReadXmlOptions {
+  /** In place of the default bound on markup. */
+  readonly markup?: number;
+}
+
+export function readXml(
+  bytes: Uint8Array,
+  root: string,
+  { markup: maxMarkup = xmlLimits.markup }: ReadXmlOptions = {},
+): XmlNode {
+  const document = decodeText(bytes);
   const top: OpenNode = { name: "", children: [], text: "" };
   const open: OpenNode[] = [top];
-  let count = 0;
-  token.lastIndex = 0;
-  while (token.lastIndex < text.length) {
-    const match = token.exec(text);
-    if (match === null || ++count > most) throw malformed();
-    const [, cdata, closing, tag, , empty, plain] = match;
-    const current = open.at(-1)!;
-    if (cdata !== undefined) current.text += cdata;
-    else if (plain !== undefined) current.text += unescapeXml(plain);
-    else if (tag === undefined) continue;
-    else if (closing === "/") close(open, localName(tag));
-    else {
-      if (open.length > deepest) throw malformed();
-      const node: OpenNode = { name: localName(tag), children: [], text: "" };
-      current.children.push(node);
-      if (empty !== "/") open.push(node);
+  let at = 0;
+  let markup = 0;
+
+  function count(): void {
+    if (++markup > maxMarkup) throw malformed();
+  }
+
+  function match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = at;
+    const found = pattern.exec(document);
+    if (found === null) return undefined;
+    at = pattern.lastIndex;
+    return found;
+  }
+
+  /** What stands between two marks, the first of which is here. */
+  function enclosed(from: string, to: string): string {
+    const end = document.indexOf(to, at + from.length);
+    if (end === -1) throw malformed();
+    const content = document.slice(at + from.length, end);
+    at = end + to.length;
+    return content;
+  }
+
+  function addText(text: string): void {
+    const node = open.at(-1)!;
+    if (node === top && text.trim() !== "") throw malformed();
+    if (node === top || node.children.length > 0) return;
+    if (node.text.length + text.length > xmlLimits.text) throw malformed();
+    node.text += text;
+  }
+
+  function readText(): void {
+    const next = document.indexOf("<", at);
+    const end = next === -1 ? document.length : next;
+    if (end - at > longestRun) throw malformed();
+    const text = unescapeXml(document, at, end);
+    if (text === undefined) throw malformed();
+    addText(text);
+    at = end;
+  }
+
+  function openElement(): void {
+    const tag = match(openingName)?.[1];
+    if (tag === undefined || open.length > xmlLimits.depth) throw malformed();
+    while (match(attribute) !== undefined) count();
+    const end = match(tagEnd);
+    if (end === undefined) throw malformed();
+    const node: OpenNode = { name: localName(tag), children: [], text: "" };
+    const parent = open.at(-1)!;
+    parent.children.push(node);
+    parent.text = "";
+    if (end[1] !== "/") open.push(node);
+  }
+
+  function closeElement(): void {
+    const tag = match(closingTag)?.[1];
+    if (tag === undefined || open.length === 1 || open.pop()!.name !== localName(tag)) throw malformed();
+  }
+
+  function readMarkup(): void {
+    if (document.startsWith("</", at)) {
+      closeElement();
+      return;
     }
+    count();
+    if (document.startsWith("<!--", at)) enclosed("<!--", "-->");
+    else if (document.startsWith("<?", at)) enclosed("<?", "?>");
+    else if (document.startsWith("<![CDATA[", at)) addText(enclosed("<![CDATA[", "]]>"));
+    else openElement();
+  }
+
+  while (at < document.length) {
+    if (document.charCodeAt(at) === lessThan) readMarkup();
+    else readText();
   }
   const [only] = top.children;
-  if (open.length !== 1 || top.children.length !== 1 || only?.name !== root || top.text.trim() !== "") {
-    throw malformed();
-  }
+  if (open.length !== 1 || top.children.length !== 1 || only?.name !== root) throw malformed();
   return only;
 }
+
+const lessThan = 0x3c;
+/** Of text as it is sent: a character reference takes ten characters at most. */
+const longestRun = 10 * xmlLimits.text;
 
 function decodeText(bytes: Uint8Array): string {
   try {
@@ -60,35 +136,8 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function close(open: OpenNode[], name: string): void {
-  if (open.length === 1 || open.pop()!.name !== name) throw malformed();
-}
-
 function localName(tag: string): string {
   return tag.slice(tag.indexOf(":") + 1);
-}
-
-const named = new Map([
-  ["amp", "&"],
-  ["lt", "<"],
-  ["gt", ">"],
-  ["quot", '"'],
-  ["apos", "'"],
-]);
-
-function unescapeXml(text: string): string {
-  if (!text.includes("&")) return text;
-  return text.replace(/&(#x([0-9a-fA-F]{1,6})|#(\d{1,7})|\w*)(;?)/g, (_, name, hex, decimal, end) => {
-    if (end !== ";") throw malformed();
-    if (hex === undefined && decimal === undefined) {
-      const known = named.get(name);
-      if (known === undefined) throw malformed();
-      return known;
-    }
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw malformed();
-    return String.fromCodePoint(point);
-  });
 }
 
 function malformed(): S3Error {

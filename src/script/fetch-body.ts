@@ -63,7 +63,8 @@ function extractRare(value: unknown): Extracted {
 
 /** Whether it holds nothing for certain, without reading it. */
 export function isEmpty({ source }: Body): boolean {
-  return (typeof source === "string" || source instanceof Uint8Array) && source.length === 0;
+  if (source instanceof ReadableStream) return declaredLength(source) === 0;
+  return typeof source !== "function" && source.length === 0;
 }
 
 const unusable =
@@ -113,14 +114,16 @@ export function streamOf(body: Body): ByteStream {
 function streamFrom(value: string | Uint8Array): ByteStream {
   // A stream of bytes takes the buffer of a chunk for its own, and what we keep may share one.
   const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
+  // Read before the stream starts: enqueue detaches the buffer, and the array is then empty.
+  const { length } = bytes;
   const stream: ByteStream = new ReadableStream({
     type: "bytes",
     start(controller) {
-      if (bytes.length > 0) controller.enqueue(bytes);
+      if (length > 0) controller.enqueue(bytes);
       controller.close();
     },
   });
-  return withLength(stream, bytes.length);
+  return withLength(stream, length);
 }
 
 function withLength(stream: ByteStream, length: number | undefined): ByteStream {

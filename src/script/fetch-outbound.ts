@@ -1,6 +1,6 @@
 // The fetch of scripts: takes and gives our own requests and responses, and leaves out of both what belongs
 // to one connection only, so that a script may pass on what it received.
-import { declaredLength } from "../binding/fixed-length-stream.ts";
+import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import { type ByteStream, bodyFrom, takeBody } from "./fetch-body.ts";
 import { frozen, headersFromWire, wireHeaders } from "./fetch-headers.ts";
 import { native } from "./fetch-native.ts";
@@ -48,7 +48,11 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
 
 function received(response: Response): Response {
   const { status, statusText, body } = response;
-  if (body !== null) origins.set(body, response);
+  if (body !== null) {
+    origins.set(body, response);
+    const length = receivedLength(response);
+    if (length !== undefined) declareLength(body, length);
+  }
   return assembleResponse({
     status,
     statusText,
@@ -56,6 +60,13 @@ function received(response: Response): Response {
     body: body === null ? undefined : bodyFrom(body as ByteStream),
     origin: response,
   });
+}
+
+/** Node reads exactly as many bytes as the peer announced, or fails; a decoded body has another length. */
+function receivedLength({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  const isPlain = length !== null && /^[0-9]{1,15}$/.test(length) && !headers.has("transfer-encoding");
+  return isPlain && !headers.has("content-encoding") ? Number(length) : undefined;
 }
 
 function receivedHeaders({ headers, body }: Response): [string, string][] {

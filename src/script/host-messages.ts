@@ -1,7 +1,10 @@
-// What the supervisor and the processes that run scripts say to each other.
+// What the supervisor and the processes that run scripts send each other.
+import type { PortLimits } from "../http/limits.ts";
 import type { TlsPair } from "../http/tls.ts";
-import type { FromObserver, Observing, ToObserver } from "../metrics/observer.ts";
+import type { Observing } from "../metrics/observer.ts";
+import { type FromObserver, parseFromObserver, type ToObserver } from "../metrics/observer-messages.ts";
 import type { Location } from "../model/location.ts";
+import { isCount, isFields, isListOf, isText } from "../model/shape.ts";
 import type { StoreNotification } from "../types.ts";
 
 /** All a process needs to run a script. */
@@ -31,13 +34,19 @@ export interface Load {
   readonly location: Location;
   readonly mode: Mode;
   readonly presign: ScriptPresigner | undefined;
-  /** Where it listens for what the front forwards. */
-  readonly socketPath: string;
-  /** What connections that are handed over are secured with, if they are. */
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number | undefined;
+  /** Where it listens for what the front forwards; undefined when it accepts on the port itself. */
+  readonly socketPath: string | undefined;
+  /** What connections to the port are secured with, if they are. */
   readonly tls: TlsPair | undefined;
-  /** Proxies whose word on the sender of a request is taken. */
+  /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
   readonly observing: Observing;
+  /** Of this process alone. */
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
 }
 
 export type ToHost =
@@ -46,9 +55,9 @@ export type ToHost =
   | { readonly kind: "tls"; readonly pair: TlsPair }
   | { readonly kind: "notification"; readonly id: number; readonly events: readonly NotificationMessage[] }
   | { readonly kind: "scheduled"; readonly id: number; readonly cron: string; readonly time: number }
-  /** Comes with a connection, to be served if the machine's clock has not passed the deadline. */
-  | { readonly kind: "connection"; readonly id: number; readonly deadline: number }
-  /** Finish what is under way, then end. */
+  /** Accept connections on the port that this process has inherited. */
+  | { readonly kind: "accept"; readonly id: number }
+  /** Finish what is in flight, then end. */
   | { readonly kind: "drain" };
 
 export type FromHost =
@@ -58,7 +67,6 @@ export type FromHost =
   | { readonly kind: "ready"; readonly handlers: readonly string[] }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "beat" }
-  | { readonly kind: "connection"; readonly id: number; readonly isTaken: boolean }
   | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined }
   | ({ readonly kind: "notified"; readonly id: number } & Notified);
 
@@ -72,3 +80,27 @@ export interface Notified {
 }
 
 export const beatMilliseconds = 100;
+
+/** A longer text is cut before it is sent. */
+export const maxMessageText = 64 * 1024;
+const maxEvents = 10_000;
+
+/** Undefined when the value is not such a message: a script can write to the pipe of its process. */
+export function parseFromHost(value: unknown): FromHost | undefined {
+  if (!isFields(value)) return undefined;
+  const { kind, id, handlers, handled, message, error } = value;
+  if (kind === "warm" || kind === "beat") return { kind };
+  if (kind === "ready" && isListOf(handlers, 16, isName)) return { kind, handlers };
+  if (kind === "failed" && isText(message, maxMessageText)) return { kind, message };
+  const hasOutcome = isCount(id) && (error === undefined || isText(error, maxMessageText));
+  const reason = error as string | undefined;
+  if (kind === "ran" && hasOutcome) return { kind, id, error: reason };
+  if (kind === "notified" && hasOutcome && isListOf(handled, maxEvents, isCount)) {
+    return { kind, id, handled, error: reason };
+  }
+  return parseFromObserver(value);
+}
+
+function isName(value: unknown): value is string {
+  return isText(value, 64);
+}

@@ -1,10 +1,9 @@
 // A process that runs one script: started warm, given its script, and then on its own beside its own engine.
-// It beats while its event loop turns, so that the supervisor knows a blocked script from a busy one.
-import type { Socket } from "node:net";
+// It beats while its event loop turns, so that the supervisor knows when the script blocks it.
 import { pathToFileURL } from "node:url";
 import { bindBucket } from "../binding/bind.ts";
+import { connectParent, listenerDescriptor } from "../child/parent.ts";
 import { trustedPeers } from "../http/forwarded.ts";
-import { machineMilliseconds } from "../http/handover.ts";
 import { type Listening, listen } from "../http/listen.ts";
 import { openStreams } from "../http/open-streams.ts";
 import { type ChangingTls, createTlsSource } from "../http/tls.ts";
@@ -18,6 +17,7 @@ import {
   type FromHost,
   type Load,
   type LoadedScript,
+  maxMessageText,
   type NotificationMessage,
   type ToHost,
 } from "./host-messages.ts";
@@ -27,18 +27,19 @@ const settleMilliseconds = 30_000;
 
 interface Running {
   readonly host: Host;
-  readonly listening: Listening;
   readonly observer: Observer;
+  /** Undefined until it accepts. */
+  listening: Listening | undefined;
+  /** Accepts connections on the inherited port. */
+  accept(): Promise<void>;
   close(): Promise<void>;
 }
 
 let running: Running | undefined;
 let tls: ChangingTls | undefined;
-let isLeaving = false;
 
 function say(message: FromHost): void {
-  // A supervisor that is gone ends this process by the disconnect that follows.
-  if (process.connected) process.send!(message, undefined, undefined, () => {});
+  parent.send(message);
 }
 
 async function load({
@@ -46,6 +47,7 @@ async function load({
   location,
   mode,
   presign,
+  openUploads,
   socketPath,
   observing,
   ...entrance
@@ -54,7 +56,7 @@ async function load({
   tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
   const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
-  const { engine } = await openEngine(location, { metrics: observer.metrics });
+  const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
   const env: Environment = { ...script.vars, ...script.secrets };
   const { compatibilityDate, compatibilityFlags } = script;
   for (const { binding, bucketName } of script.buckets) {
@@ -73,8 +75,18 @@ async function load({
     ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
   });
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
-  const listening = await listen(host.handle, { path: socketPath }, { tls, trusted });
-  running = { host, listening, observer, close: () => engine.close() };
+  const { limits, probe } = entrance;
+  const current: Running = {
+    ...{ host, observer, close: () => engine.close() },
+    // The front has limits of its own, and forwards no more than those.
+    listening:
+      socketPath === undefined ? undefined : await listen(host.handle, { path: socketPath }, { trusted }),
+    async accept() {
+      const options = { tls, trusted, limits, probe };
+      current.listening = await listen(host.handle, { fd: listenerDescriptor }, options);
+    },
+  };
+  running = current;
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
   const present = (["fetch", "scheduled", "notification"] as const).filter(
     (name) => typeof handlers[name] === "function",
@@ -94,31 +106,20 @@ async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandl
 }
 
 async function drain(): Promise<void> {
-  isLeaving = true;
   if (running !== undefined) {
-    await running.listening.drain();
+    await running.listening?.drain();
     const late = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
     await Promise.race([running.host.settle(), late]);
     await running.close();
     running.observer.end();
   }
-  process.disconnect();
+  parent.leave();
 }
 
-function take(id: number, deadline: number, socket: Socket | undefined): void {
-  if (running === undefined || isLeaving || socket === undefined || machineMilliseconds() > deadline) {
-    // The supervisor has it, too: this closes our end of it only.
-    socket?.destroy();
-    say({ kind: "connection", id, isTaken: false });
-    return;
-  }
-  say({ kind: "connection", id, isTaken: true });
-  running.listening.accept(socket);
-}
-
-async function runScheduled(id: number, cron: string, time: number): Promise<void> {
+async function run(id: number, work: (current: Running) => Promise<void>): Promise<void> {
   try {
-    await running?.host.scheduled(cron, time);
+    if (running === undefined) throw new Error("No script is loaded.");
+    await work(running);
     say({ kind: "ran", id, error: undefined });
   } catch (error) {
     console.error(error);
@@ -128,7 +129,8 @@ async function runScheduled(id: number, cron: string, time: number): Promise<voi
 
 async function runNotification(id: number, events: readonly NotificationMessage[]): Promise<void> {
   const notified = await running?.host.notification(events);
-  if (notified !== undefined) say({ kind: "notified", id, ...notified });
+  if (notified === undefined) return;
+  say({ kind: "notified", id, ...notified, error: notified.error?.slice(0, maxMessageText) });
 }
 
 /** A fault of the script that no place in it shows. */
@@ -142,26 +144,29 @@ function stackOf(error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageText);
 }
 
-process.on("message", (message: ToHost, socket?: Socket) => {
+const parent = connectParent<ToHost, FromHost>((message) => {
   if (message.kind === "load") {
-    load(message).catch((error: unknown) => say({ kind: "failed", message: stackOf(error) }));
+    load(message).catch((error: unknown) =>
+      say({ kind: "failed", message: stackOf(error).slice(0, maxMessageText) }),
+    );
   } else if (message.kind === "tls") {
     tls?.change(message.pair);
-  } else if (message.kind === "connection") {
-    take(message.id, message.deadline, socket);
+  } else if (message.kind === "accept") {
+    void run(message.id, (current) => current.accept());
   } else if (message.kind === "scheduled") {
-    void runScheduled(message.id, message.cron, message.time);
+    const { cron, time } = message;
+    void run(message.id, (current) => current.host.scheduled(cron, time));
   } else if (message.kind === "tell figures" || message.kind === "lines taken") {
     running?.observer.heard(message);
   } else if (message.kind === "notification") {
     void runNotification(message.id, message.events);
-  } else if (message.kind === "drain") {
+  } else {
     drain().catch((error: unknown) => {
       console.error(error);
-      process.disconnect();
+      process.exit(1);
     });
   }
 });
@@ -169,7 +174,6 @@ process.on("message", (message: ToHost, socket?: Socket) => {
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
-process.on("disconnect", () => process.exit());
 // A fault outside of any request is told and survived, as one inside of a request is.
 process.on("uncaughtException", (error) => console.error("Uncaught:", error));
 process.on("unhandledRejection", (error) => console.error("Unhandled rejection:", error));

@@ -8,6 +8,7 @@ import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
+import { sentHeaders } from "./host-headers.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
 import { namesHost } from "./host-names.ts";
 import { handleAll } from "./notifications.ts";
@@ -74,7 +75,7 @@ export function createHost(
       if (!(response instanceof Response)) {
         throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
       }
-      return responseFrom(response, begun);
+      return responseFrom(response, request.method, begun);
     } catch (error) {
       console.error(error);
       return ownAnswer(500, faultText(error, mode), begun, "Exception");
@@ -165,24 +166,9 @@ function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
   return stream;
 }
 
-/** Standard headers without a value say nothing and are left out. */
-const leftOutWhenEmpty = new Set([
-  "cache-control",
-  "content-disposition",
-  "content-encoding",
-  "content-language",
-  "content-type",
-  "etag",
-  "expires",
-  "last-modified",
-]);
-
-function responseFrom(response: Response, begun: Begun | undefined): HttpResponse {
+function responseFrom(response: Response, method: string, begun: Begun | undefined): HttpResponse {
   const { status, statusText, headers, body } = describeResponse(response);
-  const sent: [string, string][] = [];
-  for (const [name, value] of headers) {
-    if (value !== "" || !leftOutWhenEmpty.has(name.toLowerCase())) sent.push([name, value]);
-  }
+  const sent = sentHeaders(headers, { method, status, hasBody: body !== null });
   if (begun !== undefined) {
     begun.status = status;
     addId(sent, begun.id);

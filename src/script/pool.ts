@@ -1,13 +1,16 @@
-// The processes of one script, watched over: one that dies is replaced, one whose event loop stands still is
-// replaced and, if it does not recover, ended. New code comes in by new processes; old ones finish first.
+// The processes of one script, supervised: one that dies is replaced; one that blocks its event loop is replaced and,
+// if it does not recover, ended. New code comes in by new processes; old ones finish first.
+import type { Standstill } from "../child/standstill.ts";
 import type { Bundle } from "./bundle.ts";
+import { type HostProcess, LoadError, type ScriptLoad } from "./host-handle.ts";
 import type { LoadedScript } from "./host-messages.ts";
-import { type HostProcess, LoadError, type Processes, type ScriptLoad } from "./processes.ts";
+import { startLoadDeadline } from "./load-deadline.ts";
+import type { Processes } from "./processes.ts";
 
 export interface Pool {
   /** Runs this script from now on; rejects, and keeps what ran before, when it cannot be loaded. */
   run(load: PoolLoad): Promise<void>;
-  /** A process that answers; waits for one when there is none just now. */
+  /** A process that answers; waits for one for a while when there is none, and rejects after that. */
   pick(): Promise<PooledProcess>;
   /** Whether there is a process that answers. */
   isUp(): boolean;
@@ -16,72 +19,72 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign"> {
+export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
   readonly script: Omit<LoadedScript, "bundle">;
   readonly bundle: Bundle;
 }
 
 export interface PooledProcess extends HostProcess {
   readonly socketPath: string;
-  /** Requests under way, counted by whoever forwards them. */
-  underWay: number;
+  /** Requests in flight, counted by the router that forwards them. */
+  inFlight: number;
 }
 
 export interface PoolOptions {
   readonly name: string;
   readonly size: number;
   readonly processes: Processes;
-  /** Where the nth process of this script listens. */
-  readonly socketPath: (count: number) => string;
+  /** Where the nth process of this script listens for the front; undefined when it accepts on the port itself. */
+  readonly socketPath: ((count: number) => string) | undefined;
   readonly log: (line: string) => void;
 }
 
-/** An event loop that has stood still this long counts as blocked. */
-const blockedMilliseconds = 500;
-/** How long a process that is to end may stand still before it is ended. */
-const recoverMilliseconds = 10_000;
-/** How long a script may take to load. */
-const loadMilliseconds = 10_000;
 const watchMilliseconds = 100;
-/** A script that dies at once, again and again, is started again ever more slowly. */
-const restartMilliseconds = [0, 0, 100, 500, 2000, 5000];
+/** Processor time that a process may use without turning its event loop. */
+const blockedCpuMilliseconds = 500;
+/** How long it may sleep in a call that keeps its event loop from turning. */
+const blockedAsleepMilliseconds = 10_000;
+/** How long a process that is out of service may stand still before it is ended. */
+const recoverCpuMilliseconds = 10_000;
+const recoverWallMilliseconds = 60_000;
+/** Delays before a replacement, longer the more there were in the last minute: so there are at most twelve a minute. */
+const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
+const recentMilliseconds = 60_000;
+/** How long a request waits for a process. */
+const pickMilliseconds = 30_000;
 
 export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
   let active: PooledProcess[] = [];
   /** Out of service: they finish what they have, or have blocked. */
   const leaving = new Set<PooledProcess>();
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
   let current: PoolLoad | undefined;
   let started = 0;
   let recentDeaths = 0;
   let isHurried = false;
   let closed = false;
-  let lastLook = Date.now();
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
-    const pooled = { ...process, socketPath: socketPath(++started), underWay: 0 };
+    const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
     const placed = await load.bundle.place().catch((error: unknown) => {
       process.kill();
       throw error;
     });
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      process.kill();
-    }, loadMilliseconds);
+    const deadline = startLoadDeadline(process);
     try {
-      const { location, mode, presign, script } = load;
+      const { location, mode, presign, openUploads, script } = load;
       await process.load({
-        ...{ kind: "load", location, mode, presign, socketPath: pooled.socketPath },
+        ...{ kind: "load", location, mode, presign, openUploads },
+        socketPath: socketPath === undefined ? undefined : pooled.socketPath,
         script: { ...script, bundle: placed.file },
       });
     } catch (error) {
       process.kill();
-      if (isLate) throw new LoadError(`Script "${name}" did not load within ${loadMilliseconds / 1000} s.`);
+      if (deadline.isLate) throw new LoadError(`Script "${name}" did not finish loading in time.`);
       throw error;
     } finally {
-      clearTimeout(late);
+      deadline.clear();
       await placed.remove();
     }
     void process.ended.then((how) => died(pooled, load, how));
@@ -100,11 +103,11 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   async function replace(load: PoolLoad): Promise<void> {
     for (;;) {
       const pause = restartMilliseconds[Math.min(recentDeaths++, restartMilliseconds.length - 1)]!;
-      setTimeout(() => recentDeaths--, 10_000).unref();
+      setTimeout(() => recentDeaths--, recentMilliseconds).unref();
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       if (closed || load !== current) return;
       try {
-        return admit(await start(load), load);
+        return admit(await startServing(load), load);
       } catch (error) {
         log(
           `Script "${name}" could not be started: ${error instanceof Error ? error.message : String(error)}`,
@@ -116,7 +119,27 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   function admit(pooled: PooledProcess, load: PoolLoad): void {
     active.push(pooled);
     if (closed || load !== current) retire(pooled);
-    for (const wake of waiting.splice(0)) wake();
+    for (const wake of [...waiting]) wake();
+  }
+
+  /** A process that accepts on the port itself begins to when it is loaded; otherwise the front sends it requests. */
+  async function startServing(load: PoolLoad): Promise<PooledProcess> {
+    const pooled = await start(load);
+    if (socketPath === undefined) await pooled.accept();
+    return pooled;
+  }
+
+  /** Resolves when a process is admitted, the pool closes or the deadline has passed. */
+  function nextAdmission(deadline: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(late);
+        waiting.delete(wake);
+        resolve();
+      };
+      const late = setTimeout(wake, Math.max(0, deadline - performance.now()));
+      waiting.add(wake);
+    });
   }
 
   function retire(pooled: PooledProcess): void {
@@ -125,30 +148,39 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     pooled.drain();
   }
 
-  function watch(): void {
-    const isLate = Date.now() - lastLook > 3 * watchMilliseconds;
-    lastLook = Date.now();
-    // We have stood still ourselves, and what they said meanwhile is still to be heard.
-    if (isLate) return;
+  async function watch(): Promise<void> {
     for (const pooled of active) {
-      if (pooled.silence() < blockedMilliseconds) continue;
-      log(
-        `Script "${name}" has blocked its event loop for ${blockedMilliseconds} ms: another process takes over.`,
-      );
+      if (!isBlocked(await pooled.standstill()) || !active.includes(pooled)) continue;
+      log(`Script "${name}" has blocked its event loop: another process takes over.`);
       retire(pooled);
       pooled.giveUp();
       if (current !== undefined) void replace(current);
     }
-    const blocked = [...leaving].filter((pooled) => pooled.silence() >= blockedMilliseconds);
-    for (const [i, pooled] of blocked.entries()) {
+    const blocked: [PooledProcess, Standstill][] = [];
+    for (const pooled of leaving) {
+      const stood = await pooled.standstill();
+      if (isBlocked(stood)) blocked.push([pooled, stood]);
+    }
+    for (const [i, [pooled, stood]] of blocked.entries()) {
       const isOneTooMany = blocked.length - i > size + 1;
-      if (pooled.silence() < recoverMilliseconds && !isOneTooMany && !isHurried) continue;
+      if (!isLost(stood) && !isOneTooMany && !isHurried) continue;
       log(`Script "${name}" did not recover: its blocked process is ended.`);
       leaving.delete(pooled);
       pooled.kill();
     }
   }
-  const watching = setInterval(watch, watchMilliseconds);
+
+  let isWatching = false;
+  const watching = setInterval(() => {
+    if (isWatching) return;
+    isWatching = true;
+    // After the beats that have arrived while this process was busy itself.
+    setImmediate(() => {
+      void watch().finally(() => {
+        isWatching = false;
+      });
+    });
+  }, watchMilliseconds);
 
   return {
     async run(load) {
@@ -159,6 +191,8 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         for (const pooled of ready) retire(pooled);
         throw failed.reason;
       }
+      // Not before all of them are loaded: code of which a part does not load must not serve.
+      if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
       const old = active;
       current = load;
       active = [];
@@ -166,12 +200,14 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       for (const pooled of old) retire(pooled);
     },
     async pick() {
+      const deadline = performance.now() + pickMilliseconds;
       while (active.length === 0) {
         if (closed) throw new Error(`Script "${name}" has ended.`);
-        await new Promise<void>((resolve) => waiting.push(resolve));
+        if (performance.now() >= deadline) throw new Error(`Script "${name}" has no process that answers.`);
+        await nextAdmission(deadline);
       }
-      const least = active.reduce((one, other) => (other.underWay < one.underWay ? other : one));
-      // Behind the others, so that among equals each has its turn.
+      const least = active.reduce((one, other) => (other.inFlight < one.inFlight ? other : one));
+      // After the others, so that among equals each has its turn.
       active = [...active.filter((other) => other !== least), least];
       return least;
     },
@@ -182,10 +218,18 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     async close() {
       isHurried = true;
       closed = true;
-      for (const wake of waiting.splice(0)) wake();
+      for (const wake of [...waiting]) wake();
       for (const pooled of active) retire(pooled);
       await Promise.all([...leaving].map(({ ended }) => ended));
       clearInterval(watching);
     },
   };
+}
+
+function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= blockedCpuMilliseconds || asleepMilliseconds >= blockedAsleepMilliseconds;
+}
+
+function isLost({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= recoverCpuMilliseconds || wallMilliseconds >= recoverWallMilliseconds;
 }

@@ -23,11 +23,11 @@ export function createRouter(find: FindPool): HttpHandler {
 
 async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
   const pooled = await pool.pick();
-  pooled.underWay++;
+  pooled.inFlight++;
   try {
     return await forward(request, pooled);
   } finally {
-    pooled.underWay--;
+    pooled.inFlight--;
   }
 }
 

@@ -25,7 +25,8 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly read: () => Promise<ScriptConfig>;
   readonly config: ScriptConfig;
   readonly processes: Processes;
-  readonly socketPath: (count: number) => string;
+  /** Undefined when its processes accept on the port themselves. */
+  readonly socketPath: ((count: number) => string) | undefined;
   /** Calls after each load: routes and schedules may be others. */
   readonly onLoaded: () => void;
 }
@@ -35,7 +36,7 @@ const secretsMilliseconds = 1000;
 const notifyMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
-  const { mode, location, presign, secrets, log, processes, socketPath } = options;
+  const { mode, location, presign, openUploads, secrets, log, processes, socketPath } = options;
   const { name } = options.config;
   const size = mode === "dev" ? 1 : options.cores;
   const pool = createPool({ name, size, processes, socketPath, log });
@@ -57,7 +58,14 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const built = await (await bundlerOf(next)).build();
     inputs = built.inputs.filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...inputs]);
-    await pool.run({ script: { ...next, secrets: values }, bundle: built, location, mode, presign });
+    await pool.run({
+      script: { ...next, secrets: values },
+      bundle: built,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
     config = next;
     bundle = built;
     options.onLoaded();
@@ -72,7 +80,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     if (clash !== undefined) {
       throw new Error(`The script has something else named "${clash}": delete the secret of that name.`);
     }
-    await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign });
+    await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
   }
 
   async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Location } from "../model/location.ts";
-import { secretKeyBytes } from "../model/seal.ts";
+import { parseSecretKey, secretKeyBytes } from "../model/seal.ts";
 
 export const secretKeyFile = "secret.key";
 
@@ -26,19 +26,7 @@ export class SecretKeyError extends Error {
 let memoryKey: Uint8Array | undefined;
 
 export function loadSecretKey(location: Location, fromEnvironment: string | undefined): Uint8Array {
-  if (fromEnvironment !== undefined) {
-    const key = parseSecretKey(fromEnvironment);
-    if (key === undefined) {
-      throw new SecretKeyError(
-        `STORE_SECRET_KEY must be 64 hex digits, or ${secretKeyBytes} bytes in base64.\n` +
-          "  Make one with: openssl rand -hex 32\n" +
-          (typeof location === "string"
-            ? `  Or unset it: the key is then kept in the file ${secretKeyFile} of the data directory.`
-            : "  All processes on one store need the same."),
-      );
-    }
-    return key;
-  }
+  if (fromEnvironment !== undefined) return environmentKey(location, fromEnvironment);
   if (typeof location !== "string") {
     throw new SecretKeyError(
       "Secrets and access keys of a cluster are sealed with the key in STORE_SECRET_KEY, which is not set.\n" +
@@ -54,12 +42,29 @@ export function loadSecretKey(location: Location, fromEnvironment: string | unde
   return readKey(file) ?? makeKey(file);
 }
 
-/** 64 hex digits, or base64 of 32 bytes with or without its padding, in either alphabet. */
-export function parseSecretKey(text: string): Uint8Array | undefined {
-  const written = text.trim();
-  if (/^[0-9a-f]{64}$/i.test(written)) return Buffer.from(written, "hex");
-  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(written)) return undefined;
-  return Buffer.from(written, "base64");
+/** The key of a data directory when it has one; none is made. */
+export function existingSecretKey(
+  directory: string,
+  fromEnvironment: string | undefined,
+): Uint8Array | undefined {
+  return environmentSecretKey(fromEnvironment) ?? readKey(join(directory, secretKeyFile));
+}
+
+/** The key in the environment, when there is one. */
+export function environmentSecretKey(text: string | undefined): Uint8Array | undefined {
+  return text === undefined ? undefined : environmentKey("", text);
+}
+
+function environmentKey(location: Location, text: string): Uint8Array {
+  const key = parseSecretKey(text);
+  if (key !== undefined) return key;
+  throw new SecretKeyError(
+    `STORE_SECRET_KEY must be 64 hex digits, or ${secretKeyBytes} bytes in base64.\n` +
+      "  Make one with: openssl rand -hex 32\n" +
+      (typeof location === "string"
+        ? `  Or unset it: the key is then kept in the file ${secretKeyFile} of the data directory.`
+        : "  All processes on one store need the same."),
+  );
 }
 
 function readKey(file: string): Uint8Array | undefined {
@@ -105,7 +110,7 @@ function makeKey(file: string): Uint8Array {
   const directory = dirname(file);
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
   try {
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeDurably(draft, `${randomBytes(secretKeyBytes).toString("hex")}\n`);
     try {
       linkSync(draft, file);

@@ -1,18 +1,17 @@
 // Runs scripts: bundles each, keeps its processes, routes requests to them, runs their schedules, and takes
 // in what changes (code while developing, secrets always) without dropping a request.
 import { mkdtemp, rm } from "node:fs/promises";
-import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDoor } from "../http/door.ts";
 import { trustedPeers } from "../http/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
+import { bindShared } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { Mode, ScriptPresigner } from "./host-messages.ts";
-import type { Pool } from "./pool.ts";
 import { createProcesses } from "./processes.ts";
 import { createRouter } from "./router.ts";
 import { createRoutes } from "./routes.ts";
@@ -26,6 +25,8 @@ export interface ServerOptions {
   readonly mode: Mode;
   /** What the scripts' buckets sign URLs with. */
   readonly presign: ScriptPresigner | undefined;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads?: number | undefined;
   readonly host: string;
   readonly port: number;
   /** With it the port speaks HTTPS. */
@@ -35,6 +36,11 @@ export interface ServerOptions {
   /** Processes a script, when serving. */
   readonly cores: number;
   readonly heapMegabytes: number;
+  /** Of the port, for all processes together. */
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
+  readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
   /** Who is told what the processes count, and given the lines of the request log. */
   readonly watch: Watch;
@@ -57,14 +63,18 @@ export interface ScriptServer {
 }
 
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
-  const { mode, host } = options;
+  const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
+  // A single script accepts on the port itself when it serves; while developing, a front lets code change unseen.
+  const isDirect = mode === "serve" && configs.length === 1;
+  const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
-  const processes = createProcesses(options);
+  const limits = shareOf(options.limits, { processes: options.cores, ports: 1 });
+  const processes = createProcesses({ ...options, listener, limits });
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
       ...{ ...options, read, config, processes, onLoaded },
-      socketPath: (count) => join(directory, `${i}-${count}`),
+      socketPath: isDirect ? undefined : (count) => join(directory, `${i}-${count}`),
     }),
   );
   const schedules = createSchedules(scripts, options.log);
@@ -78,6 +88,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
   async function close(): Promise<void> {
     schedules.close();
+    listener?.close();
     for (const { pool } of scripts) pool.hurry();
     await entrance?.close();
     await Promise.all(scripts.map((script) => script.close()));
@@ -87,12 +98,10 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
   try {
     await Promise.all(scripts.map((script) => script.start()));
-    const address = { host, port: options.port };
-    // One script needs nobody in front of it when it serves; while developing, a front lets code change unseen.
-    const isDirect = mode === "serve" && scripts.length === 1;
-    entrance = isDirect
-      ? await openDirect(scripts[0]!.pool, address)
-      : await openFront((...where) => find(...where), options);
+    entrance =
+      listener === undefined
+        ? await openFront((...where) => find(...where), options)
+        : { port: listener.port, close: async () => {} };
   } catch (error) {
     await close();
     throw error;
@@ -102,34 +111,24 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
 interface Entrance {
   readonly port: number;
-  /** Lets requests under way finish, as far as they are known here. */
+  /** Lets requests in flight finish, as far as they are known here. */
   close(): Promise<void>;
 }
 
-interface PortAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-async function openFront(find: Find, { host, port, mode, tls, trusted }: ServerOptions): Promise<Entrance> {
+async function openFront(find: Find, options: ServerOptions): Promise<Entrance> {
+  const { host, port, mode, tls, trusted, limits, probe } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
   const front = await listen(
     (request) => triggered(request, find, mode) ?? route(request),
     { host, port },
-    { tls, trusted: trusted.length === 0 ? undefined : trustedPeers(trusted) },
+    {
+      tls,
+      limits: shareOf(limits, supervisorShare),
+      probe,
+      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+    },
   );
   return { port: front.port!, close: () => front.drain() };
-}
-
-async function openDirect(pool: Pool, address: PortAddress): Promise<Entrance> {
-  async function hand(socket: Socket): Promise<void> {
-    for (;;) {
-      const process = await pool.pick();
-      if (await process.offer(socket)) return void socket.destroy();
-    }
-  }
-  const door = await openDoor((socket) => void hand(socket).catch(() => socket.destroy()), address);
-  return { port: door.port, close: async () => door.close() };
 }
 
 type Find = (host: string, target: string) => RunningScript | undefined;

@@ -35,6 +35,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
   const key = { companions: ["secret.key"], elsewhere: [] };
   const copy = join(shell.directory, "copy");
   const copied = { copiedFiles: 0, copiedBytes: 0 };
+  const authentication = "own key";
   assert.deepEqual(again, { to: copy, made: again.made, ...counted, ...key, ...copied });
   assert.equal((await stat(copy)).mode & 0o777, 0o700);
 
@@ -43,10 +44,17 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
     /2 objects, 200010 bytes\. All is well\.\n$/,
   );
   const verified = JSON.parse(await shell.store("restore", "--from", "copy", "--verify", "--json"));
-  assert.deepEqual(verified, { from: copy, made: again.made, ...counted, ...key, damages: [] });
+  assert.deepEqual(verified, {
+    from: copy,
+    made: again.made,
+    ...counted,
+    ...key,
+    authentication,
+    damages: [],
+  });
   const restored = JSON.parse(await shell.store("restore", "--from", "copy", "--data", "a/.store", "--json"));
   const data = join(shell.directory, "a", ".store");
-  assert.deepEqual(restored, { from: copy, data, made: again.made, ...counted, ...key });
+  assert.deepEqual(restored, { from: copy, data, made: again.made, ...counted, ...key, authentication });
   assert.deepEqual(await contentsOf(join(shell.directory, "a")), await contentsOf(shell.directory));
   assert.equal(
     await shellIn(join(shell.directory, "a")).store("secret", "list", "--script", "app"),
@@ -69,6 +77,23 @@ test("the key is left out when it is kept elsewhere, and both commands say so", 
     assert.equal(restored.code, 0);
     assert.match(restored.stderr, /set STORE_SECRET_KEY, or put secret\.key into the data directory/);
   }
+});
+
+test("a backup is held against the key in the environment, and one that was changed is refused", async (t) => {
+  const shell = await openFilledShell(t);
+  const environment = { STORE_SECRET_KEY: "ab".repeat(32) };
+  assert.equal((await shell.run(["backup", "--to", "copy"], { environment })).code, 0);
+  const verify = ["restore", "--from", "copy", "--verify", "--json"];
+  const verified = await shell.run(verify, { environment });
+  assert.equal(JSON.parse(verified.stdout).authentication, "verified");
+  const unverified = await shell.run(verify);
+  assert.equal(JSON.parse(unverified.stdout).authentication, "unverified");
+  const words = await shell.run(["restore", "--from", "copy", "--verify"]);
+  assert.match(words.stderr, /not authenticated, because the secret key is not at hand/);
+  const other = { environment: { STORE_SECRET_KEY: "cd".repeat(32) } };
+  const refused = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"], other);
+  assert.match(refused, /was not made with the secret key that is set/);
+  assert.ok(!existsSync(join(shell.directory, "back")));
 });
 
 test("what cannot be backed up or restored is refused in words", async (t) => {

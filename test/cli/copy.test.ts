@@ -101,7 +101,10 @@ test("places that cannot be copied from or to are refused in words", async (t) =
     [["copy", "--from", ".store", "--to", postgres], "not where its bytes lie", "--to-blobs s3://"],
     [["copy", "--from", ".store", "--to", "x", "--to-blobs", "file:///x"], "--to names a folder"],
     [["copy", "--to-blobs", "file:///x"], "--to-blobs needs --to postgres://"],
-    [["copy", "--from", "mysql://a:hunter2@b/c", "--to", "x"], "--from must begin with postgres://"],
+    [
+      ["copy", "--from", "mysql://a:hunter2@b/c", "--to", "x"],
+      "--from takes a folder or the records of a cluster, postgres://…",
+    ],
     [["copy", "--from", postgres, "--from-blobs", "x", "--to", "x"], "--from-blobs must begin with s3://"],
   ]);
   await assertRefused(shell, 1, [

@@ -51,6 +51,24 @@ test("a key is made with account, grants and an end; --json gives what a client 
   assert.equal(found?.secretAccessKey, key.secretAccessKey);
 });
 
+test("a grant ends with its bucket, and a bucket that does not exist cannot be granted", async (t) => {
+  const shell = await openShell(t);
+  await shell.store("bucket", "create", "photos");
+  await shell.store("bucket", "create", "backups");
+  await shell.store("key", "create", "--grant", "photos:read", "--grant", "backups:list");
+  await shell.store("key", "create", "--grant", "photos:read");
+  await shell.store("bucket", "delete", "photos");
+  await shell.store("bucket", "create", "photos");
+  const keys = JSON.parse(await shell.store("key", "list", "--json")) as Key[];
+  assert.deepEqual(
+    keys.map(({ grants }) => grants),
+    [[{ bucket: "backups", rights: ["list"] }], []],
+  );
+  assert.match(await shell.store("key", "list"), /\tnothing$/m);
+  const refused = await shell.run(["key", "create", "--grant", "missing:read"]);
+  assert.deepEqual([refused.code, /missing/.test(refused.stderr)], [1, true], refused.stderr);
+});
+
 test("keys are listed without their secrets, and a deleted one is gone", async (t) => {
   const shell = await openShell(t);
   const { code, stdout, stderr } = await shell.run(["key", "create", "--grant", "*:admin"]);

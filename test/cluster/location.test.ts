@@ -11,7 +11,7 @@ test("an S3 service is read with its keys decoded, and usual settings where none
       secretAccessKey: "SECRET",
       hostname: "host",
       port: 7480,
-      tls: false,
+      tls: true,
       region: "us-east-1",
       bucket: "bucket",
       prefix: "",
@@ -30,6 +30,30 @@ test("an S3 service is read with its keys decoded, and usual settings where none
       prefix: "one/t wo/",
     },
   });
+});
+
+test("TLS is the default, except for a loopback address, and the URL decides otherwise", () => {
+  const rows: readonly [url: string, tls: boolean, port: number][] = [
+    ["s3://K:S@s3.example.com/b", true, 443],
+    ["s3://K:S@10.0.0.7/b", true, 443],
+    ["s3://K:S@127.0.0.1.example.com/b", true, 443],
+    ["s3://K:S@localhost.example.com/b", true, 443],
+    ["s3://K:S@[fd00::1]/b", true, 443],
+    ["s3://K:S@127.0.0.1/b", false, 80],
+    ["s3://K:S@127.1.2.3:9000/b", false, 9000],
+    ["s3://K:S@localhost/b", false, 80],
+    ["s3://K:S@LOCALHOST/b", false, 80],
+    ["s3://K:S@s3.localhost/b", false, 80],
+    ["s3://K:S@[::1]:9000/b", false, 9000],
+    ["s3://K:S@s3.example.com:7480/b?tls=false", false, 7480],
+    ["s3://K:S@s3.example.com/b?tls=false", false, 80],
+    ["s3://K:S@localhost/b?tls=true", true, 443],
+  ];
+  for (const [url, tls, port] of rows) {
+    const location = parseLocation(url);
+    assert(location.kind === "s3");
+    assert.deepEqual([location.place.tls, location.place.port], [tls, port], url);
+  }
 });
 
 test("a directory is read with its whole path, decoded", () => {

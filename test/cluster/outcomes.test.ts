@@ -59,6 +59,20 @@ function missing(key: string) {
   return { kind: "object", key, version: undefined } as const;
 }
 
+test("a commit that could not be sent is reported as certainly not made", async (t) => {
+  const scene = await cluster.scene(t);
+  const proxy = await startFaultProxy(t, cluster.postgres().port);
+  const away = { records: through(scene.location.records, proxy.port) };
+  const { records } = await scene.open({ timeout }, away);
+  await records.createBucket(bucketRecord);
+  await proxy.refuse();
+  // The first finds out that its connection is gone; the next has none to be sent on.
+  await assert.rejects(records.commit(bucket, { mutations: [putObject("a")] }), unavailable);
+  const late = records.commit(bucket, { mutations: [putObject("late")] });
+  await assert.rejects(late, { ...unavailable, isNotDone: true });
+  await proxy.accept();
+});
+
 test("a database that is away is told within the timeout, and reached again by itself", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);

@@ -40,7 +40,11 @@ async function scene(t: TestContext) {
   const handler = createHandler({
     files: loadPageFiles(`${root}/src/console/page`),
     sessions,
-    routes: [...sessionRoutes(sessions), ...bucketRoutes(engine), ...singleObjectRoutes(engine, links)],
+    routes: [
+      ...sessionRoutes(sessions),
+      ...bucketRoutes(engine, { endGrants: async () => {} }),
+      ...singleObjectRoutes(engine, links),
+    ],
     openRoutes: [signInRoute(sessions, createAttempts(now))],
     policy: pagePolicy(s3.endpoint),
     hostNames: ["127.0.0.1", "console.example.com"],

@@ -4,6 +4,7 @@ import { buckets } from "./engine/buckets.ts";
 import { events } from "./engine/events.ts";
 import { expiry } from "./engine/expiry.ts";
 import { leftovers } from "./engine/leftovers.ts";
+import { openUploads } from "./engine/open-uploads.ts";
 import { races } from "./engine/races.ts";
 import { reads } from "./engine/reads.ts";
 import { settings } from "./engine/settings.ts";
@@ -20,6 +21,7 @@ export function engineContract(name: string, open: OpenEngine): void {
     buckets(open);
     expiry(open);
     settings(open);
+    openUploads(open);
     for (const [title, chapter] of Object.entries(chapters)) {
       test(title, async (t) => {
         const time = clock();

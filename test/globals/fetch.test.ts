@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { declaredLength } from "../../src/binding/fixed-length-stream.ts";
 import { describeResponse } from "../../src/script/fetch-response.ts";
 import { incoming, node, script, streamOf } from "./installed.ts";
 
@@ -26,6 +27,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (url === "/gzip") {
     response.writeHead(200, { "content-encoding": "gzip", "content-type": "text/plain" });
     response.end(gzipSync("squeezed"));
+  } else if (url === "/length") {
+    response.writeHead(200, { "content-length": "6" }).end("answer");
   } else if (url === "/away") {
     response.writeHead(302, { location: "/" }).end();
   } else {
@@ -59,6 +62,19 @@ test("an answer comes as our own response, with headers that cannot be changed",
   assert.equal(response.redirected, false);
   assert.equal(await response.text(), "answer");
   assert.equal(seen.method, "GET");
+});
+
+test("a received body keeps the length its sender announced, unless it was decoded", async () => {
+  for (const [path, length] of [
+    ["/length", 6],
+    ["/gzip", undefined],
+    ["/", undefined],
+  ] as const) {
+    const response = await script.fetch(`${origin}${path}`);
+    const wrapped = new script.Response(response.body, response);
+    assert.equal(declaredLength(wrapped.body!), length, path);
+    assert.equal(await wrapped.text(), path === "/gzip" ? "squeezed" : "answer");
+  }
 });
 
 test("text, streams and headers in UTF-8 go out", async () => {

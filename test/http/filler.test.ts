@@ -2,31 +2,28 @@
 // goes on behind them, whoever has read what of it.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { Agent } from "node:http";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type HttpHandler, type HttpRequest, listen } from "../../src/http/listen.ts";
 import { openStreams } from "../../src/http/open-streams.ts";
 import { ask, converse, restOf } from "../script/client.ts";
 import { until } from "../script/inside.ts";
 
-/** With the connections as the server has them, if asked for. */
+/** Listens on a port for the time of the test; `accepted` gets the connections as the server has them. */
 async function listenTo(t: TestContext, handler: HttpHandler, accepted: Socket[] = []): Promise<number> {
-  const listening = await listen(handler, "handed over");
-  const door = createServer((socket) => {
-    accepted.push(socket);
-    listening.accept(socket);
-  });
-  door.listen(0, "127.0.0.1");
-  await once(door, "listening");
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 });
+  const onSocket = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
+  subscribe("net.server.socket", onSocket);
   t.after(async () => {
-    door.close();
-    // Those that are idle would be waited for.
+    unsubscribe("net.server.socket", onSocket);
+    // Idle connections would be kept for a moment.
     for (const socket of accepted) socket.destroy();
     await listening.drain();
   });
-  return (door.address() as AddressInfo).port;
+  return listening.port!;
 }
 
 function md5(bytes: Uint8Array): string {

@@ -7,6 +7,7 @@ import { kill } from "./kill.ts";
 import { leaks } from "./leaks.ts";
 import { linearizable } from "./linearizable.ts";
 import { model } from "./model.ts";
+import { overload } from "./overload.ts";
 import { power } from "./power.ts";
 import type { Proof } from "./proof.ts";
 import { recovery } from "./recovery.ts";
@@ -26,4 +27,5 @@ export const proofs: readonly Proof[] = [
   events,
   fuzz,
   wire,
+  overload,
 ];

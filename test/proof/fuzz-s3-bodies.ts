@@ -9,7 +9,16 @@ import { postObject } from "../../src/s3/post-object.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import { boundary, encodeForm, signedFields } from "../s3/form.ts";
 import { collect } from "../support/bytes.ts";
-import { checkAnswer, domains, httpRequest, inPieces, s3Outcome, unsigned, worldRunner } from "./fuzz-s3.ts";
+import {
+  checkAnswer,
+  domains,
+  httpRequest,
+  inPieces,
+  s3Outcome,
+  share,
+  unsigned,
+  worldRunner,
+} from "./fuzz-s3.ts";
 import { holds, type Target } from "./fuzz-target.ts";
 import { unframed } from "./fuzz-unframed.ts";
 
@@ -61,7 +70,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
         ...whole,
         http: { ...whole.http, hasBody: true, body: () => inPieces(bytes, measure) },
       };
-      const { source, trailers } = openPayload(request, { caller, payload, signed: unsigned });
+      const { source, trailers } = openPayload(request, { caller, payload, signed: unsigned }, share());
       const body = (await collect(source.chunks())).toString("latin1");
       return { body, trailers: JSON.stringify([...trailers]) };
     } catch (error) {
@@ -145,6 +154,7 @@ const forms: Target = {
       await checkAnswer(
         await postObject(request, operation, {
           engine,
+          share: share("form"),
           credentials: { find },
           regions: ["auto"],
           now: Date.now,

@@ -10,6 +10,7 @@ import { StoreError } from "../../src/model/errors.ts";
 import type { SignedBy } from "../../src/s3/authenticate.ts";
 import { authorize } from "../../src/s3/authorize.ts";
 import type { S3Response } from "../../src/s3/call.ts";
+import { type BudgetShare, createDocumentBudget } from "../../src/s3/document-budget.ts";
 import { codeOfReason, S3Error } from "../../src/s3/errors.ts";
 import { handles } from "../../src/s3/handler.ts";
 import { checkRefusedHeaders } from "../../src/s3/metadata.ts";
@@ -140,6 +141,11 @@ export const unsigned: SignedBy = {
   signature: "0".repeat(64),
 };
 
+/** Memory enough for any document of one request. */
+export function share(kind: "document" | "form" = "document"): BudgetShare {
+  return createDocumentBudget().open(kind);
+}
+
 /** The request as its operation sees it once it is authorized; the upload's real id stands for the placeholder. */
 export async function callOperation(input: string, { engine, uploadId }: World): Promise<string> {
   const request = readRequest(httpRequest(input.replaceAll(uploadPlaceholder, uploadId)));
@@ -147,7 +153,7 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   if (operation.name === "PostObject") return "a form";
   checkRefusedHeaders(request);
   const given = request.header("x-amz-content-sha256") ?? "UNSIGNED-PAYLOAD";
-  const payload = openPayload(request, { caller, payload: given, signed: unsigned });
+  const payload = openPayload(request, { caller, payload: given, signed: unsigned }, share());
   const bucket = await authorize(engine, caller, operation);
   const call = { engine, request, operation, caller, bucket, payload, region: "auto" };
   const response = await handles[operation.name](call);

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { defaultPortLimits } from "../../src/http/limits.ts";
 import { createWatch } from "../../src/metrics/watch.ts";
 import { openEngine } from "../../src/open.ts";
 import { createCredentials } from "../../src/s3/credentials.ts";
@@ -62,7 +63,7 @@ async function serve({ directory, secretKey }: ServerTask): Promise<void> {
     processes: s3ProcessCount,
     domains: [],
     secretKey: Buffer.from(secretKey, "base64"),
-    ...{ tls: undefined, trusted: [] },
+    ...{ tls: undefined, trusted: [], limits: defaultPortLimits, probe: "", environment: process.env },
     // It tells of every process that was killed and started again.
     log: () => {},
     watch: createWatch({ counts: false }),

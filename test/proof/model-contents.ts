@@ -14,12 +14,18 @@ export function createContents(): Contents {
   /** What an etag stands for: one body, or the bodies of parts. */
   const known = new Map<string, readonly Body[]>();
 
-  function noteBody(body: Body): void {
+  /** By its MD5, which is the etag of plain bytes, and by the etag it was given: a sealed one's is random. */
+  function noteBody(body: Body, answer: Answer): void {
     known.set(md5(bytesOf("", bodyValue(body))), [body]);
+    const etag = etagIn(answer);
+    if (etag !== undefined) known.set(etag, [body]);
   }
 
   function noteParts(etags: readonly string[]): void {
-    const parts = etags.flatMap((etag) => known.get(etag) ?? []);
+    const found = etags.map((etag) => known.get(etag));
+    // A part copied under a key has an etag of its own, and its bytes are not known here.
+    if (found.includes(undefined)) return;
+    const parts = found.flatMap((bodies) => bodies ?? []);
     const whole = md5(Buffer.concat(etags.map((etag) => Buffer.from(etag, "hex"))));
     known.set(`${whole}-${etags.length}`, parts);
     // A copy of it is of one piece.
@@ -28,6 +34,8 @@ export function createContents(): Contents {
 
   function check(read: Read, shown: object): void {
     const bodies = known.get(read.etag);
+    // What was copied under a key has an etag that no answer to a put has named.
+    if (bodies === undefined && read.isSealed) return;
     const bytes = contentOf(bodies ?? []);
     const asked = read.slice(bytes);
     if (bodies !== undefined && read.size === asked.length && read.digest === digestOf(asked)) return;
@@ -36,10 +44,11 @@ export function createContents(): Contents {
 
   return {
     watch(operation, answer) {
-      if (operation.do === "put" || operation.do === "upload part") noteBody(operation.body);
+      if (operation.do === "put" || operation.do === "upload part") noteBody(operation.body, answer);
       if (operation.do === "complete") noteParts(inOrder(operation.parts));
       if (operation.do === "s3") {
-        if (operation.method === "PUT" && typeof operation.body === "object") noteBody(operation.body);
+        if (operation.method === "PUT" && typeof operation.body === "object")
+          noteBody(operation.body, answer);
         if (operation.method === "POST" && typeof operation.body === "string") {
           noteParts(inOrder(namedParts(operation.body)));
         }
@@ -48,6 +57,15 @@ export function createContents(): Contents {
       if (read !== undefined) check(read, operation);
     },
   };
+}
+
+/** Of what was put, by either face; undefined when it was refused. */
+function etagIn(answer: Answer): string | undefined {
+  const { etag, headers } = (JSON.parse(answer) ?? {}) as {
+    etag?: string;
+    headers?: readonly (readonly [string, string])[];
+  };
+  return etag ?? headers?.find(([name]) => name === "etag")?.[1].replaceAll('"', "");
 }
 
 function md5(bytes: Uint8Array): string {
@@ -71,6 +89,7 @@ interface Read {
   readonly etag: string;
   readonly size: number;
   readonly digest: string;
+  readonly isSealed: boolean;
   readonly slice: (bytes: Buffer) => Buffer;
 }
 
@@ -82,7 +101,8 @@ function readOf(operation: Operation, answer: Answer): Read | undefined {
       digest?: string;
     };
     if (object === undefined) return undefined;
-    return { etag: object.etag, size: size!, digest: digest!, slice: sliceOf(operation.options) };
+    const isSealed = operation.options.ssecKey !== undefined;
+    return { etag: object.etag, size: size!, digest: digest!, isSealed, slice: sliceOf(operation.options) };
   }
   if (operation.do !== "s3" || operation.method !== "GET" || operation.query !== undefined) return undefined;
   const { headers, body } = JSON.parse(answer) as {
@@ -92,7 +112,8 @@ function readOf(operation: Operation, answer: Answer): Read | undefined {
   if (body === null || typeof body === "string") return undefined;
   const etag = headers.find(([name]) => name === "etag")![1].replaceAll('"', "");
   const rangeHeader = operation.headers?.range;
-  return { etag, ...body, slice: sliceOf(rangeHeader === undefined ? {} : { rangeHeader }) };
+  const isSealed = operation.headers?.["x-amz-server-side-encryption-customer-key"] !== undefined;
+  return { etag, ...body, isSealed, slice: sliceOf(rangeHeader === undefined ? {} : { rangeHeader }) };
 }
 
 function sliceOf({ range, rangeHeader }: ReadOptions): (bytes: Buffer) => Buffer {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
+import { defaultPortLimits } from "../../src/http/limits.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/publication.ts";
 import { openEngine } from "../../src/open.ts";
@@ -24,7 +25,15 @@ async function openScene(t: TestContext): Promise<Scene> {
   for (const name of ["site", "other"]) await engine.createBucket(name);
   const server = await startPublic({
     ...{ engine, documents, host: "127.0.0.1", port: 0, domains: ["localhost"], opens: "at once" },
-    ...{ tls: undefined, trusted: [], log: () => {}, onOpened: () => {}, told: String },
+    ...{
+      tls: undefined,
+      trusted: [],
+      limits: defaultPortLimits,
+      probe: "",
+      log: () => {},
+      onOpened: () => {},
+      told: String,
+    },
   });
   t.after(async () => {
     await server.close();
@@ -103,6 +112,8 @@ test("ranges and conditions are kept to", async (t) => {
   assert.deepEqual(part.bytes, Buffer.from(bytes.subarray(100_000, 100_100)));
   const last = await get("/site/large", { headers: { range: "bytes=-10" } });
   assert.deepEqual([last.status, last.bytes.length], [206, 10]);
+  const whole = await get("/site/large", { headers: { range: "bytes=0-" } });
+  assert.deepEqual([whole.status, whole.headers["content-range"]], [206, "bytes 0-199999/200000"]);
   const beyond = await get("/site/large", { headers: { range: "bytes=200000-" } });
   assert.deepEqual([beyond.status, beyond.headers["content-range"]], [416, "bytes */200000"]);
   const changed = await get("/site/large", { headers: { range: "bytes=0-9", "if-range": '"other"' } });
@@ -222,7 +233,15 @@ test("without being asked for, the port is opened when the first bucket becomes 
   const opened: number[] = [];
   const server = await startPublic({
     ...{ engine, documents, host: "127.0.0.1", port: 0, domains: [], opens: "when a bucket is public" },
-    ...{ tls: undefined, trusted: [], log: () => {}, onOpened: (port) => opened.push(port), told: String },
+    ...{
+      tls: undefined,
+      trusted: [],
+      limits: defaultPortLimits,
+      probe: "",
+      log: () => {},
+      onOpened: (port) => opened.push(port),
+      told: String,
+    },
   });
   t.after(async () => {
     await server.close();
@@ -232,4 +251,28 @@ test("without being asked for, the port is opened when the first bucket becomes 
   await publish(engine, documents, "site", {});
   await until(() => opened.length > 0, "it is opened");
   assert.equal((await ask(opened[0]!, { path: "/site/a" })).status, 404);
+});
+
+test("answers of a bucket with CORS rules vary by origin, whether or not one was sent", async (t) => {
+  const { put, publish, get, engine } = await openScene(t);
+  await publish();
+  await put("a", "hello");
+  const { etag } = (await engine.head("site", "a"))!;
+  assert.equal((await get("/site/a")).headers.vary, undefined);
+  const rule = { id: undefined, methods: ["GET"], origins: ["https://a.example"], headers: [], exposed: [] };
+  await engine.changeSettings("site", { cors: [{ ...rule, maxAgeSeconds: undefined }] });
+  const requests: Asked[] = [
+    {},
+    { method: "HEAD" },
+    { headers: { origin: "https://a.example" } },
+    { headers: { origin: "https://b.example" } },
+    { headers: { range: "bytes=0-" } },
+    { headers: { range: "bytes=9-" } },
+    { headers: { "if-none-match": `"${etag}"` } },
+    { path: "/site/missing" },
+  ];
+  for (const { path = "/site/a", ...asked } of requests) {
+    const { headers } = await get(path, asked);
+    assert.match(headers.vary ?? "", /^Origin\b/, JSON.stringify({ path, ...asked }));
+  }
 });

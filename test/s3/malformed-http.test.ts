@@ -26,7 +26,7 @@ async function converse(url: string, ...pieces: (string | Buffer)[]): Promise<st
   return found;
 }
 
-const isError = /^HTTP\/1\.1 4\d\d [\s\S]*\r\n\r\n(<\?xml[^>]*>\s*)?<Error><Code>\w+</;
+const isError = /^HTTP\/1\.1 (4\d\d|501) [\s\S]*\r\n\r\n(<\?xml[^>]*>\s*)?<Error><Code>\w+</;
 
 test("requests that bend HTTP are refused in XML, and the same process answers on", async (t) => {
   const { url, key, server, data } = await s3Scene(t);

@@ -20,6 +20,8 @@ export interface Raw {
   readonly query?: readonly (readonly [string, string])[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
+  /** Sent from this loopback address, for clients that are to be told apart. */
+  readonly from?: string;
 }
 
 export interface Signing {
@@ -108,6 +110,7 @@ export function sendRaw(url: string, raw: Raw): Promise<RawAnswer> {
       path,
       headers: { ...raw.headers },
       agent: false,
+      ...(raw.from === undefined ? {} : { localAddress: raw.from }),
     });
     outgoing.setTimeout(20_000, () => outgoing.destroy(new Error(`No answer: ${raw.method} ${path}`)));
     outgoing.on("error", reject);

@@ -60,11 +60,16 @@ const checksums: fc.Arbitrary<Checksums> = fc
     fc.record(Object.fromEntries(algorithms.map((name) => [name, bytes(checksumLengths[name])]))),
   );
 
-const encryption: fc.Arbitrary<Encryption> = fc.record({
-  keyMd5: bytes(16).map(toHex),
-  scope: bytes(16).map(toHex),
-  sealedKey: bytes(60),
-});
+const encryption: fc.Arbitrary<Encryption> = fc.record(
+  {
+    keyMd5: bytes(16).map(toHex),
+    scope: bytes(16).map(toHex),
+    sealedKey: bytes(60),
+    sealedChecksums: bytes(80),
+  },
+  // Objects of earlier versions, and those of parts, have no sealed checksums.
+  { requiredKeys: ["keyMd5", "scope", "sealedKey"] },
+);
 
 const metadata: fc.Arbitrary<Metadata> = fc
   .record({ httpMetadata, customMetadata, storageClass: fc.constantFrom("Standard", "InfrequentAccess") })

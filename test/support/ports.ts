@@ -18,6 +18,7 @@ export interface Ports {
 
 export interface EngineOptions {
   readonly now?: () => number;
+  readonly openUploads?: number;
 }
 
 export interface PortPair {

@@ -1,13 +1,13 @@
 // `store backup`: a consistent copy of the data directory, also while servers write to it.
-import { resolve } from "node:path";
 import { backUpStore } from "../../open.ts";
-import { secretKeyFile } from "../../script/secret-key.ts";
+import { existingSecretKey, secretKeyFile } from "../../script/secret-key.ts";
 import { startTransfer } from "../backup-progress.ts";
 import type { Command } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { requireData, shown } from "../context.ts";
 import { interruptible } from "../interrupt.ts";
 import { counted } from "../output.ts";
+import { pathArgument } from "../path-argument.ts";
 import { dataDirectory } from "../store-location.ts";
 
 export const backupCommand: Command = {
@@ -30,6 +30,7 @@ export const backupCommand: Command = {
     const { output, options } = invocation;
     const to = options.text("to");
     if (to === undefined || to === "") throw usageError("store backup needs a folder: --to DIR");
+    const path = pathArgument(invocation, { called: "--to", text: to });
     const location = await dataDirectory(invocation, [
       "A cluster is backed up with the tools of PostgreSQL and of what holds its bytes.",
       "Or copy it into a folder: store copy --to DIR",
@@ -39,9 +40,14 @@ export const backupCommand: Command = {
     const isElsewhere =
       options.flag("without-secret-key") || Boolean(invocation.environment.STORE_SECRET_KEY);
     const [companions, elsewhere] = isElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
-    const path = resolve(invocation.directory, to);
+    const fromEnvironment = invocation.environment.STORE_SECRET_KEY || undefined;
+    const secretKey = () => existingSecretKey(location, fromEnvironment);
+    // A key that cannot be used is reported before anything is copied.
+    secretKey();
     const report = await startTransfer(output, "backup", (progress) =>
-      interruptible((signal) => backUpStore(location, path, { companions, elsewhere, progress, signal })),
+      interruptible((signal) =>
+        backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal }),
+      ),
     );
     if (output.isJson) return output.json({ to: path, ...report });
     const { buckets, objects, bytes, files, copiedFiles, copiedBytes } = report;

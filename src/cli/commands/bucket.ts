@@ -4,11 +4,12 @@ import { type BucketRecord, checkBucketName } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { checkStorageClass } from "../../model/object.ts";
+import { createCredentials } from "../../s3/credentials.ts";
 import type { Command, CommandGroup, Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
-import { withData } from "../context.ts";
+import { type Data, withData } from "../context.ts";
 import { telling } from "../failures.ts";
-import { counted } from "../output.ts";
+import { counted, type Output } from "../output.ts";
 import { ask } from "../prompt.ts";
 import { notifyCommand } from "./bucket-notify.ts";
 import { publicCommand } from "./bucket-public.ts";
@@ -102,8 +103,10 @@ const deleteCommand: Command = {
     const removed = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
       const withObjects = options.flag("force");
       if (withObjects && !options.flag("yes")) await confirm(invocation, data.engine, bucket);
+      const known = await data.engine.bucket(bucket);
       const count = withObjects ? await deleteWithObjects(data.engine, bucket) : 0;
       if (!withObjects) await data.engine.deleteBucket(bucket);
+      if (known !== undefined) await dropGrants(data, known, output);
       await data.note("delete bucket", bucket);
       return count;
     });
@@ -118,6 +121,16 @@ export const bucketCommands: CommandGroup = {
   summary: "Make, list and delete buckets",
   commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
 };
+
+/** What grants name is gone, and no other bucket is meant by them: that they stay in a list is not a failure. */
+async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Promise<void> {
+  try {
+    await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    output.note(`Grants on ${bucket.name} are still listed by store key list: ${reason}`);
+  }
+}
 
 function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };

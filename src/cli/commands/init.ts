@@ -1,7 +1,7 @@
 // `store init`: a working project in a new folder, or in one where nothing is in its way.
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import { readConfig } from "../../script/config.ts";
 import { configNames } from "../../script/config-source.ts";
 import { asScriptName } from "../../script/script-name.ts";
@@ -11,6 +11,7 @@ import { CommandError } from "../command-error.ts";
 import { shown } from "../context.ts";
 import { fileError } from "../failures.ts";
 import { packageRoot } from "../package-root.ts";
+import { pathArgument } from "../path-argument.ts";
 import { shellWord } from "../shell-word.ts";
 import { type Project, projectFiles } from "../templates/project.ts";
 
@@ -23,7 +24,7 @@ export const initCommand: Command = {
   examples: ["store init photos", "store init"],
   async run(invocation) {
     const { parameters, output, directory } = invocation;
-    const folder = resolve(directory, parameters[0] ?? ".");
+    const folder = pathArgument(invocation, { called: "store init", text: parameters[0] ?? "." });
     const project = projectFor(folder);
     const files = projectFiles(project);
     refuseOverwriting(folder, shown(invocation, folder), [...Object.keys(files), ...configNames, typesFile]);

@@ -1,6 +1,7 @@
 // `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
 import { StoreError } from "../../model/errors.ts";
 import {
+  boundGrants,
   CredentialError,
   type CredentialInfo,
   type Grant,
@@ -42,7 +43,8 @@ const createCommand: Command = {
     const account = options.text("account");
     const credential = await withData(invocation, { absent: "create" }, async (data) => {
       for (const { bucket } of given) await checkBucket(data, bucket);
-      const grants = given.length === 0 ? undefined : given;
+      const find = (bucket: string) => data.engine.bucket(bucket);
+      const grants = given.length === 0 ? undefined : await boundGrants(given, find);
       const end = lifetime === undefined ? undefined : Date.now() + lifetime;
       const made = await credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
       await data.note("create key", made.accessKeyId);
@@ -135,6 +137,7 @@ async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
 
 function grantsText(grants: readonly Grant[] | undefined): string {
   if (grants === undefined) return "everything of the account";
+  if (grants.length === 0) return "nothing";
   return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
 }
 
@@ -147,7 +150,7 @@ function keyJson({ accessKeyId, account, grants, created, expires, state }: Cred
   return {
     accessKeyId,
     account,
-    grants: grants ?? null,
+    grants: grants?.map(({ bucket, rights }) => ({ bucket, rights })) ?? null,
     created: new Date(created).toISOString(),
     expires: expires === undefined ? null : new Date(expires).toISOString(),
     state,

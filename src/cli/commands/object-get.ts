@@ -10,6 +10,7 @@ import { checkTarget, writeFileWhole } from "../download.ts";
 import { interruptible } from "../interrupt.ts";
 import { objectAddress } from "../object-address.ts";
 import { type Output, visible } from "../output.ts";
+import { refuseUrl } from "../path-argument.ts";
 import { startProgress } from "../progress.ts";
 
 type Found = GetOutcome & { readonly outcome: "found" };
@@ -36,6 +37,7 @@ export const getCommand: Command = {
         `For what is known of it: store object head ${address} --json`,
       ]);
     }
+    if (!isStdout) refuseUrl({ called: "store object get", text: file, possible: "a file or -" });
     const target = isStdout ? undefined : await checkTarget(file);
     await withData(invocation, { absent: "refuse", subject: from }, async ({ engine }) => {
       const result = await engine.get(from.bucket, from.key);

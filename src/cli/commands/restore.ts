@@ -1,14 +1,14 @@
 // `store restore`: a backup back into an empty data directory, or only read through.
-import { resolve } from "node:path";
-import type { BackupTotals, RestoreReport } from "../../model/backup.ts";
+import type { Authentication, BackupTotals, RestoreReport } from "../../model/backup.ts";
 import { restoreStore, verifyBackup } from "../../open.ts";
-import { secretKeyFile } from "../../script/secret-key.ts";
+import { environmentSecretKey, secretKeyFile } from "../../script/secret-key.ts";
 import { startTransfer } from "../backup-progress.ts";
 import type { Command, Invocation } from "../command.ts";
 import { CommandError, usageError } from "../command-error.ts";
 import { shown } from "../context.ts";
 import { interruptible } from "../interrupt.ts";
 import { counted, type Output } from "../output.ts";
+import { pathArgument } from "../path-argument.ts";
 import { dataDirectory } from "../store-location.ts";
 
 export const restoreCommand: Command = {
@@ -29,7 +29,7 @@ export const restoreCommand: Command = {
   async run(invocation) {
     const from = invocation.options.text("from");
     if (from === undefined || from === "") throw usageError("store restore needs a folder: --from DIR");
-    const path = resolve(invocation.directory, from);
+    const path = pathArgument(invocation, { called: "--from", text: from });
     return invocation.options.flag("verify") ? verify(invocation, path) : restore(invocation, path);
   },
 };
@@ -41,7 +41,7 @@ async function restore(invocation: Invocation, from: string): Promise<number> {
   ]);
   if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
   const report = await startTransfer(output, "restore", (progress) =>
-    interruptible((signal) => restoreStore(from, location, { progress, signal })),
+    interruptible((signal) => restoreStore(from, location, { ...keyOf(invocation), progress, signal })),
   );
   if (output.isJson) {
     await output.json({ from, data: location, ...report });
@@ -54,9 +54,10 @@ async function restore(invocation: Invocation, from: string): Promise<number> {
   return 0;
 }
 
-async function verify({ output }: Invocation, from: string): Promise<number> {
+async function verify(invocation: Invocation, from: string): Promise<number> {
+  const { output } = invocation;
   const report = await startTransfer(output, "verify", (progress) =>
-    interruptible((signal) => verifyBackup(from, { progress, signal })),
+    interruptible((signal) => verifyBackup(from, { ...keyOf(invocation), progress, signal })),
   );
   const { damages } = report;
   const code = damages.length === 0 ? 0 : 1;
@@ -83,7 +84,27 @@ function inWords({ buckets, objects, bytes }: BackupTotals, output: Output): str
   return `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
 }
 
-function noteKey({ elsewhere }: RestoreReport, output: Output): void {
+/** The manifest is held against the key in the environment, or else against the one inside the backup. */
+function keyOf({ environment }: Invocation) {
+  return {
+    secretKey: environmentSecretKey(environment.STORE_SECRET_KEY || undefined),
+    keyCompanion: secretKeyFile,
+  };
+}
+
+const authenticationNotes: Readonly<Record<Authentication, string | undefined>> = {
+  verified: undefined,
+  "no key": undefined,
+  "own key": undefined,
+  unverified:
+    "The backup was not authenticated, because the secret key is not at hand: set STORE_SECRET_KEY to the store's key to do so.",
+  missing:
+    "The backup is not authenticated: an earlier version of Store made it, or its authentication was removed. Use it only if you trust where it was kept.",
+};
+
+function noteKey({ elsewhere, authentication }: RestoreReport, output: Output): void {
+  const note = authenticationNotes[authentication];
+  if (note !== undefined) output.note(note);
   if (!elsewhere.includes(secretKeyFile)) return;
   output.note(
     `The key that secrets and access keys are sealed with is not in the backup: set STORE_SECRET_KEY, or put ${secretKeyFile} into the data directory.`,

@@ -2,8 +2,10 @@
 import { isAbsolute, resolve } from "node:path";
 import { parseS3Place } from "../../http/s3-place.ts";
 import type { S3Place } from "../../http/s3-wire.ts";
+import { schemeOf } from "../../model/location.ts";
 import type { Invocation } from "../command.ts";
 import { type CommandError, usageError } from "../command-error.ts";
+import { refuseUrl } from "../path-argument.ts";
 
 export type ImportPlace =
   | { readonly kind: "folder"; readonly folder: string }
@@ -15,13 +17,15 @@ export function importPlace({ parameters, environment, directory }: Invocation):
   if (text.startsWith(".") || isAbsolute(text)) return { kind: "folder", folder: text };
   if (text.startsWith("miniflare:")) {
     const folder = text.slice("miniflare:".length);
+    refuseUrl({ called: "miniflare:", text: folder });
     return { kind: "miniflare", folder, directory: resolve(directory, folder) };
   }
   if (/^(s3|https?):\/\//.test(text)) {
     const place = parseS3Place(withKeys(text, environment), wrongPlace);
     return { kind: "s3", place, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
   }
-  throw usageError(`"${text}" is neither a folder nor an S3 service nor miniflare's state.`, [
+  const scheme = schemeOf(text);
+  throw usageError(`"${scheme ?? text}" is neither a folder nor an S3 service nor miniflare's state.`, [
     "A folder is written with ./ or / at its beginning: ./pictures",
     "An S3 service: https://s3.example.com/bucket/prefix",
     "miniflare's state: miniflare:.wrangler",
@@ -50,6 +54,6 @@ function withKeys(text: string, environment: Invocation["environment"]): string 
 
 function wrongPlace(why: string): CommandError {
   return usageError(`The S3 service to import from cannot be read: ${why}.`, [
-    "Write: https://host:port/bucket/prefix, or s3://host:port/bucket/prefix?region=us-east-1&tls=true",
+    "Write: https://host:port/bucket/prefix, or s3://host:port/bucket/prefix?region=us-east-1",
   ]);
 }

@@ -4,7 +4,7 @@ import { metadataFromHeaders } from "../../http/headers.ts";
 import { type Answer, Broken } from "../../http/outgoing.ts";
 import { createS3Asking, type S3Asking } from "../../http/s3-asking.ts";
 import { bodyOf, resumingBody } from "../../http/s3-body.ts";
-import { elementText, isPassing, numberIn, S3Refusal } from "../../http/s3-errors.ts";
+import { elementText, isPassing, numberIn, S3Refusal, tlsAdvice } from "../../http/s3-errors.ts";
 import { hostText, type S3Place, type S3Times } from "../../http/s3-wire.ts";
 import { checksumLengths, type ExpectedChecksum } from "../../model/checksum.ts";
 import { customOf } from "../../s3/metadata.ts";
@@ -76,7 +76,9 @@ function told(error: unknown, host: string): unknown {
   if (isRefusal && !isPassing(error)) {
     return new CommandError(`The S3 service at ${host} refuses: ${said}`, { cause: error });
   }
-  return new SourceGone(`The S3 service at ${host} cannot be reached or used: ${said}`, { cause: error });
+  return new SourceGone(`The S3 service at ${host} cannot be reached or used: ${said}${tlsAdvice(error)}`, {
+    cause: error,
+  });
 }
 
 /** For messages. */

@@ -19,6 +19,8 @@ export interface SyncPlaces {
 export function syncPlaces(parameters: readonly string[]): SyncPlaces {
   const [from = "", to = ""] = parameters;
   const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
+  // Refuses a URL on either side, which is neither a folder nor a bucket.
+  for (const side of [from, to]) if (!isFolder(side)) prefixAddress(side);
   if (isFolder(from) === isFolder(to)) {
     const what = isFolder(from)
       ? "Both sides are folders"

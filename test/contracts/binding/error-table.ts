@@ -132,7 +132,17 @@ export function errorTableContract(implementation: Implementation): void {
 
     row(implementation, "10022 InvalidMaxKeys: list limit negative or not a number", async (scene) => {
       const expected = { code: 10022, action: "list", message: messageOf(10022) };
-      for (const limit of [-1, -1000, Number.NEGATIVE_INFINITY, Number.NaN, "ten", {}]) {
+      for (const limit of [
+        -1,
+        -1000,
+        Number.NEGATIVE_INFINITY,
+        Number.NaN,
+        "ten",
+        "2 keys",
+        "0x2",
+        "-1",
+        {},
+      ]) {
         await scene.refuses(expected, () => scene.loose.list({ limit }));
       }
     });

@@ -61,6 +61,18 @@ export function listContract(implementation: Implementation): void {
       assert.deepEqual([keysOf(exact), exact.truncated], [keys.slice(1000), false]);
     });
 
+    test("query parameters may be passed on: a limit as text, and an empty cursor for none", async (t) => {
+      const { bucket } = await openBucket(t, implementation);
+      await putAll(bucket, ["a", "b", "c"]);
+      const listed = (options: object) => bucket.list(options).then(keysOf);
+      assert.deepEqual(await listed({ cursor: "" }), ["a", "b", "c"]);
+      assert.deepEqual(await listed({ cursor: "", startAfter: "a" }), ["b", "c"]);
+      assert.deepEqual(await listed({ limit: "" }), ["a", "b", "c"]);
+      for (const limit of ["2", " 2 ", "+2", "02"]) assert.deepEqual(await listed({ limit }), ["a", "b"]);
+      assert.deepEqual(await listed({ limit: "0" }), []);
+      assert.deepEqual(await listed({ limit: "9".repeat(400) }), ["a", "b", "c"]);
+    });
+
     test("limit 0 gives an empty page, truncated if anything matches", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await putAll(bucket, ["a", "b/c"]);

@@ -29,6 +29,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["ServiceUnavailable", 10043, null],
   ["InsufficientStorage", 10044, null],
   ["UnevenParts", 10048, "All non-trailing parts must have the same length."],
+  ["TooManyUploads", 10058, null],
   ["InvalidStorageClass", 10062, "The storage class specified is not valid."],
   ["BucketConflict", 10073, null],
   ["EntityTooLarge", 100100, "Your proposed upload exceeds the maximum allowed object size."],

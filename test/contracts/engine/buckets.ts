@@ -36,6 +36,17 @@ export function buckets(open: OpenEngine): void {
     );
   });
 
+  test("the name of a bucket with a NUL after it is not that bucket", async (t) => {
+    const { engine } = await openBucket(open, t);
+    await engine.put(bucket, "key", sampleBytes(5));
+    for (const name of [`${bucket}\0`, `${bucket}\0x`]) {
+      assert.equal(await engine.bucket(name).catch(() => undefined), undefined);
+      await assert.rejects(engine.get(name, "key"), { reason: "NoSuchBucket" });
+      await assert.rejects(engine.delete(name, ["key"]), { reason: "NoSuchBucket" });
+    }
+    assert.equal((await engine.head(bucket, "key"))?.key, "key");
+  });
+
   test("a bucket that cannot be is refused", async (t) => {
     const { engine } = await openBucket(open, t);
     await assert.rejects(engine.createBucket(bucket), {

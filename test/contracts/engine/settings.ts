@@ -1,6 +1,8 @@
 // Engine contract: what is set on a bucket, and what its lifecycle rules do by a clock that the test moves.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createNotificationRules } from "../../../src/events/rules.ts";
+import { createMemoryRecords } from "../../../src/memory/records.ts";
 import type { LifecycleRule } from "../../../src/model/lifecycle.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import {
@@ -23,6 +25,34 @@ const rule = (fields: Partial<LifecycleRule>): LifecycleRule => ({
 });
 
 export function settings(open: OpenEngine): void {
+  test("a setting that was changed since it was seen is not replaced, and others do not matter", async (t) => {
+    const { engine } = await openBucket(open, t);
+    const seen = (await engine.bucket(bucket))!.settings;
+    const [first, second] = [[rule({ id: "first" })], [rule({ id: "second" })]];
+    assert.equal(await engine.changeSettings(bucket, { lifecycle: first }, seen), "committed");
+    assert.equal(await engine.changeSettings(bucket, { lifecycle: second }, seen), "conflict");
+    assert.deepEqual((await engine.bucket(bucket))!.settings.lifecycle, first);
+    const cors = [{ origins: ["*"], methods: ["GET"], headers: [], exposed: [] }];
+    assert.equal(await engine.changeSettings(bucket, { cors }, seen), "committed");
+    const now = (await engine.bucket(bucket))!.settings;
+    assert.equal(await engine.changeSettings(bucket, { lifecycle: undefined }, now), "committed");
+    assert.equal(await engine.changeSettings(bucket, { lifecycle: second }, now), "conflict");
+  });
+
+  test("rules of notifications that are added and removed at the same time all count", async (t) => {
+    const { engine } = await openBucket(open, t);
+    const { documents } = createMemoryRecords();
+    const rules = createNotificationRules(engine, documents, () => Buffer.alloc(32));
+    const ids = Array.from({ length: 8 }, (_, index) => `rule-${index}`);
+    const target = { kind: "script", name: "app" } as const;
+    await Promise.all(ids.map((id) => rules.add(bucket, { id, target })));
+    assert.deepEqual((await rules.list(bucket)).map((one) => one.rule.id).sort(), ids);
+    const removed = await Promise.all(ids.slice(2).map((id) => rules.remove(bucket, id)));
+    assert.ok(removed.every((isRemoved) => isRemoved));
+    assert.deepEqual((await rules.list(bucket)).map((one) => one.rule.id).sort(), ids.slice(0, 2));
+    assert.equal(await rules.remove(bucket, "rule-7"), false);
+  });
+
   test("settings are kept one by one, taken back one by one, and gone with their bucket", async (t) => {
     const { engine } = await openBucket(open, t);
     assert.deepEqual((await engine.bucket(bucket))?.settings, {});

@@ -13,7 +13,12 @@ export interface OpenedEngine {
   readonly blobs: Blobs;
 }
 
-export type OpenEngine = (t: TestContext, options?: { now?: () => number }) => Promise<OpenedEngine>;
+export interface EngineChoices {
+  readonly now?: () => number;
+  readonly openUploads?: number;
+}
+
+export type OpenEngine = (t: TestContext, options?: EngineChoices) => Promise<OpenedEngine>;
 
 /** An engine that tests share, with the clock it goes by. */
 export interface SharedEngine extends OpenedEngine {
@@ -30,7 +35,7 @@ export const day = 24 * 3600 * 1000;
 export async function openBucket(
   open: OpenEngine,
   t: TestContext,
-  options?: { now?: () => number },
+  options?: EngineChoices,
 ): Promise<OpenedEngine> {
   const opened = await open(t, options);
   await opened.engine.createBucket(bucket);

@@ -1,0 +1,141 @@
+// What connections cost: a new one for every request (by ab, Apache's load generator), the slowest hundredth of answers over
+// kept ones, and the rate of others while thousands are held idle.
+import { type ChildProcess, execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { promisify } from "node:util";
+import { requestsPerSecond } from "../http-load.ts";
+import { holdIdle } from "../idle-connections.ts";
+import { figure } from "../measure.ts";
+import { startBareFile } from "../peers/bare-file.ts";
+import { startNativePeers } from "../peers/native.ts";
+import { putObject, type S3Server } from "../peers/s3-server.ts";
+import { startS3Store } from "../peers/s3-store.ts";
+import { type Context, compare, KiB, makeRow, type Section } from "../section.ts";
+import { end } from "../servers.ts";
+
+export const connections: Section = {
+  name: "connections",
+  description: "a new connection for each request, the slowest answers, and thousands of idle connections",
+  run,
+};
+
+const key = "object";
+const lanes = 32;
+const idleCount = 10_000;
+
+interface Target {
+  readonly name: string;
+  readonly port: number;
+  readonly path: () => string;
+}
+
+async function run(context: Context): Promise<void> {
+  const started: ChildProcess[] = [];
+  const natives = await startNativePeers(context);
+  try {
+    const server = await startS3Store(context.directory, started);
+    const body = randomBytes(KiB);
+    for (const one of [server, ...natives.servers]) await putObject(one, key, body);
+    const barePort = await startBareFile(context.directory, body, started, "from memory");
+    const bare: Target = { name: "bare node:http", port: barePort, path: () => "/" };
+    const store = targetOf(server);
+    await newConnections(context, store, [bare, ...natives.servers.map(targetOf)]);
+    await slowest(context, store, bare);
+    await besideIdle(context, store, started);
+  } finally {
+    await natives.stop();
+    await Promise.all(started.map(end));
+  }
+}
+
+function targetOf(server: S3Server): Target {
+  return { name: server.name, port: server.port, path: () => server.path("GET", key) };
+}
+
+async function newConnections(context: Context, store: Target, others: readonly Target[]): Promise<void> {
+  const requests = context.quick ? 500 : 5000;
+  try {
+    await promisify(execFile)("ab", ["-V"]);
+  } catch {
+    context.note("New connections are left out: no ab on the PATH (Debian's apache2-utils has it).");
+    return;
+  }
+  for (const target of [store, ...others]) await byAb(target, requests);
+  await compare(context, {
+    ...{ what: "GET, a new connection each", size: KiB, lanes, unit: "op/s" },
+    round: () => byAb(store, requests),
+    limits: others.map((target) => ({
+      name: target.name,
+      round: () => byAb(target, requests),
+      bar:
+        target.name === "bare node:http" ? 0.6 : ["MinIO", "versitygw"].includes(target.name) ? 1 : undefined,
+    })),
+  });
+}
+
+async function byAb({ port, path, name }: Target, requests: number): Promise<number> {
+  const url = `http://127.0.0.1:${port}${path()}`;
+  const { stdout } = await promisify(execFile)("ab", [
+    "-q",
+    "-n",
+    String(requests),
+    "-c",
+    String(lanes),
+    url,
+  ]);
+  const rate = Number(/Requests per second:\s+([\d.]+)/.exec(stdout)?.[1]);
+  const failed = Number(/Failed requests:\s+(\d+)/.exec(stdout)?.[1]);
+  if (failed > 0 || /Non-2xx/.test(stdout) || !Number.isFinite(rate)) {
+    throw new Error(`Cannot measure: ${name} did not answer every request`);
+  }
+  return rate;
+}
+
+/** Store and the bare server in turn; their rounds differ by more than what is looked for. */
+async function slowest(context: Context, store: Target, bare: Target): Promise<void> {
+  const { rounds, seconds } = context.pace;
+  const found: [number[], number[]] = [[], []];
+  for (let round = 0; round < 2 * rounds; round++) {
+    for (const [i, target] of [store, bare].entries()) found[i]!.push(await percentile99(target, seconds));
+  }
+  const [ours, theirs] = found.map(figure);
+  const row = makeRow(
+    { what: "p99 of GET, kept connections", size: KiB, lanes, unit: "ms" },
+    [ours!, theirs!],
+    [{ name: "bare node:http" }],
+  );
+  const [limit] = row.limits;
+  context.row({ ...row, bar: { text: "≤ 2 of bare node:http", ok: limit!.ratio <= 2 } });
+}
+
+async function percentile99({ port, path }: Target, seconds: number): Promise<number> {
+  const latencies: number[] = [];
+  const onLatency = (milliseconds: number) => latencies.push(milliseconds);
+  await requestsPerSecond({ port, paths: [[path()]], connections: lanes, seconds, onLatency });
+  latencies.sort((a, b) => a - b);
+  return latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN;
+}
+
+/** The same server with the connections and without, in turn. */
+async function besideIdle(context: Context, store: Target, started: ChildProcess[]): Promise<void> {
+  const { rounds, seconds } = context.pace;
+  const rate = () =>
+    requestsPerSecond({
+      port: store.port,
+      paths: [[store.path()]],
+      connections: lanes,
+      seconds: 2 * seconds,
+    });
+  const beside: number[] = [];
+  const alone: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    alone.push(await rate());
+    context.progress(`opening ${idleCount} idle connections`);
+    const holder = await holdIdle(store.port, idleCount, started);
+    beside.push(await rate());
+    await end(holder);
+  }
+  const limit = { name: "without them", bar: 0.9 };
+  const what = `GET beside ${idleCount.toLocaleString("en")} idle connections`;
+  context.row(makeRow({ what, size: KiB, lanes, unit: "op/s" }, [figure(beside), figure(alone)], [limit]));
+}

@@ -1,0 +1,109 @@
+// Messages between a process and its child: JSON, each after its length, over one pipe. A child may run code that is not
+// ours, so the size of a message, the rate of messages and what waits to be sent are limited.
+import type { Duplex } from "node:stream";
+
+export interface Channel {
+  /** False when the message was dropped: the pipe is closed, or the other side has stopped reading. */
+  send(message: object): boolean;
+  /** Closes after what was sent. */
+  close(): void;
+}
+
+export interface ChannelOptions {
+  /** Calls with whatever JSON came; it is not checked. A throw is a fault. */
+  readonly onMessage: (value: unknown) => void;
+  /** Calls once with what is wrong with the bytes or the message; nothing is read any more. */
+  readonly onFault: (why: string) => void;
+  readonly onClose: () => void;
+  /** Beyond this rate the pipe is left unread until the second is over. */
+  readonly messagesPerSecond?: number;
+}
+
+/** The largest honest message is a batch of request-log lines. */
+const maxMessageBytes = 8 * 1024 * 1024;
+const maxUnsentBytes = 16 * 1024 * 1024;
+const lengthBytes = 4;
+
+export function openChannel(pipe: Duplex, options: ChannelOptions): Channel {
+  const { onMessage, onFault, onClose, messagesPerSecond = Number.POSITIVE_INFINITY } = options;
+  let hasFault = false;
+  let inSecond = 0;
+  let pause: NodeJS.Timeout | undefined;
+
+  function fault(why: string): void {
+    if (hasFault) return;
+    hasFault = true;
+    pipe.pause();
+    onFault(why);
+  }
+
+  const take = createMessageReader((text) => {
+    if (hasFault) return;
+    inSecond++;
+    try {
+      onMessage(JSON.parse(text));
+    } catch (error) {
+      fault(error instanceof Error ? error.message : String(error));
+    }
+  }, fault);
+
+  pipe.on("data", (bytes: Buffer) => {
+    if (hasFault) return;
+    take(bytes);
+    if (inSecond < messagesPerSecond || hasFault) return;
+    pipe.pause();
+    pause ??= setTimeout(() => {
+      pause = undefined;
+      inSecond = 0;
+      if (!hasFault) pipe.resume();
+    }, 1000);
+  });
+  const counting = Number.isFinite(messagesPerSecond)
+    ? setInterval(() => {
+        if (pause === undefined) inSecond = 0;
+      }, 1000).unref()
+    : undefined;
+  // A process that is killed breaks its pipe; its end is reported by `onClose`.
+  pipe.on("error", () => pipe.destroy());
+  pipe.once("close", () => {
+    clearInterval(counting);
+    clearTimeout(pause);
+    onClose();
+  });
+
+  return {
+    send(message) {
+      if (!pipe.writable || pipe.writableLength > maxUnsentBytes) return false;
+      const body = Buffer.from(JSON.stringify(message));
+      const head = Buffer.allocUnsafe(lengthBytes);
+      head.writeUInt32LE(body.length);
+      pipe.write(Buffer.concat([head, body]));
+      return true;
+    },
+    close: () => void pipe.end(),
+  };
+}
+
+/** Calls with the text of every message that is whole. */
+function createMessageReader(
+  onText: (text: string) => void,
+  fault: (why: string) => void,
+): (bytes: Buffer) => void {
+  let pieces: Buffer[] = [];
+  let size = 0;
+  return (bytes) => {
+    pieces.push(bytes);
+    size += bytes.length;
+    while (size >= lengthBytes) {
+      if (pieces[0]!.length < lengthBytes) pieces = [Buffer.concat(pieces)];
+      const length = pieces[0]!.readUInt32LE();
+      if (length > maxMessageBytes) return fault(`a message of ${length} bytes is larger than allowed`);
+      const end = lengthBytes + length;
+      if (size < end) return;
+      const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+      pieces = [all.subarray(end)];
+      size -= end;
+      onText(all.toString("utf8", lengthBytes, end));
+    }
+  };
+}

@@ -1,0 +1,22 @@
+// The environment of child processes. A script must not find the operator's secrets there, so a script's process gets
+// only the names that programs need; our own processes get everything but the settings of the command line.
+
+/** Not NODE_OPTIONS: what the operator sets for the server must not reach into scripts. */
+const scriptNames = new Set([
+  ...["PATH", "HOME", "TMPDIR", "TZ", "LANG", "LANGUAGE", "TERM", "NO_COLOR", "FORCE_COLOR"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "LD_PRELOAD"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_USE_ENV_PROXY"],
+  ...["http_proxy", "https_proxy", "all_proxy", "no_proxy"],
+]);
+
+export function scriptEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return pick(environment, (name) => scriptNames.has(name) || name.startsWith("LC_"));
+}
+
+export function serverEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return pick(environment, (name) => !name.startsWith("STORE_"));
+}
+
+function pick(environment: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isWanted(name)));
+}

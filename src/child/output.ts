@@ -1,0 +1,68 @@
+// What a child writes to its console, line by line. Lines and rate are limited: a long line is cut, and a child that
+// writes too much waits until the second is over.
+import type { Readable } from "node:stream";
+
+export interface OutputLimits {
+  readonly lineBytes: number;
+  readonly bytesPerSecond: number;
+}
+
+export const defaultOutputLimits: OutputLimits = {
+  lineBytes: 16 * 1024,
+  bytesPerSecond: 4 * 1024 * 1024,
+};
+
+const newline = 10;
+/** What a line costs beside its bytes: short lines are as dear as long ones. */
+const lineCost = 512;
+
+export function forEachLine(
+  stream: Readable,
+  onLine: (text: string) => void,
+  { lineBytes, bytesPerSecond }: OutputLimits = defaultOutputLimits,
+): void {
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  let cutBytes = 0;
+  let inSecond = 0;
+  let isCounting = false;
+
+  function keep(bytes: Buffer): void {
+    const fitting = bytes.subarray(0, lineBytes - keptBytes);
+    // A copy: the chunk it is part of may be many times larger.
+    if (fitting.length > 0) kept.push(Buffer.from(fitting));
+    keptBytes += fitting.length;
+    cutBytes += bytes.length - fitting.length;
+  }
+
+  function finish(): void {
+    const text = Buffer.concat(kept).toString("utf8");
+    inSecond += lineCost;
+    const cut = cutBytes === 0 ? "" : `… (${cutBytes} more bytes of this line are not shown)`;
+    kept = [];
+    keptBytes = 0;
+    cutBytes = 0;
+    onLine(text + cut);
+  }
+
+  stream.on("data", (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; ) {
+      const end = chunk.indexOf(newline, at);
+      keep(chunk.subarray(at, end === -1 ? chunk.length : end));
+      if (end !== -1) finish();
+      at = end === -1 ? chunk.length : end + 1;
+    }
+    inSecond += chunk.length;
+    if (inSecond > bytesPerSecond) stream.pause();
+    if (isCounting) return;
+    isCounting = true;
+    setTimeout(() => {
+      isCounting = false;
+      inSecond = 0;
+      stream.resume();
+    }, 1000).unref();
+  });
+  stream.on("end", () => {
+    if (keptBytes > 0) finish();
+  });
+}

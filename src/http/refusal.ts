@@ -1,0 +1,83 @@
+// Refuses what never reaches a handler: requests that are not valid HTTP, and those beyond a limit.
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+
+export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
+
+/** The body of a refusal, in the format of the front end that listens. */
+export type RefusalText = (status: RefusalStatus) => { readonly type: string; readonly body: string };
+
+const sentences: Readonly<Record<RefusalStatus, string>> = {
+  400: "The request is not valid HTTP.",
+  408: "The request did not arrive in time.",
+  431: "The request has too many or too large headers.",
+  501: "The transfer encoding of the request is not supported. Send chunked, or a Content-Length.",
+  503: "The server is busy. Please try again in a moment.",
+};
+
+export const plainRefusal: RefusalText = (status) => ({
+  type: "text/plain; charset=utf-8",
+  body: `${sentences[status]}\n`,
+});
+
+/** Answers a request without reading its body, so nothing else can follow on its connection. */
+export function refuse(
+  response: ServerResponse,
+  status: RefusalStatus,
+  text: RefusalText = plainRefusal,
+): void {
+  const { type, body } = text(status);
+  const retry = status === 503 ? { "retry-after": "1" } : {};
+  response.writeHead(status, {
+    "content-type": type,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+    ...retry,
+  });
+  response.end(response.req.method === "HEAD" ? undefined : body);
+}
+
+/** The request that a connection brought last, for what comes after it. */
+const lastMessage = Symbol("last message");
+
+interface KnownSocket extends Socket {
+  _httpMessage?: ServerResponse | null;
+  [lastMessage]?: IncomingMessage;
+}
+
+export function noteMessage(message: IncomingMessage): void {
+  (message.socket as KnownSocket)[lastMessage] = message;
+}
+
+/** A client takes a second answer for that of its next request: a request that was answered early gets no other. */
+function isAnswered(socket: KnownSocket): boolean {
+  if (socket._httpMessage != null) return socket._httpMessage.headersSent;
+  return socket[lastMessage]?.complete === false;
+}
+
+export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === "ECONNRESET" || isAnswered(socket)) {
+      socket.destroy();
+      return;
+    }
+    const status =
+      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    const { type, body } = text(status);
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: ${type}\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+}
+
+/** Why the head of a request is refused, if it is. */
+export function headFault(
+  { rawHeaders, headers }: IncomingMessage,
+  maxLines: number,
+): RefusalStatus | undefined {
+  if (rawHeaders.length > 2 * maxLines) return 431;
+  const encoding = headers["transfer-encoding"];
+  // Node decodes the last coding only; with others before it, the handler would store what is still encoded.
+  return encoding === undefined || encoding.trim().toLowerCase() === "chunked" ? undefined : 501;
+}

@@ -1,0 +1,64 @@
+// A port that several processes serve. This process binds it and keeps it open; its children inherit the socket and
+// accept on it themselves, so that no connection passes through this process and a child that blocks delays no client.
+import { lookup } from "node:dns/promises";
+import * as net from "node:net";
+import { getSystemErrorName } from "node:util";
+
+export interface SharedListener {
+  readonly port: number;
+  /** For the `stdio` of a child process. */
+  readonly handle: net.Socket;
+  close(): void;
+}
+
+export interface PortAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Connections that the kernel completes before a process accepts them; the kernel caps it at its own limit. */
+export const backlog = 4096;
+
+/**
+ * What node:cluster shares sockets with. Node has no documented way to bind a port without accepting on it, and this
+ * process must not accept: it has nothing to serve these connections with.
+ */
+interface NodeInternals {
+  readonly _createServerHandle?: (
+    address: string,
+    port: number,
+    addressType: 4 | 6,
+    fd: number,
+    flags: number,
+  ) => BoundHandle | number;
+}
+
+interface BoundHandle {
+  getsockname(out: { port?: number }): number;
+  close(): void;
+}
+
+export async function bindShared({ host, port }: PortAddress): Promise<SharedListener> {
+  const { _createServerHandle: createServerHandle } = net as NodeInternals;
+  if (createServerHandle === undefined) {
+    throw new Error(
+      `Node ${process.version} cannot share a port between processes. Use a release line of Node 20 to 26.`,
+    );
+  }
+  const { address, family } = await lookup(host);
+  const handle = createServerHandle(address, port, family === 6 ? 6 : 4, -1, 0);
+  if (typeof handle === "number") throw bindError(handle, { host, port });
+  const bound: { port?: number } = {};
+  // libuv reports here, and not before, that the port is taken.
+  const fault = handle.getsockname(bound);
+  if (fault !== 0) {
+    handle.close();
+    throw bindError(fault, { host, port });
+  }
+  return { port: bound.port ?? port, handle: handle as unknown as net.Socket, close: () => handle.close() };
+}
+
+function bindError(errno: number, { host, port }: PortAddress): Error {
+  const code = getSystemErrorName(errno);
+  return Object.assign(new Error(`listen ${code}: ${host}:${port}`), { code, errno, syscall: "listen" });
+}

@@ -1,0 +1,55 @@
+// What a process that serves and its supervisor say about metrics and the request log, checked by shape.
+import { type Fields, isFields, isListOf, isText } from "../model/shape.ts";
+import type { Family, Snapshot } from "./snapshot.ts";
+
+export type ToObserver = { readonly kind: "tell figures" } | { readonly kind: "lines taken" };
+export type FromObserver =
+  | { readonly kind: "figures"; readonly snapshot: Snapshot }
+  | { readonly kind: "request lines"; readonly text: string };
+
+/** One more than the queue of lines holds, in characters. */
+const maxLinesLength = 2 * 1024 * 1024;
+const maxFamilies = 1000;
+const maxSeries = 20_000;
+const maxLabels = 16;
+const maxNumbers = 128;
+const maxTextLength = 4096;
+
+/** Undefined when the message is not one of these, or not of their shape. */
+export function parseFromObserver(message: Fields): FromObserver | undefined {
+  const { kind, snapshot, text } = message;
+  if (kind === "figures" && isListOf(snapshot, maxFamilies, isFamily)) return { kind, snapshot };
+  if (kind === "request lines" && isText(text, maxLinesLength)) return { kind, text };
+  return undefined;
+}
+
+function isFamily(value: unknown): value is Family {
+  if (!isFields(value)) return false;
+  const { name, help, type, labels, bounds, series } = value;
+  return (
+    isShortText(name) &&
+    /^[a-z_]+$/.test(name) &&
+    isShortText(help) &&
+    (type === "counter" || type === "gauge" || type === "histogram") &&
+    isListOf(labels, maxLabels, isShortText) &&
+    isListOf(bounds, maxNumbers, isNumber) &&
+    isListOf(series, maxSeries, isSeries)
+  );
+}
+
+function isSeries(value: unknown): value is Family["series"][number] {
+  return (
+    Array.isArray(value) &&
+    value.length === 2 &&
+    isListOf(value[0], maxLabels, isShortText) &&
+    isListOf(value[1], maxNumbers, isNumber)
+  );
+}
+
+function isShortText(value: unknown): value is string {
+  return isText(value, maxTextLength);
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

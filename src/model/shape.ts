@@ -1,0 +1,23 @@
+// Checks of values that came from outside of this process, before they are used.
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === "string" && value.length <= maxLength;
+}
+
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export function isListOf<T>(
+  value: unknown,
+  maxLength: number,
+  isItem: (item: unknown) => item is T,
+): value is readonly T[] {
+  return Array.isArray(value) && value.length <= maxLength && value.every(isItem);
+}

@@ -1,0 +1,89 @@
+// Which headers of a script's response are sent. Those that frame the message or steer the connection are the
+// server's own: it alone knows how many bytes follow, and whether the connection is kept.
+
+/** Of one connection (RFC 9110 7.6.1), or written by the server from the body itself. */
+const serverHeaders = [
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
+
+/** They mean nothing when empty. `Allow` is not among them: an empty one says that no method is allowed. */
+const standardHeaders = [
+  "accept-ranges",
+  "access-control-allow-credentials",
+  "access-control-allow-headers",
+  "access-control-allow-methods",
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "access-control-max-age",
+  "age",
+  "alt-svc",
+  "cache-control",
+  "cdn-cache-control",
+  "clear-site-data",
+  "content-disposition",
+  "content-encoding",
+  "content-language",
+  "content-location",
+  "content-range",
+  "content-security-policy",
+  "content-security-policy-report-only",
+  "content-type",
+  "cross-origin-embedder-policy",
+  "cross-origin-opener-policy",
+  "cross-origin-resource-policy",
+  "date",
+  "etag",
+  "expires",
+  "last-modified",
+  "link",
+  "location",
+  "permissions-policy",
+  "pragma",
+  "referrer-policy",
+  "refresh",
+  "retry-after",
+  "server",
+  "server-timing",
+  "set-cookie",
+  "strict-transport-security",
+  "timing-allow-origin",
+  "vary",
+  "www-authenticate",
+  "x-content-type-options",
+  "x-frame-options",
+];
+
+/** One lookup decides on a header: most are not in it and are sent. */
+const rules: ReadonlyMap<string, "never" | "with a value"> = new Map([
+  ...serverHeaders.map((name) => [name, "never"] as const),
+  ...standardHeaders.map((name) => [name, "with a value"] as const),
+]);
+
+export interface Sent {
+  readonly method: string;
+  readonly status: number;
+  readonly hasBody: boolean;
+}
+
+/** Names come in lower case, as Headers keeps them. */
+export function sentHeaders(headers: Iterable<readonly [string, string]>, sent: Sent): [string, string][] {
+  const list: [string, string][] = [];
+  for (const [name, value] of headers) {
+    const rule = rules.get(name);
+    if (rule === undefined || (rule === "with a value" && value !== "")) list.push([name, value]);
+    else if (name === "content-length" && isInformation(value, sent)) list.push([name, value]);
+  }
+  return list;
+}
+
+/** In the answer to HEAD a length frames nothing: it says how long the answer to GET would be. */
+function isInformation(value: string, { method, status, hasBody }: Sent): boolean {
+  return method === "HEAD" && !hasBody && status !== 204 && status !== 304 && /^[0-9]{1,15}$/.test(value);
+}

@@ -1,0 +1,97 @@
+// A request for every operation of the S3 API, found by asking the product's own table which request is which
+// operation: an operation that is added there is attacked without a change here.
+import assert from "node:assert/strict";
+import type { HttpRequest } from "../../src/http/listen.ts";
+import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";
+import { readRequest } from "../../src/s3/request.ts";
+import type { Raw } from "../s3/raw.ts";
+
+const methods = ["GET", "HEAD", "PUT", "POST", "DELETE"];
+const subresources = (
+  "abac accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold lifecycle " +
+  "location logging metrics notification object-lock ownershipControls partNumber policy policyStatus publicAccessBlock " +
+  "replication requestPayment restore retention select tagging torrent uploadId uploads versioning versions website"
+).split(" ");
+
+const cors =
+  "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
+const lifecycle =
+  "<LifecycleConfiguration><Rule><ID>r</ID><Prefix/><Status>Enabled</Status><Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>";
+const bodies: Readonly<Partial<Record<OperationName, string>>> = {
+  PutObject: "stolen",
+  UploadPart: "stolen",
+  PutBucketCors: cors,
+  PutBucketLifecycle: lifecycle,
+  DeleteObjects: "<Delete><Object><Key>there</Key></Object></Delete>",
+  CompleteMultipartUpload:
+    '<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>"x"</ETag></Part></CompleteMultipartUpload>',
+};
+
+/** Where an attacked object, its bucket and an upload of it are. */
+export interface Place {
+  readonly bucket: string;
+  readonly key: string;
+  readonly uploadId: string;
+  /** `/bucket/key`, for copies. */
+  readonly copySource: string;
+}
+
+export type Requests = Readonly<Record<Exclude<OperationName, "PostObject">, Raw>>;
+
+export function requestsFor(place: Place): Requests {
+  const found: Partial<Record<OperationName, Raw>> = {};
+  const queries: [string, string][][] = [
+    [],
+    [["list-type", "2"]],
+    ...subresources.map((name): [string, string][] => [[name, parameterValue(name, place)]]),
+    [
+      ["partNumber", "1"],
+      ["uploadId", place.uploadId],
+    ],
+  ];
+  const copies: Readonly<Record<string, string>>[] = [{}, { "x-amz-copy-source": place.copySource }];
+  for (const path of ["/", `/${place.bucket}`, `/${place.bucket}/${place.key}`]) {
+    for (const method of methods) {
+      for (const query of queries) {
+        for (const headers of copies) {
+          const name = operationOf({ method, path, query, headers });
+          // The first is the plainest.
+          if (name !== undefined) found[name] ??= withBody(name, { method, path, query, headers });
+        }
+      }
+    }
+  }
+  delete found.PostObject;
+  const wanted = operationNames.filter((name) => name !== "PostObject");
+  assert.deepEqual(Object.keys(found).sort(), wanted.sort(), "there is a request for every operation");
+  return found as Requests;
+}
+
+function parameterValue(name: string, { uploadId }: Place): string {
+  if (name === "uploadId") return uploadId;
+  return name === "partNumber" ? "1" : "";
+}
+
+function withBody(name: OperationName, raw: Raw): Raw {
+  const body = bodies[name];
+  const attributes = name === "GetObjectAttributes" ? { "x-amz-object-attributes": "ETag" } : {};
+  const headers = { ...raw.headers, ...attributes };
+  return body === undefined ? { ...raw, headers } : { ...raw, headers, body: Buffer.from(body) };
+}
+
+function operationOf({ method, path, query = [], headers = {} }: Raw): OperationName | undefined {
+  const target = `${path}?${query.map(([name, value]) => `${name}=${value}`).join("&")}`;
+  const http: HttpRequest = {
+    ...{ method, target, rawHeaders: Object.entries(headers).flat(), scheme: "http", hasBody: false },
+    address: () => "",
+    header: (name) => headers[name],
+    async *body() {},
+    bytesRead: () => 0,
+    onDisconnect: () => {},
+  };
+  try {
+    return readOperation(readRequest(http), []).name;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,206 @@
+// The server under attack: `store serve` with every port open, keys, a public bucket, and raw sockets to all of it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import type { TestContext } from "node:test";
+import { encodeText } from "../../src/http/signing.ts";
+import { s3Processes } from "../s3/inside.ts";
+import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
+import { type Key, type S3Scene, s3Scene } from "../s3/scene.ts";
+import { ask } from "../script/client.ts";
+import type { Scene } from "../script/scene.ts";
+import type { Server } from "../script/server.ts";
+
+export type PortName = "s3" | "script" | "console" | "public";
+
+export interface Target {
+  readonly scene: Scene;
+  readonly server: Server;
+  /** URL of the S3 API. */
+  readonly url: string;
+  readonly key: Key;
+  readonly data: string;
+  readonly ports: Readonly<Record<PortName, number>>;
+  newKey: S3Scene["newKey"];
+  /** Sends a request signed with the full key. */
+  call(raw: Raw): Promise<RawAnswer>;
+  /** `/bucket/key?X-Amz-…`, signed for this method. */
+  presigned(method: string, path: string): string;
+  /** A well-formed request to the port gets its proper answer. */
+  assertServes(...names: PortName[]): Promise<void>;
+  /** No process of the S3 API has been replaced, and the log has no unexpected failure. */
+  assertSameProcesses(): void;
+}
+
+const source = `
+export default {
+  async fetch(request, env) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/good") return new Response("good");
+    if (pathname === "/echo") return new Response(new URL(request.url).search.slice(1));
+    if (request.method === "PUT") {
+      await env.BUCKET.put(pathname.slice(1), await request.arrayBuffer());
+      return new Response("stored");
+    }
+    const object = await env.BUCKET.get(pathname.slice(1));
+    return object === null ? new Response("none", { status: 404 }) : new Response(object.body);
+  },
+};`;
+
+/** `bucket` belongs to the script and the key; `site` is public and holds `hello`. */
+export async function openTarget(t: Pick<TestContext, "after">, script = source): Promise<Target> {
+  const s3 = await s3Scene(t, "serve", ["--public-port", "0"], script);
+  const { url, key, server, scene, data } = s3;
+  const announced = server.announced as Server["announced"] & { readonly public: { readonly url: string } };
+  const portOf = (address: string) => Number(new URL(address).port);
+  const ports = {
+    s3: portOf(url),
+    script: server.port,
+    console: portOf(announced.console.url),
+    public: portOf(announced.public.url),
+  };
+  const call = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key, form: "header" }));
+  for (const raw of [
+    { method: "PUT", path: "/site" },
+    { method: "PUT", path: "/site/hello", body: Buffer.from("hello") },
+  ]) {
+    assert.equal((await call(raw)).status, 200);
+  }
+  await scene.shell.store("bucket", "public", "site", "--data", data);
+  const before = s3Processes(server.pid);
+  const probes: Readonly<Record<PortName, () => Promise<readonly [number, string]>>> = {
+    s3: async () => [(await sendRaw(url, { method: "GET", path: "/" })).status, "403"],
+    script: async () => answered(await ask(ports.script, { path: "/good" })),
+    console: async () => answered(await ask(ports.console, { path: "/healthz" })),
+    public: async () => answered(await ask(ports.public, { path: "/site/hello" })),
+  };
+  return {
+    ...{ scene, server, url, key, data, ports, newKey: s3.newKey, call },
+    presigned(method, path) {
+      const { query } = signRaw(url, { method, path }, { key, form: "query" });
+      return `${path}?${query.map(([name, value]) => `${name}=${encodeText(value)}`).join("&")}`;
+    },
+    async assertServes(...names) {
+      for (const name of names.length === 0 ? (Object.keys(ports) as PortName[]) : names) {
+        const [status] = await probes[name]();
+        assert.equal(status, name === "s3" ? 403 : 200, `the ${name} port serves the next client`);
+      }
+    },
+    assertSameProcesses() {
+      assert.deepEqual(s3Processes(server.pid), before, "the processes of the S3 API are the same");
+      assert.doesNotMatch(server.log(), /request \w+ failed|A process of the S3 API ended|ended \(/);
+    },
+  };
+}
+
+function answered({ status, text }: { readonly status: number; readonly text: string }) {
+  return [status, text] as const;
+}
+
+export interface Exchanged {
+  /** All bytes that came back, one character a byte. */
+  readonly text: string;
+  /** Status codes in the order of the answers, 100 Continue left out. */
+  readonly statuses: readonly number[];
+}
+
+export interface ExchangeOptions {
+  readonly localAddress?: string;
+  /** Keep our side open: the server must close by itself. */
+  readonly keepOpen?: boolean;
+}
+
+const patience = 20_000;
+/** A server that waits for more of a request gets the end of it after this time. */
+const waitMilliseconds = 2000;
+/** After an answer, another one would follow at once if there was a second request. */
+const quietMilliseconds = 150;
+
+/** Sends these bytes on a connection of their own and returns all that comes until the connection closes. */
+export function exchange(
+  port: number,
+  bytes: string | Uint8Array,
+  { localAddress = "127.0.0.1", keepOpen = false }: ExchangeOptions = {},
+): Promise<Exchanged> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress, allowHalfOpen: true });
+    const pieces: Buffer[] = [];
+    const late = setTimeout(() => {
+      socket.destroy();
+      reject(new Error(`The connection is still open after ${patience} ms.`));
+    }, patience);
+    const finish = () => {
+      if (!keepOpen) socket.end();
+    };
+    let quiet = setTimeout(finish, waitMilliseconds);
+    socket.on("data", (piece) => {
+      pieces.push(piece);
+      clearTimeout(quiet);
+      quiet = setTimeout(finish, quietMilliseconds);
+    });
+    // The server may reset while we still send: what it said before counts.
+    socket.on("error", () => {});
+    socket.on("end", () => socket.end());
+    socket.on("close", () => {
+      clearTimeout(late);
+      clearTimeout(quiet);
+      const text = Buffer.concat(pieces).toString("latin1");
+      resolve({ text, statuses: statusesOf(text) });
+    });
+    socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
+  });
+}
+
+/** An answer may follow the body of the one before it without a new line. */
+function statusesOf(text: string): number[] {
+  return [...text.matchAll(/HTTP\/1\.[01] (\d{3}) [A-Z]/g)]
+    .map((match) => Number(match[1]))
+    .filter((status) => status >= 200);
+}
+
+/** A connection that is open, errors ignored, closed after the test. */
+export async function holdOpen(
+  t: Pick<TestContext, "after">,
+  port: number,
+  localAddress?: string,
+): Promise<Socket> {
+  const socket = connect({
+    port,
+    host: "127.0.0.1",
+    ...(localAddress === undefined ? {} : { localAddress }),
+  });
+  socket.on("error", () => {});
+  t.after(() => socket.destroy());
+  await new Promise<void>((resolve) => {
+    socket.once("connect", resolve);
+    socket.once("close", () => resolve());
+  });
+  return socket;
+}
+
+/** Everything that can be seen of a bucket: keys, sizes, etags and uploads. */
+export async function snapshot({ call }: Pick<Target, "call">, bucket = "bucket"): Promise<string> {
+  const listed = await call({ method: "GET", path: `/${bucket}`, query: [["list-type", "2"]] });
+  const uploads = await call({ method: "GET", path: `/${bucket}`, query: [["uploads", ""]] });
+  return `${listed.text}\n${uploads.text}`;
+}
+
+/** Whether the machine knows addresses besides 127.0.0.1 on loopback, as Linux does. */
+export function hasManyAddresses(): boolean {
+  return /\b127\.0\.0\.0\b/.test(readFileSync("/proc/net/fib_trie", "utf8"));
+}
+
+/** A request as text, with further lines after its own headers: for what a well-behaved client cannot send. */
+export function requestText(raw: Raw, furtherLines: readonly string[] = []): string {
+  const query = (raw.query ?? [])
+    .map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`)
+    .join("&");
+  const lines = [
+    `${raw.method} ${raw.path}${query === "" ? "" : `?${query}`} HTTP/1.1`,
+    ...Object.entries(raw.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+    ...furtherLines,
+    `content-length: ${raw.body?.length ?? 0}`,
+    "connection: close",
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${Buffer.from(raw.body ?? new Uint8Array()).toString("latin1")}`;
+}

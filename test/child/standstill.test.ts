@@ -1,0 +1,76 @@
+// When the event loop of a process counts as blocked: it uses processor time or sleeps in a call. A process that is not
+// scheduled does neither.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { type TestContext, test } from "node:test";
+import { createStandstillWatch, type Standstill } from "../../src/child/standstill.ts";
+import { mainThreadUsage, type ThreadUsage } from "../../src/child/usage.ts";
+
+function watched(usages: readonly Partial<ThreadUsage>[]) {
+  let time = 0;
+  let looks = 0;
+  const usageOf = async () => ({ cpuMilliseconds: 0, isSleeping: false, ...usages[looks++] });
+  const watch = createStandstillWatch(1, usageOf, () => time);
+  return {
+    watch,
+    async after(milliseconds: number): Promise<Standstill> {
+      time += milliseconds;
+      return watch.look();
+    },
+  };
+}
+
+test("a process that beats is not looked at", async () => {
+  const { after, watch } = watched([{ cpuMilliseconds: 5000 }]);
+  watch.beat();
+  assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
+});
+
+test("processor time counts from the first look without a beat", async () => {
+  const { after } = watched([{ cpuMilliseconds: 5000 }, { cpuMilliseconds: 5300 }]);
+  assert.equal((await after(300)).cpuMilliseconds, 0);
+  assert.deepEqual(await after(1000), {
+    wallMilliseconds: 1300,
+    cpuMilliseconds: 300,
+    asleepMilliseconds: 0,
+  });
+});
+
+test("a process that is not scheduled for a minute has neither used time nor slept", async () => {
+  const { after } = watched([{}, {}]);
+  await after(300);
+  assert.deepEqual(await after(60_000), {
+    wallMilliseconds: 60_300,
+    cpuMilliseconds: 0,
+    asleepMilliseconds: 0,
+  });
+});
+
+test("sleep counts while it is seen at every look, and a beat begins everything again", async () => {
+  const { after, watch } = watched([{ isSleeping: true }, { isSleeping: true }, {}, { isSleeping: true }]);
+  await after(300);
+  assert.equal((await after(700)).asleepMilliseconds, 700);
+  assert.equal((await after(100)).asleepMilliseconds, 0);
+  await after(100);
+  watch.beat();
+  assert.deepEqual(await after(100), { wallMilliseconds: 100, cpuMilliseconds: 0, asleepMilliseconds: 0 });
+});
+
+function start(t: TestContext, code: string): Promise<number> {
+  const child = spawn(process.execPath, ["-e", `console.log(1); ${code}`], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  return once(child.stdout, "data").then(() => child.pid!);
+}
+
+test("the main thread of a process that loops uses time, and one that waits sleeps", async (t) => {
+  const looping = await start(t, "for (;;) {}");
+  const before = await mainThreadUsage(looping);
+  let after = before;
+  while (after!.cpuMilliseconds - before!.cpuMilliseconds < 50) after = await mainThreadUsage(looping);
+  const waiting = await start(t, "setTimeout(() => {}, 60_000)");
+  while ((await mainThreadUsage(waiting))?.isSleeping !== true);
+  assert.equal(await mainThreadUsage(2 ** 22 + 1), undefined);
+});

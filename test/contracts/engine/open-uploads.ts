@@ -1,0 +1,39 @@
+// Engine contract: how many multipart uploads a bucket may have open at one time.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bucket, clock, failsWith, type OpenEngine, openBucket } from "./setup.ts";
+
+const refused = { ...failsWith("TooManyUploads"), code: 10058, message: /has 5 multipart uploads open/ };
+
+export function openUploads(open: OpenEngine): void {
+  test("no more uploads are open than the limit, and ended ones make room", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
+    const uploads = await Promise.all(
+      ["a", "b", "c", "d", "e"].map((key) => engine.createUpload(bucket, key)),
+    );
+    await assert.rejects(engine.createUpload(bucket, "f"), refused);
+    await engine.createBucket("other");
+    await engine.createUpload("other", "of another bucket");
+    await engine.abortUpload(bucket, uploads[0]!);
+    const part = await engine.uploadPart(bucket, uploads[1]!, 1, Buffer.from("hello"));
+    await engine.completeUpload(bucket, uploads[1]!, [part]);
+    // A full bucket is counted once a second.
+    time.time += 1000;
+    await engine.createUpload(bucket, "f");
+    await engine.createUpload(bucket, "g");
+    await assert.rejects(engine.createUpload(bucket, "h"), refused);
+    time.time += 1000;
+    await assert.rejects(engine.createUpload(bucket, "h"), refused);
+    assert.equal((await engine.listUploads(bucket)).uploads.length, 5);
+  });
+
+  test("uploads whose time is up do not count", async (t) => {
+    const time = clock();
+    const { engine } = await openBucket(open, t, { now: time.now, openUploads: 5 });
+    for (const key of ["a", "b", "c", "d", "e"]) await engine.createUpload(bucket, key);
+    time.time += 8 * 24 * 3600 * 1000;
+    await engine.createUpload(bucket, "later");
+    assert.ok((await engine.sweep()).uploadsAborted >= 5);
+  });
+}
