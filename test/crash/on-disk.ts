@@ -43,12 +43,14 @@ export function blobFiles(directory: string): BlobFile[] {
   return readdirSync(layout.buckets).flatMap((bucketId) => {
     const paths = bucketPaths(layout, bucketId);
     const files = readdirSync(paths.blobs).flatMap((folder) =>
-      readdirSync(join(paths.blobs, folder)).map((file) => ({
-        id: blobId({ bucketId, folder, file }),
-        path: join(paths.blobs, folder, file),
-        start: 0,
-        length: statSync(join(paths.blobs, folder, file)).size,
-      })),
+      readdirSync(join(paths.blobs, folder)).flatMap((file) => {
+        const path = join(paths.blobs, folder, file);
+        // A server that still runs may remove the file between the listing and this line.
+        const stat = statSync(path, { throwIfNoEntry: false });
+        return stat === undefined
+          ? []
+          : [{ id: blobId({ bucketId, folder, file }), path, start: 0, length: stat.size }];
+      }),
     );
     return [...files, ...segmentNames(paths).flatMap((name) => blobsInSegment(paths, name))];
   });

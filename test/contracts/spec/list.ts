@@ -178,7 +178,8 @@ export function listSentences(implementation: Implementation): void {
       await putAll(bucket, ["a", "b", "c"]);
       const { cursor } = await bucket.list({ limit: 1 });
       assert.deepEqual(keysOf(await bucket.list({ cursor })), ["b", "c"]);
-      for (const foreign of ["", "a", `${cursor}x`, cursor?.slice(1) ?? ""]) {
+      assert.deepEqual(keysOf(await bucket.list({ cursor: "" })), ["a", "b", "c"], "an empty one is none");
+      for (const foreign of ["a", `${cursor}x`, cursor?.slice(1) ?? ""]) {
         await refused(bucket.list({ cursor: foreign }), "list", 10029);
       }
       await wrongArgument(bucket.list({ cursor: 5 as unknown as string }), TypeError);
