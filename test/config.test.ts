@@ -71,6 +71,9 @@ function expected(directory: string, file: string) {
       { binding: "PHOTOS", bucketName: "photos" },
       { binding: "$cache_2", bucketName: "cache.example" },
     ],
+    kvNamespaces: [],
+    assets: undefined,
+    unsupported: [],
     vars: json.vars,
   };
 }

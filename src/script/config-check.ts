@@ -3,16 +3,12 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { compatibilityFlags, compatibilityOf } from "../binding/compatibility.ts";
 import { checkBucketName } from "../model/bucket.ts";
+import type { BucketBinding } from "./bindings.ts";
 import type { Element, Fields, Table } from "./config-fields.ts";
 import type { ConfigPath } from "./config-places.ts";
 import { asIdentifier, identifierFault, identifierRule } from "./identifier.ts";
 import { nearest } from "./nearest.ts";
 import { asScriptName, isScriptName, scriptNameRule } from "./script-name.ts";
-
-export interface BoundBucket {
-  readonly binding: string;
-  readonly bucketName: string;
-}
 
 export function checkName(fields: Fields, top: Table): string {
   const suggested = asScriptName(basename(dirname(fields.source.file))) ?? "photos";
@@ -149,9 +145,9 @@ export function parsing(fields: Fields, parse: (text: string) => unknown, hint?:
   };
 }
 
-export function checkBuckets(fields: Fields, top: Table): BoundBucket[] {
+export function checkBuckets(fields: Fields, top: Table): BucketBinding[] {
   const example = bucketsExample(fields);
-  const found: BoundBucket[] = [];
+  const found: BucketBinding[] = [];
   for (const { path, value } of fields.list(["store_buckets"], top.store_buckets, example)) {
     const bucket = fields.table(path, value, example);
     if (bucket === undefined) continue;

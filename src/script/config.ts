@@ -2,8 +2,8 @@
 // anything starts. Faults that only show later, such as a bucket that does not exist, are told at their place
 // in the file all the same.
 import { dirname } from "node:path";
+import type { ScriptBindings } from "./bindings.ts";
 import {
-  type BoundBucket,
   checkBuckets,
   checkCompatibilityDate,
   checkCompatibilityFlags,
@@ -24,7 +24,7 @@ import { parseCron } from "./cron.ts";
 export { ConfigError } from "./config-error.ts";
 export { findConfig, hasConfig } from "./config-source.ts";
 
-export interface ScriptConfig {
+export interface ScriptConfig extends ScriptBindings {
   /** Absolute. */
   readonly file: string;
   /** Where the file is: paths in it begin here. */
@@ -37,9 +37,6 @@ export interface ScriptConfig {
   readonly compatibilityFlags: readonly string[];
   readonly routes: readonly string[];
   readonly crons: readonly string[];
-  readonly buckets: readonly BoundBucket[];
-  /** Anything JSON can hold. */
-  readonly vars: Readonly<Record<string, unknown>>;
   /** Where the store is, when that is a cluster. */
   readonly places?: StorePlaces;
 }
@@ -90,6 +87,9 @@ function checked(fields: Fields, today: string): ScriptConfig {
     routes: strings(fields, ["routes"], top.routes, line("routes", ["photos.example.com/*"]), checkRoute),
     crons: strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, checkCron),
     buckets,
+    kvNamespaces: [],
+    assets: undefined,
+    unsupported: [],
     vars: checkVars(fields, top),
     ...(places === undefined ? {} : { places }),
   };

@@ -6,16 +6,15 @@ import { type FromObserver, parseFromObserver, type ToObserver } from "../metric
 import type { Location } from "../model/location.ts";
 import { isCount, isFields, isListOf, isText } from "../model/shape.ts";
 import type { StoreNotification } from "../types.ts";
+import type { ScriptBindings } from "./bindings.ts";
 
 /** All a process needs to run a script. */
-export interface LoadedScript {
+export interface LoadedScript extends ScriptBindings {
   readonly name: string;
   /** The bundled module. */
   readonly bundle: string;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
-  readonly buckets: readonly { readonly binding: string; readonly bucketName: string }[];
-  readonly vars: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,6 @@
 // A process that runs one script: started warm, given its script, and then on its own beside its own engine.
 // It beats while its event loop turns, so that the supervisor knows when the script blocks it.
 import { pathToFileURL } from "node:url";
-import { bindBucket } from "../binding/bind.ts";
 import { connectParent, listenerDescriptor } from "../child/parent.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type Listening, listen } from "../http/listen.ts";
@@ -11,7 +10,8 @@ import { createObserver, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
 import { installGlobals } from "./globals.ts";
-import { createHost, type Environment, type Host, type ScriptHandlers } from "./host.ts";
+import { createEnvironment } from "./host/environment.ts";
+import { createHost, type Host, type ScriptHandlers } from "./host.ts";
 import {
   beatMilliseconds,
   type FromHost,
@@ -57,11 +57,7 @@ async function load({
   const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
-  const env: Environment = { ...script.vars, ...script.secrets };
-  const { compatibilityDate, compatibilityFlags } = script;
-  for (const { binding, bucketName } of script.buckets) {
-    env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
-  }
+  const env = createEnvironment(script, { engine, presign });
   const handlers = await loadHandlers(script);
   const runs = observer.metrics.counter({
     name: "store_script_runs_total",

@@ -7,6 +7,7 @@ import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http
 import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
+import type { Environment } from "./host/environment.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import { sentHeaders } from "./host-headers.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
@@ -23,8 +24,6 @@ export interface ScheduledEvent {
   readonly cron: string;
   readonly scheduledTime: number;
 }
-
-export type Environment = Record<string, unknown>;
 
 /** What a script exports by default. */
 export interface ScriptHandlers {

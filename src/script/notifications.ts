@@ -1,7 +1,8 @@
 // Runs a script's notification handler: an event counts as handled once the handler, and whatever it gave to
 // waitUntil, has come to a good end.
 
-import type { Environment, ScriptContext, ScriptHandlers } from "./host.ts";
+import type { Environment } from "./host/environment.ts";
+import type { ScriptContext, ScriptHandlers } from "./host.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
 
 export async function handleAll(

@@ -1,0 +1,22 @@
+// The env that a script's handlers receive: variables, secrets and bindings, by name.
+import { bindBucket } from "../../binding/bind.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
+
+export type Environment = Record<string, unknown>;
+
+export interface EnvironmentOptions {
+  readonly engine: Engine;
+  readonly presign: ScriptPresigner | undefined;
+}
+
+export function createEnvironment(
+  { vars, secrets, buckets, compatibilityDate, compatibilityFlags }: LoadedScript,
+  { engine, presign }: EnvironmentOptions,
+): Environment {
+  const env: Environment = { ...vars, ...secrets };
+  for (const { binding, bucketName } of buckets) {
+    env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
+  }
+  return env;
+}
