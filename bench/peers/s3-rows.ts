@@ -87,7 +87,7 @@ export async function largeRows(
   const size = (context.quick ? 8 : 64) * MiB;
   const body = randomBytes(size);
   const key = (index: number) => `large-${index % 2}`;
-  const bare = await startBareFile(context.directory, body, started);
+  const bare = await startBareFile({ directory: context.directory, body, started, from: "disk" });
   for (const server of [store, ...peers]) await forEach(2, 1, (index) => putObject(server, key(index), body));
   let next = 0;
   const row = { size, lanes: 1, unit: "MiB/s" } as const;

@@ -2,11 +2,12 @@
 // kept ones, and the rate of others while thousands are held idle.
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
 import { requestsPerSecond } from "../http-load.ts";
 import { holdIdle } from "../idle-connections.ts";
 import { figure } from "../measure.ts";
-import { startBareFile } from "../peers/bare-file.ts";
+import { type BareFile, startBareFile } from "../peers/bare-file.ts";
 import { startNativePeers } from "../peers/native.ts";
 import { putObject, type S3Server } from "../peers/s3-server.ts";
 import { startS3Store } from "../peers/s3-store.ts";
@@ -36,16 +37,27 @@ async function run(context: Context): Promise<void> {
     const server = await startS3Store(context.directory, started);
     const body = randomBytes(KiB);
     for (const one of [server, ...natives.servers]) await putObject(one, key, body);
-    const barePort = await startBareFile(context.directory, body, started, "from memory");
-    const bare: Target = { name: "bare node:http", port: barePort, path: () => "/" };
+    const bare = await bareTarget({ directory: context.directory, body, started, from: "memory" });
+    const cores = availableParallelism();
+    const bareOnAllCores = await bareTarget({
+      ...{ directory: context.directory, body, started },
+      from: "memory",
+      processes: cores,
+    });
     const store = targetOf(server);
     await newConnections(context, store, [bare, ...natives.servers.map(targetOf)]);
-    await slowest(context, store, bare);
+    await slowest(context, store, [bare, bareOnAllCores]);
     await besideIdle(context, store, started);
   } finally {
     await natives.stop();
     await Promise.all(started.map(end));
   }
+}
+
+async function bareTarget(options: BareFile): Promise<Target> {
+  const { processes } = options;
+  const name = processes === undefined ? "bare node:http" : `bare node:http, ${processes} processes`;
+  return { name, port: await startBareFile(options), path: () => "/" };
 }
 
 function targetOf(server: S3Server): Target {
@@ -91,21 +103,21 @@ async function byAb({ port, path, name }: Target, requests: number): Promise<num
   return rate;
 }
 
-/** Store and the bare server in turn; their rounds differ by more than what is looked for. */
-async function slowest(context: Context, store: Target, bare: Target): Promise<void> {
+/** All in turn; their rounds differ by more than what is looked for. */
+async function slowest(context: Context, store: Target, others: readonly Target[]): Promise<void> {
   const { rounds, seconds } = context.pace;
-  const found: [number[], number[]] = [[], []];
+  const targets = [store, ...others];
+  const found = targets.map((): number[] => []);
   for (let round = 0; round < 2 * rounds; round++) {
-    for (const [i, target] of [store, bare].entries()) found[i]!.push(await percentile99(target, seconds));
+    for (const [i, target] of targets.entries()) found[i]!.push(await percentile99(target, seconds));
   }
-  const [ours, theirs] = found.map(figure);
   const row = makeRow(
     { what: "p99 of GET, kept connections", size: KiB, lanes, unit: "ms" },
-    [ours!, theirs!],
-    [{ name: "bare node:http" }],
+    found.map(figure),
+    others.map(({ name }) => ({ name })),
   );
-  const [limit] = row.limits;
-  context.row({ ...row, bar: { text: "≤ 2 of bare node:http", ok: limit!.ratio <= 2 } });
+  const [bare] = row.limits;
+  context.row({ ...row, bar: { text: "≤ 2 of bare node:http", ok: bare!.ratio <= 2 } });
 }
 
 async function percentile99({ port, path }: Target, seconds: number): Promise<number> {

@@ -31,7 +31,7 @@ const maxLooks = 64;
 export function trackConnections(server: Server, options: ConnectionOptions): Connections {
   const { acceptor, limits, graceMilliseconds, trusted } = options;
   const open = new Set<Socket>();
-  const addresses = createAddressCounts(limits?.connectionsPerAddress ?? Number.POSITIVE_INFINITY, trusted);
+  const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
   /** From here on, idle connections make room: at the limit itself, Node closes new ones unseen. */
   const crowded = max - Math.max(1, max / 64);
@@ -44,6 +44,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
     burst.count(open.size);
     socket.once("close", () => {
       open.delete(socket);
+      addresses.release(socket);
       burst.count(open.size);
       if (open.size === 0) onEmpty();
     });
@@ -109,26 +110,57 @@ function closeOneIdle(open: Set<Socket>): void {
   }
 }
 
-/** How many connections each client address has. */
-function createAddressCounts(max: number, trusted: TrustedPeers) {
+interface AddressLimit {
+  readonly max: number | undefined;
+  readonly trusted: TrustedPeers;
+}
+
+/**
+ * How many connections each client address has. Asking the kernel for an address costs every new connection, so addresses
+ * are counted only while there are so many connections that one address could have too many.
+ */
+function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: AddressLimit) {
+  let counted: Map<Socket, string> | undefined;
   const counts = new Map<string, number>();
 
-  function release(address: string): void {
-    const left = (counts.get(address) ?? 0) - 1;
-    if (left > 0) counts.set(address, left);
-    else counts.delete(address);
+  function count(socket: Socket): void {
+    const address = plainAddress(socket.remoteAddress ?? "");
+    counted!.set(socket, address);
+    counts.set(address, (counts.get(address) ?? 0) + 1);
+  }
+
+  function countAll(): void {
+    counted = new Map();
+    for (const socket of open) count(socket);
+  }
+
+  function stopCounting(): void {
+    counted = undefined;
+    counts.clear();
   }
 
   return {
-    /** Counts the connection until it closes; false when its address has too many. */
+    /** False when its address has too many connections. */
     admit(socket: Socket): boolean {
-      if (max === Number.POSITIVE_INFINITY) return true;
+      if (max === undefined) return true;
+      if (counted === undefined) {
+        if (open.size < max) return true;
+        countAll();
+      }
       const address = plainAddress(socket.remoteAddress ?? "");
-      const count = counts.get(address) ?? 0;
-      if (count >= max && (trusted === nobody || !trusted.has(address))) return false;
-      counts.set(address, count + 1);
-      socket.once("close", () => release(address));
+      const isFull = (counts.get(address) ?? 0) >= max;
+      if (isFull && (trusted === nobody || !trusted.has(address))) return false;
+      count(socket);
       return true;
+    },
+    release(socket: Socket): void {
+      const address = counted?.get(socket);
+      if (address === undefined || max === undefined) return;
+      if (open.size < max / 2) return stopCounting();
+      counted?.delete(socket);
+      const left = counts.get(address)! - 1;
+      if (left > 0) counts.set(address, left);
+      else counts.delete(address);
     },
   };
 }

@@ -16,8 +16,8 @@ export interface PortAddress {
   readonly port: number;
 }
 
-/** Connections that the kernel completes before a process accepts them; the kernel caps it at its own limit. */
-export const backlog = 4096;
+/** Connections that the kernel completes before a process accepts them: as many as net.core.somaxconn allows. */
+export const backlog = 65_535;
 
 /**
  * What node:cluster shares sockets with. Node has no documented way to bind a port without accepting on it, and this

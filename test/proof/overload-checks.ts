@@ -10,6 +10,7 @@ import type { OverloadScene } from "./overload-scene.ts";
 import type { LedgerReport } from "./overload-writer.ts";
 
 const answerMilliseconds = 1000;
+const maxTries = 5;
 const memoryRatio = 1.3;
 const memoryPatience = 30_000;
 /** For a script to be started again, and for a server without cores to catch up. */
@@ -41,7 +42,7 @@ type Probing = Pick<OverloadScene, "probe" | "server">;
 export async function probeOnce(
   { probe, server }: Probing,
   places: readonly ProbedPlace[],
-): Promise<{ readonly slow: readonly string[]; readonly slowest: number }> {
+): Promise<{ readonly slow: readonly string[]; readonly slowest: number; readonly waited: number }> {
   const since = coreWaits(server.pid);
   const { probed, lateMilliseconds } = await probe.call("now", places);
   const waited = longestCoreWait(server.pid, since) + lateMilliseconds;
@@ -51,16 +52,22 @@ export async function probeOnce(
       ({ name, status, milliseconds, error }) =>
         `${name}: ${error ?? status} after ${milliseconds} ms, of which ${waited} ms without a core`,
     );
-  return { slow, slowest: Math.max(...probed.map(({ milliseconds }) => milliseconds)) };
+  return { slow, slowest: Math.max(...probed.map(({ milliseconds }) => milliseconds)), waited };
 }
 
-/** Asks each place once; returns the slowest answer in milliseconds. */
+/**
+ * Asks each place; returns the slowest answer in milliseconds. Asks again where the machine kept the server from running
+ * for longer than an answer may take: its 503 is the truth about that moment and says nothing about the phase.
+ */
 export async function assertAnswers(
   scene: OverloadScene,
   phase: string,
   places: readonly ProbedPlace[] = scene.places,
 ): Promise<number> {
-  const { slow, slowest } = await probeOnce(scene, places);
+  let { slow, slowest, waited } = await probeOnce(scene, places);
+  for (let tries = 0; slow.length > 0 && waited > answerMilliseconds && tries < maxTries; tries++) {
+    ({ slow, slowest, waited } = await probeOnce(scene, places));
+  }
   const words = `after ${phase}: not answered with 200 within ${answerMilliseconds} ms`;
   assert.deepEqual(slow, [], `${words}. The server's log ends:\n${endOfLog(scene.server)}`);
   return slowest;
