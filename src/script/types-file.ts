@@ -64,7 +64,7 @@ function bindingMembers({ buckets, kvNamespaces, assets, unsupported }: ScriptCo
 }
 
 function storeType(name: string): string {
-  return `import("store").${name}`;
+  return `import(${JSON.stringify("store")}).${name}`;
 }
 
 function propertyName(name: string): string {
