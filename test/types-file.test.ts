@@ -89,7 +89,7 @@ test("Env has every kind of binding, and one that is not supported is unknown", 
     `interface Env {
     /** The bucket files. */
     FILES: import("store").StorePresigningBucket;
-    /** The KV namespace cache. */
+    /** The key-value namespace cache. */
     CACHE: import("store").StoreKvNamespace;
     /** The static files. */
     ASSETS: import("store").StoreAssets;
@@ -161,6 +161,12 @@ export default {
   },
 } satisfies StoreScript<Env>;
 `;
+
+test("a secret with the name of a variable, or named twice, is declared once", async (t) => {
+  const { read } = await project(t);
+  const text = envTypes(await read("store.toml", config), ["TOKEN", "LIMIT", "TOKEN"]);
+  assert.deepEqual(text.match(/ (TOKEN|LIMIT): \w+;/g), [" LIMIT: number;", " TOKEN: string;"]);
+});
 
 test("handlers are typed by StoreScript, and env can be imported from cloudflare:workers", async (t) => {
   const opened = await project(t);

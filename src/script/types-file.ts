@@ -14,10 +14,15 @@ interface Member {
 
 /** The file has no import statement: with one it would be a module and could not declare others. */
 export function envTypes(config: ScriptConfig, secretNames: readonly string[]): string {
-  const members = [
+  const declared: Member[] = [
     ...bindingMembers(config),
     ...Object.entries(config.vars).map(([name, value]) => ({ name, type: typeOf(value, 2) })),
-    ...[...secretNames].sort().map((name) => ({ name, type: "string", comment: "A secret." })),
+  ];
+  // A value for development may replace a variable: the variable's own type stays.
+  const secrets = [...new Set(secretNames)].filter((secret) => !declared.some(({ name }) => name === secret));
+  const members = [
+    ...declared,
+    ...secrets.sort().map((name) => ({ name, type: "string", comment: "A secret." })),
   ];
   return [
     `// Written by \`store types\` from ${basename(config.file)}: run it again after a change instead of editing this.`,
@@ -50,7 +55,7 @@ function bindingMembers({ buckets, kvNamespaces, assets, unsupported }: ScriptCo
     ...kvNamespaces.map(({ binding, namespace }) => ({
       name: binding,
       type: storeType("StoreKvNamespace"),
-      comment: `The KV namespace ${namespace}.`,
+      comment: `The key-value namespace ${namespace}.`,
     })),
   ];
   if (assets?.binding !== undefined) {
