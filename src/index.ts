@@ -5,4 +5,5 @@ export { FixedLengthStream } from "./binding/fixed-length-stream.ts";
 export { StoreError } from "./model/errors.ts";
 export type { ClusterLocation, Location } from "./model/location.ts";
 export { type BucketInfo, type OpenOptions, openStore, type Store } from "./open.ts";
+export type * from "./script-types.ts";
 export type * from "./types.ts";

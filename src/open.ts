@@ -54,7 +54,7 @@ export interface Store {
   /** Refused while the bucket holds objects; uploads in flight go with it. */
   deleteBucket(name: string): Promise<void>;
   /** The binding. Whether the bucket exists is asked when it is used. */
-  bucket(name: string, options?: BucketOptions): script.StoreBucket;
+  bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
   /** Does at once what otherwise happens in the background: ends overdue uploads and frees dead bytes. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;

@@ -1,22 +1,29 @@
 // What a script author sees: the types of the bucket binding (spec 2 and 4).
 
-export type StoreStorageClass = "Standard" | "InfrequentAccess";
+/**
+ * The storage classes there are; any other is refused when it is used. The type is open, so that `string`, as
+ * other declarations of this interface have it, is assignable.
+ */
+export type StoreStorageClass = "Standard" | "InfrequentAccess" | (string & Record<never, never>);
+
+/** The same type with `undefined` allowed in every optional field, for `exactOptionalPropertyTypes`. */
+type Loose<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 export interface StoreHTTPMetadata {
-  contentType?: string | undefined;
-  contentLanguage?: string | undefined;
-  contentDisposition?: string | undefined;
-  contentEncoding?: string | undefined;
-  cacheControl?: string | undefined;
-  cacheExpiry?: Date | undefined;
+  contentType?: string;
+  contentLanguage?: string;
+  contentDisposition?: string;
+  contentEncoding?: string;
+  cacheControl?: string;
+  cacheExpiry?: Date;
 }
 
 export interface StoreChecksums {
-  readonly md5?: ArrayBuffer | undefined;
-  readonly sha1?: ArrayBuffer | undefined;
-  readonly sha256?: ArrayBuffer | undefined;
-  readonly sha384?: ArrayBuffer | undefined;
-  readonly sha512?: ArrayBuffer | undefined;
+  readonly md5?: ArrayBuffer;
+  readonly sha1?: ArrayBuffer;
+  readonly sha256?: ArrayBuffer;
+  readonly sha384?: ArrayBuffer;
+  readonly sha512?: ArrayBuffer;
   /** The same in lowercase hex. */
   toJSON(): StoreStringChecksums;
 }
@@ -30,8 +37,8 @@ export interface StoreStringChecksums {
 }
 
 export type StoreRange =
-  | { offset: number; length?: number | undefined }
-  | { offset?: number | undefined; length: number }
+  | { offset: number; length?: number }
+  | { offset?: number; length: number }
   | { suffix: number };
 
 export interface StoreConditional {
@@ -53,25 +60,19 @@ export interface StoreObject {
   readonly httpEtag: string;
   readonly uploaded: Date;
   /** In a list only when included. */
-  readonly httpMetadata?: StoreHTTPMetadata | undefined;
+  readonly httpMetadata?: StoreHTTPMetadata;
   /** In a list only when included. */
-  readonly customMetadata?: Record<string, string> | undefined;
-  /** The bytes returned; only on the result of a get. */
-  readonly range?: StoreReturnedRange | undefined;
+  readonly customMetadata?: Record<string, string>;
+  /** The bytes returned, always with offset and length; only on the result of a get that has a body. */
+  readonly range?: StoreRange;
   readonly checksums: StoreChecksums;
   readonly storageClass: StoreStorageClass;
-  readonly ssecKeyMd5?: string | undefined;
+  readonly ssecKeyMd5?: string;
   writeHttpMetadata(headers: Headers): void;
-}
-
-export interface StoreReturnedRange {
-  offset: number;
-  length: number;
 }
 
 /** A stored object with its value. The value can be read once. */
 export interface StoreObjectBody extends StoreObject {
-  readonly range: StoreReturnedRange;
   readonly body: ReadableStream<Uint8Array>;
   readonly bodyUsed: boolean;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -81,32 +82,29 @@ export interface StoreObjectBody extends StoreObject {
   blob(): Promise<Blob>;
 }
 
-export interface StoreObjects {
-  objects: StoreObject[];
-  delimitedPrefixes: string[];
-  truncated: boolean;
-  /** Present only when truncated. */
-  cursor?: string;
-}
+/** A page of a listing. Only a truncated one has a cursor, so `truncated` tells the two apart. */
+export type StoreObjects = { objects: StoreObject[]; delimitedPrefixes: string[] } & (
+  | { truncated: true; cursor: string }
+  | { truncated: false; cursor?: undefined }
+);
 
 export interface StoreGetOptions {
   onlyIf?: StoreConditional | Headers | null | undefined;
-  range?: StoreRange | Headers | null | undefined;
+  range?: Loose<StoreRange> | Headers | null | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
   /** Echoed over the stored metadata in the result. */
-  httpMetadata?: StoreHTTPMetadata | Headers | undefined;
+  httpMetadata?: Loose<StoreHTTPMetadata> | Headers | undefined;
 }
 
 export interface StoreMultipartOptions {
-  httpMetadata?: StoreHTTPMetadata | Headers | undefined;
+  httpMetadata?: Loose<StoreHTTPMetadata> | Headers | undefined;
   customMetadata?: Record<string, string> | undefined;
-  /** One of the storage classes; the bucket's own when not given. */
-  storageClass?: string | undefined;
+  /** Default: the bucket's own. */
+  storageClass?: StoreStorageClass | undefined;
   ssecKey?: ArrayBuffer | ArrayBufferView | string | undefined;
 }
 
 export interface StorePutOptions extends StoreMultipartOptions {
-  storageClass?: StoreStorageClass | undefined;
   onlyIf?: StoreConditional | Headers | null | undefined;
   /** At most one of the five: hex, or bytes. */
   md5?: ArrayBuffer | ArrayBufferView | string | undefined;
@@ -147,22 +145,48 @@ export interface StoreMultipartUpload {
 }
 
 type Conditional = { onlyIf: StoreConditional | Headers };
-type Unconditional<T> = Omit<T, "onlyIf"> & { onlyIf?: null | undefined };
 
-/** A bucket, as a script holds it. */
+/** O when its type allows a condition, such as a variable of type StoreGetOptions; otherwise never. */
+type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
+  ? "onlyIf" extends keyof NonNullable<O>
+    ? [NonNullable<O>["onlyIf"]] extends [null | undefined]
+      ? never
+      : O
+    : never
+  : never;
+
+/**
+ * A bucket, as a script holds it. The last overload of get and put is for options without a condition.
+ * It accepts any options, so that this interface and the ecosystem's `R2Bucket` are assignable to each other.
+ */
 export interface StoreBucket {
   head(key: string): Promise<StoreObject | null>;
   get(key: string, options: StoreGetOptions & Conditional): Promise<StoreObjectBody | StoreObject | null>;
-  get(key: string, options?: Unconditional<StoreGetOptions> | null): Promise<StoreObjectBody | null>;
-  get(key: string, options?: StoreGetOptions | null): Promise<StoreObjectBody | StoreObject | null>;
-  put(key: string, value: StoreValue, options: StorePutOptions & Conditional): Promise<StoreObject | null>;
-  put(key: string, value: StoreValue, options?: Unconditional<StorePutOptions> | null): Promise<StoreObject>;
-  put(key: string, value: StoreValue, options?: StorePutOptions | null): Promise<StoreObject | null>;
+  get<O extends StoreGetOptions | null | undefined>(
+    key: string,
+    options: O & MaybeConditional<O, StoreGetOptions>,
+  ): Promise<StoreObjectBody | StoreObject | null>;
+  get(key: string, options?: StoreGetOptions | null): Promise<StoreObjectBody | null>;
+  put(
+    key: string,
+    value: StoreValue,
+    options: (StorePutOptions & Conditional) | undefined,
+  ): Promise<StoreObject | null>;
+  put<O extends StorePutOptions | null | undefined>(
+    key: string,
+    value: StoreValue,
+    options: O & MaybeConditional<O, StorePutOptions>,
+  ): Promise<StoreObject | null>;
+  put(key: string, value: StoreValue, options?: StorePutOptions | null): Promise<StoreObject>;
   delete(keys: string | string[]): Promise<void>;
   list(options?: StoreListOptions | null): Promise<StoreObjects>;
   createMultipartUpload(key: string, options?: StoreMultipartOptions | null): Promise<StoreMultipartUpload>;
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload;
-  /** A URL of the S3 API by which anybody may reach the object until it expires. */
+}
+
+/** A bucket of this store: it also makes presigned URLs. `env` and `openStore` hold buckets of this type. */
+export interface StorePresigningBucket extends StoreBucket {
+  /** A URL of the S3 API that gives access to the object, without a key, until it expires. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 

@@ -61,6 +61,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "node:*",
   ],
   "types.ts": [],
+  "script-types.ts": ["types.ts"],
   "open.ts": [
     "node:crypto",
     "binding",
@@ -72,7 +73,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "local",
     "cluster",
   ],
-  "index.ts": ["binding", "model", "types.ts", "open.ts"],
+  "index.ts": ["binding", "model", "types.ts", "script-types.ts", "open.ts"],
 };
 
 /** What a face knows of the engine is types alone; a rule below keeps that. */

@@ -1,16 +1,9 @@
 // The types of a script's env: written from its configuration, and judged by the compiler.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdir, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { envTypes, typesFile } from "../src/script/types-file.ts";
-import { type Project, project } from "./support/projects.ts";
-
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const run = promisify(execFile);
+import { compile, webOptions, workerOptions } from "./support/compile.ts";
+import { project } from "./support/projects.ts";
 
 const config = `name = "photos"
 main = "src/index.ts"
@@ -36,12 +29,10 @@ test("Env has every bucket, variable and secret with its type", async (t) => {
   assert.equal(
     envTypes(await read("store.toml", config), ["TOKEN", "AUTH_KEY_SECRET"]),
     `// Written by \`store types\` from store.toml: run it again after a change instead of editing this.
-import type { StoreBucket } from "store";
-
-declare global {
+declare namespace Cloudflare {
   interface Env {
     /** The bucket photos. */
-    PHOTOS: StoreBucket;
+    PHOTOS: import("store").StorePresigningBucket;
     GREETING: string;
     LIMIT: number;
     DEBUG: boolean;
@@ -64,8 +55,52 @@ declare global {
     TOKEN: string;
   }
 }
+
+interface Env extends Cloudflare.Env {}
+
+// A pattern, so that an exact declaration of the module in another package takes precedence.
+declare module "cloudflare:workers*" {
+  export const env: Cloudflare.Env;
+}
 `,
   );
+});
+
+const allBindings = {
+  buckets: [{ binding: "FILES", bucketName: "files" }],
+  kvNamespaces: [{ binding: "CACHE", namespace: "cache" }],
+  assets: {
+    directory: "/public",
+    binding: "ASSETS",
+    notFoundHandling: "none",
+    htmlHandling: "none",
+    runWorkerFirst: false,
+  },
+  unsupported: [{ binding: "DB", kind: "a D1 database" }],
+  vars: {},
+} as const;
+
+test("Env has every kind of binding, and one that is not supported is unknown", async (t) => {
+  const { read } = await project(t);
+  const text = envTypes({ ...(await read("store.toml", config)), ...allBindings }, []);
+  const env = text.slice(text.indexOf("interface Env {"), text.indexOf("  }\n"));
+  assert.equal(
+    env,
+    `interface Env {
+    /** The bucket files. */
+    FILES: import("store").StorePresigningBucket;
+    /** The key-value namespace cache. */
+    CACHE: import("store").StoreKvNamespace;
+    /** The static files. */
+    ASSETS: import("store").StoreAssets;
+    /** Not available: Store does not have a D1 database. Using this binding fails. */
+    DB: unknown;
+`,
+  );
+  const { kvNamespaces: _, ...others } = allBindings;
+  assert.doesNotMatch(envTypes({ ...(await read("store.toml", config)), ...others }, []), /Kv/);
+  const unbound = { ...allBindings, assets: { ...allBindings.assets, binding: undefined } };
+  assert.doesNotMatch(envTypes({ ...(await read("store.toml", config)), ...unbound }, []), /ASSETS/);
 });
 
 const script = `
@@ -92,47 +127,77 @@ export default {
 };
 `;
 
-/** As `tsc --init` sets them, and without Node's types: scripts have those of the web. */
-const options = {
-  strict: true,
-  noEmit: true,
-  skipLibCheck: true,
-  target: "es2022",
-  lib: ["es2023", "dom"],
-  types: [],
-  moduleDetection: "force",
-};
-
-/** Compiles the project as its author would, with the package installed. */
-async function compile({ directory, write }: Project, compilerOptions: object): Promise<void> {
-  await mkdir(join(directory, "node_modules"), { recursive: true });
-  await symlink(root, join(directory, "node_modules", "store")).catch(() => {});
-  await write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["src", typesFile] }));
-  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-  await run(process.execPath, [tsc, "-p", "tsconfig.json"], { cwd: directory }).catch(
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => assert.fail(`${stdout}${stderr}`),
-  );
-}
-
 test("a script is compiled against it, without importing anything", async (t) => {
   const opened = await project(t);
   const env = envTypes(await opened.read("store.toml", config), ["AUTH_KEY_SECRET"]);
   await opened.write(typesFile, env);
   await opened.write("src/index.ts", script);
-  await compile(opened, { ...options, module: "esnext", moduleResolution: "bundler" });
-  await compile(opened, { ...options, module: "nodenext" });
+  await compile(opened, webOptions);
+  await compile(opened, { ...webOptions, module: "nodenext", moduleResolution: "nodenext" });
+  await compile(opened, workerOptions);
 });
 
-test("without a bucket it is a module all the same", async (t) => {
+const handlers = `import { env as imported } from "cloudflare:workers";
+import type { StoreScript } from "store";
+
+export const photos: Env["PHOTOS"] = imported.PHOTOS;
+// @ts-expect-error: no such binding
+imported.PHOTO;
+
+export default {
+  async fetch(request, env, ctx) {
+    ctx.waitUntil(env.PHOTOS.put("last", request.url));
+    const url = await env.PHOTOS.presign("last", { expiresIn: 60 });
+    return (await env.ASSETS.fetch(request)) ?? Response.json({ url, limit: imported.LIMIT.toFixed() });
+  },
+  async scheduled(event, env) {
+    const time: Date = new Date(event.scheduledTime);
+    await env.PHOTOS.put(event.cron, time.toISOString());
+    // @ts-expect-error: not available, so it cannot be used
+    env.DB.prepare("select 1");
+  },
+  async notification(event, env) {
+    await env.PHOTOS.delete(event.key);
+  },
+} satisfies StoreScript<Env>;
+`;
+
+test("a secret with the name of a variable, or named twice, is declared once", async (t) => {
+  const { read } = await project(t);
+  const text = envTypes(await read("store.toml", config), ["TOKEN", "LIMIT", "TOKEN"]);
+  assert.deepEqual(text.match(/ (TOKEN|LIMIT): \w+;/g), [" LIMIT: number;", " TOKEN: string;"]);
+});
+
+test("handlers are typed by StoreScript, and env can be imported from cloudflare:workers", async (t) => {
+  const opened = await project(t);
+  const { assets, unsupported } = allBindings;
+  const read = await opened.read("store.toml", config);
+  await opened.write(typesFile, envTypes({ ...read, assets, unsupported }, []));
+  await opened.write("src/index.ts", handlers);
+  await compile(opened, webOptions);
+  await compile(opened, workerOptions);
+  await opened.write(
+    "src/index.ts",
+    `import type { StoreScript } from "store";
+export default {
+  // @ts-expect-error: a fetch handler returns a Response
+  fetch: () => "text",
+} satisfies StoreScript<Env>;
+`,
+  );
+  await compile(opened, webOptions);
+});
+
+test("without a bucket Env is declared for the whole project too", async (t) => {
   const opened = await project(t);
   const bare = config.replace(/\[\[store_buckets\]\][^[]*/, "");
   const env = envTypes(await opened.read("store.toml", bare), []);
-  assert.doesNotMatch(env, /import/);
+  assert.doesNotMatch(env, /import\(/);
   await opened.write(typesFile, env);
   await opened.write("src/index.ts", "export const greeting = (env: Env): string => env.GREETING;\n");
-  await compile(opened, { ...options, module: "esnext", moduleResolution: "bundler" });
+  await compile(opened, webOptions);
   const empty = envTypes({ ...(await opened.read("store.toml", bare)), vars: {} }, []);
   await opened.write(typesFile, empty);
   await opened.write("src/index.ts", "export const keys = (env: Env): string[] => Object.keys(env);\n");
-  await compile(opened, { ...options, module: "esnext", moduleResolution: "bundler" });
+  await compile(opened, webOptions);
 });

@@ -44,7 +44,8 @@ test("spec 2.2: the fields of StoreObject have their types", () => {
   holds<Equal<NonNullable<StoreObject["customMetadata"]>, Record<string, string>>>();
   holds<Fits<NonNullable<StoreObject["range"]>, StoreRange>>();
   holds<Equal<StoreObject["checksums"], StoreChecksums>>();
-  holds<Equal<StoreObject["storageClass"], "Standard" | "InfrequentAccess">>();
+  holds<Fits<"Standard" | "InfrequentAccess", StoreObject["storageClass"]>>();
+  holds<Fits<StoreObject["storageClass"], string>>();
   holds<Equal<StoreObject["ssecKeyMd5"], string | undefined>>();
   holds<Equal<StoreObject["writeHttpMetadata"], (headers: Headers) => void>>();
 });
@@ -100,11 +101,19 @@ test("spec 2.7: all fields of StoreConditional are optional, and have their type
 });
 
 test("spec 2.8: the fields of StoreObjects have their types, and cursor alone is optional", () => {
-  holds<Equal<Required<StoreObjects>["objects"], StoreObject[]>>();
+  holds<Equal<StoreObjects["objects"], StoreObject[]>>();
   holds<Equal<StoreObjects["truncated"], boolean>>();
   holds<Equal<StoreObjects["cursor"], string | undefined>>();
   holds<Equal<StoreObjects["delimitedPrefixes"], string[]>>();
-  holds<Equal<Optional<StoreObjects>, "cursor">>();
+  holds<Equal<Optional<Extract<StoreObjects, { truncated: false }>>, "cursor">>();
+});
+
+test("spec 2.8: a page has a cursor exactly when it is truncated", () => {
+  const next = (page: StoreObjects) => (page.truncated ? page.cursor : undefined);
+  holds<Equal<Extract<StoreObjects, { truncated: true }>["cursor"], string>>();
+  holds<Equal<Extract<StoreObjects, { truncated: false }>["cursor"], undefined>>();
+  holds<Equal<ReturnType<typeof next>, string | undefined>>();
+  holds<Equal<Fits<{ objects: []; delimitedPrefixes: []; truncated: true }, StoreObjects>, false>>();
 });
 
 test("spec 2.9: the members of StoreMultipartUpload have their types", () => {
@@ -137,7 +146,7 @@ test("spec 2.12: all put options are optional, and have their types", () => {
   holds<Fits<ArrayBuffer | string, StorePutOptions["sha256"]>>();
   holds<Fits<ArrayBuffer | string, StorePutOptions["sha384"]>>();
   holds<Fits<ArrayBuffer | string, StorePutOptions["sha512"]>>();
-  holds<Equal<NonNullable<StorePutOptions["storageClass"]>, "Standard" | "InfrequentAccess">>();
+  holds<Fits<"Standard" | "InfrequentAccess", StorePutOptions["storageClass"]>>();
   holds<Fits<ArrayBuffer | string, StorePutOptions["ssecKey"]>>();
 });
 
@@ -167,19 +176,32 @@ test("spec 4: get without onlyIf never has the type without a body", () => {
   const withOptions = () => bucket.get("key", { range: { offset: 1 }, ssecKey: "key" });
   const withNothing = () => bucket.get("key", {});
   const withUndefined = () => bucket.get("key", { onlyIf: undefined });
+  const computed = (name: "ssecKey" | "range") => bucket.get("key", { [name]: "x" });
   holds<Equal<Resolved<typeof plain>, StoreObjectBody | null>>();
   holds<Equal<Resolved<typeof withOptions>, StoreObjectBody | null>>();
   holds<Equal<Resolved<typeof withNothing>, StoreObjectBody | null>>();
   holds<Equal<Resolved<typeof withUndefined>, StoreObjectBody | null>>();
+  holds<Equal<Resolved<typeof computed>, StoreObjectBody | null>>();
 });
 
 test("spec 4: get with onlyIf returns a StoreObjectBody, a StoreObject or null", () => {
   const byFields = () => bucket.get("key", { onlyIf: { etagMatches: "x" } });
   const byHeaders = () => bucket.get("key", { onlyIf: new Headers(), range: { suffix: 1 } });
   const unknownOptions = (options: StoreGetOptions) => bucket.get("key", options);
+  const optionalOptions = (options?: StoreGetOptions | null) => bucket.get("key", options);
   holds<Equal<Resolved<typeof byFields>, StoreObjectBody | StoreObject | null>>();
   holds<Equal<Resolved<typeof byHeaders>, StoreObjectBody | StoreObject | null>>();
   holds<Equal<Resolved<typeof unknownOptions>, StoreObjectBody | StoreObject | null>>();
+  holds<Equal<Resolved<typeof optionalOptions>, StoreObjectBody | StoreObject | null>>();
+});
+
+test("spec 2.12: an option with a misspelled name does not compile", () => {
+  // @ts-expect-error: the name is ssecKey
+  void (() => bucket.get("key", { onlyIf: { etagMatches: "x" }, ssecKye: "key" }));
+  // @ts-expect-error: the name is range
+  void (() => bucket.get("key", { rnge: { offset: 1 } }));
+  // @ts-expect-error: the name is etagMatches
+  void (() => bucket.put("key", "value", { onlyIf: { etagMatch: "x" } }));
 });
 
 test("spec 4: put returns a StoreObject, and null only when onlyIf is given", () => {

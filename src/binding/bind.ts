@@ -14,8 +14,12 @@ export interface BucketOptions {
 }
 
 /** Nothing is looked up: whether the bucket exists shows when it is used. */
-export function bindBucket(engine: Engine, name: string, options: BucketOptions = {}): script.StoreBucket {
+export function bindBucket(
+  engine: Engine,
+  name: string,
+  options: BucketOptions = {},
+): script.StorePresigningBucket {
   const compatibility = compatibilityOf(options.compatibilityDate, options.compatibilityFlags);
   // The class answers every overload of the interface at once, which TypeScript cannot see.
-  return new StoreBucket(engine, name, compatibility, options.presign) as script.StoreBucket;
+  return new StoreBucket(engine, name, compatibility, options.presign) as script.StorePresigningBucket;
 }

@@ -90,14 +90,13 @@ export class StoreBucket {
     const included = this.#included(given);
     const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
     const delimiter = realString(given, "delimiter") ?? "";
-    return {
+    const page = {
       objects: objects.map((record) => new StoreObject(record, undefined, included)),
       delimitedPrefixes: this.#compatibility.keepDelimiter
         ? [...prefixes]
         : prefixes.map((prefix) => prefix.slice(0, -delimiter.length)),
-      truncated: cursor !== undefined,
-      ...(cursor === undefined ? {} : { cursor }),
     };
+    return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
   }
 
   async createMultipartUpload(

@@ -8,7 +8,6 @@ import { declareLength } from "./fixed-length-stream.ts";
 import { StoreObject } from "./object.ts";
 
 export class StoreObjectBody extends StoreObject implements script.StoreObjectBody {
-  declare readonly range: script.StoreReturnedRange;
   readonly #bytes: ObjectBytes;
   #stream: ReadableStream<Uint8Array> | undefined;
   #used = false;

@@ -46,12 +46,12 @@ export class StoreObject implements script.StoreObject {
   readonly etag: string;
   readonly httpEtag: string;
   readonly uploaded: Date;
-  readonly httpMetadata: script.StoreHTTPMetadata | undefined;
-  readonly customMetadata: Record<string, string> | undefined;
-  readonly range: script.StoreReturnedRange | undefined;
+  readonly httpMetadata?: script.StoreHTTPMetadata;
+  readonly customMetadata?: Record<string, string>;
+  readonly range?: script.StoreRange;
   readonly checksums: script.StoreChecksums;
   readonly storageClass: script.StoreStorageClass;
-  readonly ssecKeyMd5: string | undefined;
+  readonly ssecKeyMd5?: string;
 
   constructor(record: ObjectRecord, range?: ByteRange, included: Included = both) {
     this.key = record.key;
@@ -60,12 +60,12 @@ export class StoreObject implements script.StoreObject {
     this.etag = record.etag;
     this.httpEtag = `"${record.etag}"`;
     this.uploaded = new Date(record.uploaded);
-    this.httpMetadata = included.http ? scriptMetadata(record.httpMetadata) : undefined;
-    this.customMetadata = included.custom ? plainObject(record.customMetadata) : undefined;
-    this.range = range === undefined ? undefined : { offset: range.offset, length: range.length };
+    if (included.http) this.httpMetadata = scriptMetadata(record.httpMetadata);
+    if (included.custom) this.customMetadata = plainObject(record.customMetadata);
+    if (range !== undefined) this.range = { offset: range.offset, length: range.length };
     this.checksums = new StoreChecksums(record);
     this.storageClass = record.storageClass;
-    this.ssecKeyMd5 = record.encryption?.keyMd5;
+    if (record.encryption !== undefined) this.ssecKeyMd5 = record.encryption.keyMd5;
   }
 
   writeHttpMetadata(headers: Headers): void {

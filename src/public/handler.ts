@@ -17,6 +17,7 @@ import { StoreError } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
+import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
 import { type AddressNames, addressOf } from "./address.ts";
 import { type Place, telling } from "./exchange.ts";
 
@@ -99,19 +100,15 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
       return text(403, "This was stored under a key of its owner's, and cannot be shown without it.", cors);
     const condition = conditionOf(request);
     if (condition === undefined) return text(400, "An etag in a condition is not valid.", cors);
-    if (request.method === "HEAD") {
-      const clause = refusingClause(condition, record);
-      if (clause !== undefined) return refused(clause, record, asked);
-      return answer(200, [...objectHeaders(record, publication), ...cors, lengthOf(record.size)]);
-    }
     const range = isWanted(request, record) ? rangeFromHeader(request.header("range") ?? null) : undefined;
     try {
+      if (request.method === "HEAD") return headOf(asked, record, { condition, range });
       const outcome = await engine.get(bucket.name, record.key, { condition, range });
       if (outcome.outcome === "missing") return notFound(asked);
       if (outcome.outcome === "refused") return refused(outcome.clause, outcome.record, asked);
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
       if (range === undefined) return answer(200, headers, bodyOf(outcome));
-      return answer(206, [...headers, spanOf(outcome)], bodyOf(outcome));
+      return answer(206, [...headers, spanOf(outcome.record.size, outcome.range)], bodyOf(outcome));
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
       const size: [string, string] = ["content-range", `bytes */${record.size}`];
@@ -136,8 +133,23 @@ function bodyOf({ bytes }: Found): HttpBody {
   return bytes.inline ?? bytes;
 }
 
-function spanOf({ record, range: { offset, length } }: Found): [string, string] {
-  return ["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`];
+function spanOf(size: number, { offset, length }: ByteRange): [string, string] {
+  return ["content-range", `bytes ${offset}-${offset + length - 1}/${size}`];
+}
+
+interface Selection {
+  readonly condition: Condition;
+  readonly range: RangeRequest | undefined;
+}
+
+/** The headers of the same GET. Throws InvalidRange like the engine. */
+function headOf(asked: Asked, record: ObjectRecord, { condition, range }: Selection): HttpResponse {
+  const clause = refusingClause(condition, record);
+  if (clause !== undefined) return refused(clause, record, asked);
+  const headers = [...objectHeaders(record, asked.publication), ...asked.cors];
+  if (range === undefined) return answer(200, [...headers, lengthOf(record.size)]);
+  const resolved = resolveRange(range, record.size);
+  return answer(206, [...headers, spanOf(record.size, resolved), lengthOf(resolved.length)]);
 }
 
 function lengthOf(size: number): [string, string] {
@@ -162,8 +174,7 @@ function isWanted(request: HttpRequest, { etag, uploaded }: ObjectRecord): boole
 }
 
 function refused(clause: Clause, record: ObjectRecord, { publication, cors }: Asked): HttpResponse {
-  if (clause === "etagMatches" || clause === "uploadedBefore")
-    return text(412, "What is here is not what was asked for.", cors);
+  if (clause === "etagMatches" || clause === "uploadedBefore") return answer(412, cors);
   const kept = new Set(["etag", "last-modified", "cache-control", "expires", "x-content-type-options"]);
   return answer(304, [...objectHeaders(record, publication).filter(([name]) => kept.has(name)), ...cors]);
 }

@@ -1,39 +1,75 @@
 // Writes the types of a script's `env` from its configuration, so that the editor knows each binding, variable
-// and secret. The file declares `Env` for the whole project: a script uses it without importing it.
+// and secret. The file declares `Env` for the whole project, and the `env` of the module cloudflare:workers.
 import { basename } from "node:path";
 import type { ScriptConfig } from "./config.ts";
 import { identifierFault } from "./identifier.ts";
 
 export const typesFile = "store-env.d.ts";
 
+interface Member {
+  readonly name: string;
+  readonly type: string;
+  readonly comment?: string;
+}
+
+/** The file has no import statement: with one it would be a module and could not declare others. */
 export function envTypes(config: ScriptConfig, secretNames: readonly string[]): string {
-  const members = [
-    ...config.buckets.map(({ binding, bucketName }) => ({
-      name: binding,
-      type: "StoreBucket",
-      words: `The bucket ${bucketName}.`,
-    })),
-    ...Object.entries(config.vars).map(([name, value]) => ({ name, type: typeOf(value, 2), words: "" })),
-    ...[...secretNames].sort().map((name) => ({ name, type: "string", words: "A secret." })),
+  const declared: Member[] = [
+    ...bindingMembers(config),
+    ...Object.entries(config.vars).map(([name, value]) => ({ name, type: typeOf(value, 2) })),
   ];
-  const imports =
-    config.buckets.length > 0
-      ? 'import type { StoreBucket } from "store";\n\ndeclare global'
-      : "declare global";
-  // Without an import it would be no module, and could declare nothing global.
-  const ending = config.buckets.length > 0 ? "" : "\nexport {};\n";
+  // A value for development may replace a variable: the variable's own type stays.
+  const secrets = [...new Set(secretNames)].filter((secret) => !declared.some(({ name }) => name === secret));
+  const members = [
+    ...declared,
+    ...secrets.sort().map((name) => ({ name, type: "string", comment: "A secret." })),
+  ];
   return [
     `// Written by \`store types\` from ${basename(config.file)}: run it again after a change instead of editing this.`,
-    `${imports} {`,
+    "declare namespace Cloudflare {",
     "  interface Env {",
-    ...members.flatMap(({ name, type, words }) => [
-      ...(words === "" ? [] : [`    /** ${words} */`]),
+    ...members.flatMap(({ name, type, comment }: Member) => [
+      ...(comment === undefined ? [] : [`    /** ${comment} */`]),
       `    ${propertyName(name)}: ${type};`,
     ]),
     "  }",
     "}",
-    ending,
+    "",
+    "interface Env extends Cloudflare.Env {}",
+    "",
+    "// A pattern, so that an exact declaration of the module in another package takes precedence.",
+    'declare module "cloudflare:workers*" {',
+    "  export const env: Cloudflare.Env;",
+    "}",
+    "",
   ].join("\n");
+}
+
+function bindingMembers({ buckets, kvNamespaces, assets, unsupported }: ScriptConfig): Member[] {
+  const members: Member[] = [
+    ...buckets.map(({ binding, bucketName }) => ({
+      name: binding,
+      type: storeType("StorePresigningBucket"),
+      comment: `The bucket ${bucketName}.`,
+    })),
+    ...kvNamespaces.map(({ binding, namespace }) => ({
+      name: binding,
+      type: storeType("StoreKvNamespace"),
+      comment: `The key-value namespace ${namespace}.`,
+    })),
+  ];
+  if (assets?.binding !== undefined) {
+    members.push({ name: assets.binding, type: storeType("StoreAssets"), comment: "The static files." });
+  }
+  for (const { binding, kind } of unsupported) {
+    const comment = `Not available: Store does not have ${kind}. Using this binding fails.`;
+    members.push({ name: binding, type: "unknown", comment: comment.replaceAll("*/", "* /") });
+  }
+  return members;
+}
+
+function storeType(name: string): string {
+  return `import(${JSON.stringify("store")}).${name}`;
 }
 
 function propertyName(name: string): string {

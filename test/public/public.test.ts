@@ -124,11 +124,46 @@ test("ranges and conditions are kept to", async (t) => {
     const known = await get("/site/large", { method, headers: { "if-none-match": `W/"${etag}", "x"` } });
     assert.deepEqual([known.status, known.text, known.headers.etag], [304, "", `"${etag}"`]);
     const other = await get("/site/large", { method, headers: { "if-match": '"other"' } });
-    assert.equal(other.status, 412);
+    assert.deepEqual([other.status, other.text], [412, ""]);
     const since = new Date(Date.now() + 1000).toUTCString();
     assert.equal((await get("/site/large", { method, headers: { "if-modified-since": since } })).status, 304);
   }
   assert.equal((await get("/site/large", { headers: { "if-match": "nonsense" } })).status, 400);
+});
+
+test("HEAD with a range has the status and headers of the same GET, without its body", async (t) => {
+  const { put, publish, get, engine } = await openScene(t);
+  await publish();
+  await put("digits", "0123456789");
+  await put("empty", "");
+  const { etag } = (await engine.head("site", "digits"))!;
+  const names = ["content-range", "content-length", "content-type", "etag", "accept-ranges"];
+  const conditions = [{}, { "if-range": '"other"' }, { "if-none-match": `"${etag}"` }];
+  for (const range of [
+    "bytes=0-3",
+    "bytes=-4",
+    "bytes=0-",
+    "bytes=10-",
+    "bytes=-0",
+    "bytes=5-2",
+    "bytes=0-1,3-4",
+  ]) {
+    for (const path of ["/site/digits", "/site/empty"]) {
+      for (const condition of conditions) {
+        const headers = { range, ...condition };
+        const head = await get(path, { method: "HEAD", headers });
+        const got = await get(path, { headers });
+        const shown = (answer: Answer) => [answer.status, ...names.map((name) => answer.headers[name])];
+        assert.deepEqual(shown(head), shown(got), `${path} ${JSON.stringify(headers)}`);
+        assert.equal(head.text, "");
+      }
+    }
+  }
+  const part = await get("/site/digits", { method: "HEAD", headers: { range: "bytes=0-3" } });
+  assert.deepEqual(
+    [part.status, part.headers["content-range"], part.headers["content-length"]],
+    [206, "bytes 0-3/10", "4"],
+  );
 });
 
 test("a folder shows its index, and what is not there a page of its own", async (t) => {

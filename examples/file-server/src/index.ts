@@ -59,7 +59,7 @@ function headersOf(object: StoreObject): Headers {
 }
 
 function found(request: Request, object: StoreObjectBody, headers: Headers): Response {
-  const { offset, length } = object.range;
+  const { offset, length } = { offset: 0, length: object.size, ...object.range };
   const isPart = request.headers.has("Range") && length < object.size;
   if (isPart) headers.set("Content-Range", `bytes ${offset}-${offset + length - 1}/${object.size}`);
   return new Response(object.body, { status: isPart ? 206 : 200, headers });

@@ -14,11 +14,11 @@ export const typesCommand: Command = {
   name: "types",
   summary: "Write the types of the script's env into store-env.d.ts",
   details:
-    "Buckets and variables come from the configuration, the names of secrets from the data directory.\n" +
+    "Bindings and variables come from the configuration, the names of secrets from the data directory.\n" +
     "With --check nothing is written: exit code 1 says that the file is out of date.",
   usage: ["[--check] [--secret NAME]..."],
   options: {
-    check: { summary: "write nothing, only tell whether the file is up to date" },
+    check: { summary: "write nothing, only report whether the file is up to date" },
     secret: {
       value: "NAME",
       summary: "a secret that is not set here, for instance where only tests run",
@@ -35,7 +35,7 @@ export const typesCommand: Command = {
     const isChanged = (await textOf(file)) !== wanted;
     if (options.flag("check") && isChanged) {
       throw new CommandError(`${shown(invocation, file)} is out of date.`, {
-        hint: "Write it anew: store types",
+        hint: "Update it: store types",
       });
     }
     if (isChanged) await write(file, wanted);

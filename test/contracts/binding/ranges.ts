@@ -235,6 +235,7 @@ export function rangesContract(implementation: Implementation): void {
 
 async function hasBytes(object: StoreObjectBody | null, expected: Uint8Array): Promise<void> {
   assert.ok(object);
+  assert.ok(object.range !== undefined && "length" in object.range);
   assert.equal(object.range.length, expected.length);
   assert.ok(Buffer.from(await object.arrayBuffer()).equals(expected), JSON.stringify(object.range));
 }
