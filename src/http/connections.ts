@@ -156,7 +156,10 @@ function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: Addres
     release(socket: Socket): void {
       const address = counted?.get(socket);
       if (address === undefined || max === undefined) return;
-      if (open.size < max / 2) return stopCounting();
+      if (open.size < max / 2) {
+        stopCounting();
+        return;
+      }
       counted?.delete(socket);
       const left = counts.get(address)! - 1;
       if (left > 0) counts.set(address, left);
