@@ -7,12 +7,16 @@ import { parsedMetadata, readValue } from "./kv-value.ts";
 /** Reads in flight: more would hold too many files open. */
 const concurrency = 10;
 
+export interface BulkRequest {
+  readonly keys: readonly unknown[];
+  readonly options: unknown;
+  readonly wanted: "values" | "with metadata";
+}
+
 export async function getBulk(
   kv: KeyValues,
   namespace: string,
-  keys: readonly unknown[],
-  options: unknown,
-  wanted: "values" | "with metadata",
+  { keys, options, wanted }: BulkRequest,
 ): Promise<Map<string, unknown>> {
   const type = getOptions(options);
   if (type !== "text" && type !== "json") {

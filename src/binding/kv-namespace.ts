@@ -3,7 +3,7 @@
 import type { KeyValues } from "../engine/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
-import { getBulk } from "./kv-bulk.ts";
+import { type BulkRequest, getBulk } from "./kv-bulk.ts";
 import { type KvMethod, toScriptError } from "./kv-errors.ts";
 import { parsedMetadata, readValue } from "./kv-value.ts";
 import { cancelSource } from "./values.ts";
@@ -25,14 +25,14 @@ export class StoreKvNamespace {
 
   async get(key: unknown, options?: unknown): Promise<unknown> {
     if (Array.isArray(key)) {
-      return reporting("GET_BULK", () => getBulk(this.#kv, this.#namespace, key, options, "values"));
+      return reporting("GET_BULK", () => this.#bulk(key, options, "values"));
     }
     return reporting("GET", async () => (await this.#read(key, options))?.value ?? null);
   }
 
   async getWithMetadata(key: unknown, options?: unknown): Promise<unknown> {
     if (Array.isArray(key)) {
-      return reporting("GET_BULK", () => getBulk(this.#kv, this.#namespace, key, options, "with metadata"));
+      return reporting("GET_BULK", () => this.#bulk(key, options, "with metadata"));
     }
     return reporting("GET", async () => {
       const found = await this.#read(key, options);
@@ -68,6 +68,10 @@ export class StoreKvNamespace {
       if (cursor === undefined) return { keys: listed, list_complete: true, cacheStatus: null };
       return { keys: listed, list_complete: false, cursor, cacheStatus: null };
     });
+  }
+
+  #bulk(keys: readonly unknown[], options: unknown, wanted: BulkRequest["wanted"]) {
+    return getBulk(this.#kv, this.#namespace, { keys, options, wanted });
   }
 
   async #read(key: unknown, options: unknown) {
