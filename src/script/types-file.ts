@@ -13,15 +13,24 @@ export function envTypes(config: ScriptConfig, secretNames: readonly string[]): 
       type: "StoreBucket",
       words: `The bucket ${bucketName}.`,
     })),
+    ...config.kvNamespaces.map(({ binding, namespace }) => ({
+      name: binding,
+      type: "StoreKvNamespace",
+      words: `The key-value namespace ${namespace}.`,
+    })),
     ...Object.entries(config.vars).map(([name, value]) => ({ name, type: typeOf(value, 2), words: "" })),
     ...[...secretNames].sort().map((name) => ({ name, type: "string", words: "A secret." })),
   ];
+  const imported = [
+    ...(config.buckets.length > 0 ? ["StoreBucket"] : []),
+    ...(config.kvNamespaces.length > 0 ? ["StoreKvNamespace"] : []),
+  ];
   const imports =
-    config.buckets.length > 0
-      ? 'import type { StoreBucket } from "store";\n\ndeclare global'
+    imported.length > 0
+      ? `import type { ${imported.join(", ")} } from "store";\n\ndeclare global`
       : "declare global";
   // Without an import it would be no module, and could declare nothing global.
-  const ending = config.buckets.length > 0 ? "" : "\nexport {};\n";
+  const ending = imported.length > 0 ? "" : "\nexport {};\n";
   return [
     `// Written by \`store types\` from ${basename(config.file)}: run it again after a change instead of editing this.`,
     `${imports} {`,
