@@ -12,8 +12,13 @@ export const kv: Section = {
   run,
 };
 
-/** How many times as fast as miniflare, one at a time. */
-const bars = { get: 20, put: 10 } as const;
+/** How many times as fast as miniflare. One put at a time is a sync of the disk in both, so several are judged. */
+const measured = [
+  { operation: "get", lanes: 1, atLeast: 20 },
+  { operation: "get", lanes: 32, atLeast: undefined },
+  { operation: "put", lanes: 1, atLeast: undefined },
+  { operation: "put", lanes: 32, atLeast: 10 },
+] as const;
 
 async function run(context: Context): Promise<void> {
   const started: ChildProcess[] = [];
@@ -24,21 +29,15 @@ async function run(context: Context): Promise<void> {
       context.note(`miniflare is left out: ${why}`);
       return undefined;
     });
-    for (const operation of ["get", "put"] as const) {
-      for (const lanes of [1, 16]) {
-        const rate = (server: ScriptServer) => () => server.rate(operation, lanes, context.pace.seconds);
-        const limits: Limit[] =
-          miniflare === undefined ? [] : [{ name: "miniflare", round: rate(miniflare) }];
-        await compare(context, {
-          ...{ what: `kv ${operation}`, size: KiB, lanes, unit: "op/s" },
-          round: rate(store),
-          limits,
-          bar:
-            lanes === 1 && miniflare !== undefined
-              ? { atLeast: bars[operation], of: "miniflare" }
-              : undefined,
-        });
-      }
+    for (const { operation, lanes, atLeast } of measured) {
+      const rate = (server: ScriptServer) => () => server.rate(operation, lanes, context.pace.seconds);
+      const limits: Limit[] = miniflare === undefined ? [] : [{ name: "miniflare", round: rate(miniflare) }];
+      await compare(context, {
+        ...{ what: `kv ${operation}`, size: KiB, lanes, unit: "op/s" },
+        round: rate(store),
+        limits,
+        bar: miniflare !== undefined && atLeast !== undefined ? { atLeast, of: "miniflare" } : undefined,
+      });
     }
   } finally {
     await Promise.all(started.map(end));

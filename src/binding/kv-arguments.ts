@@ -83,10 +83,10 @@ export function listOptions(options: unknown): KeyValueListOptions {
   };
 }
 
-/** ToIntegerOrInfinity, as the platform converts: what is not a number is 0. */
+/** As the platform converts: what is not a finite number is 0. */
 function integerField(given: Fields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;
   const number = Math.trunc(Number(value));
-  return Number.isNaN(number) ? 0 : number;
+  return Number.isFinite(number) ? number : 0;
 }

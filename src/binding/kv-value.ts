@@ -6,8 +6,11 @@ import { StoreObjectBody } from "./object-body.ts";
 /** Reads the bytes of the entry to their end, or hands them to the stream. */
 export async function readValue(entry: KeyValueEntry, type: StoreKvValueType): Promise<unknown> {
   if (type === "stream") return opened(entry).body;
-  if (type === "arrayBuffer") return opened(entry).arrayBuffer();
-  const text = toText(entry.bytes.inline ?? (await opened(entry).bytes()));
+  const { inline } = entry.bytes;
+  if (type === "arrayBuffer") {
+    return inline === undefined ? opened(entry).arrayBuffer() : new Uint8Array(inline).buffer;
+  }
+  const text = toText(inline ?? (await opened(entry).bytes()));
   return type === "json" ? (JSON.parse(text) as unknown) : text;
 }
 

@@ -122,7 +122,7 @@ export function putContract(scenes: Scenes): void {
       [{ expirationTtl: 59 }, "expiration_ttl of 59. Expiration TTL must be at least 60."],
       [
         { expirationTtl: Number.POSITIVE_INFINITY },
-        "expiration_ttl of Infinity. Please specify a smaller integer.",
+        "expiration_ttl of 0. Please specify integer greater than 0.",
       ],
       [{ expiration: "nan" }, `expiration of 0. ${past}`],
       [{ expiration: start }, `expiration of ${start}. ${past}`],
