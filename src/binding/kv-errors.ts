@@ -1,4 +1,4 @@
-// Errors of a key-value namespace, in the words and types that scripts for the platform expect.
+// Errors of a key-value namespace, in the words and types that scripts expect.
 import { type Reason, StoreError } from "../model/errors.ts";
 import { KeyValueError } from "../model/key-value.ts";
 
