@@ -15,6 +15,7 @@ import { clusterModel } from "./sections/cluster-model.ts";
 import { connections } from "./sections/connections.ts";
 import { contention } from "./sections/contention.ts";
 import { growth } from "./sections/growth.ts";
+import { kv } from "./sections/kv.ts";
 import { list } from "./sections/list.ts";
 import { memory } from "./sections/memory.ts";
 import { metrics } from "./sections/metrics.ts";
@@ -43,7 +44,7 @@ const sections: readonly Section[] = [
 ];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [metrics, connections, peers, growth, cluster, clusterModel];
+const asked: readonly Section[] = [metrics, connections, kv, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

@@ -19,10 +19,26 @@ export async function startStore(
   started: ChildProcess[],
   more: readonly string[] = [],
 ): Promise<StartedStore> {
+  const bindings = { store_buckets: [{ binding: "BUCKET", bucket_name: "bench" }] };
+  return startStoreWith(directory, started, { bindings, more });
+}
+
+export interface StoreScript {
+  /** Keys of the configuration. */
+  readonly bindings: object;
+  /** Further arguments. */
+  readonly more: readonly string[];
+}
+
+/** The same with other bindings. */
+export async function startStoreWith(
+  directory: string,
+  started: ChildProcess[],
+  { bindings, more }: StoreScript,
+): Promise<StartedStore> {
   const config = { name: "bench", main: "index.js", compatibility_date: "2026-11-01" };
-  const store_buckets = [{ binding: "BUCKET", bucket_name: "bench" }];
   const file = join(directory, "store.json");
-  writeFileSync(file, JSON.stringify({ ...config, store_buckets }));
+  writeFileSync(file, JSON.stringify({ ...config, ...bindings }));
   const command = fileURLToPath(new URL("../src/cli/main.js", import.meta.url));
   const data = join(directory, "data");
   const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];

@@ -2,6 +2,7 @@
 // it needs.
 import { randomBytes } from "node:crypto";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
+import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
 import type { Blobs } from "./engine/blobs.ts";
 import type { CopyOptions } from "./engine/copy.ts";
@@ -9,7 +10,9 @@ import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
 import { createDocumentActs } from "./engine/document-acts.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
+import type { NamespaceRecord } from "./engine/key-value.ts";
 import type { Documents, Records } from "./engine/records.ts";
+import type { StoreKvNamespace } from "./kv-types.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import type { ActLog } from "./model/act.ts";
@@ -44,6 +47,11 @@ export interface BucketInfo {
   readonly storageClass: script.StoreStorageClass;
 }
 
+export interface NamespaceInfo {
+  readonly name: string;
+  readonly created: Date;
+}
+
 export interface Store {
   createBucket(
     name: string,
@@ -55,6 +63,13 @@ export interface Store {
   deleteBucket(name: string): Promise<void>;
   /** The binding. Whether the bucket exists is asked when it is used. */
   bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
+  createKvNamespace(name: string): Promise<NamespaceInfo>;
+  /** All of them, by name. */
+  listKvNamespaces(): Promise<NamespaceInfo[]>;
+  /** Refused while the namespace holds keys that have not expired. */
+  deleteKvNamespace(name: string): Promise<void>;
+  /** The binding. Whether the namespace exists is asked when it is used. */
+  kv(namespace: string): StoreKvNamespace;
   /** Does at once what otherwise happens in the background: ends overdue uploads and frees dead bytes. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
@@ -101,6 +116,14 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
     },
     deleteBucket: (name) => engine.deleteBucket(name),
     bucket: (name, bucketOptions) => bindBucket(engine, name, { presign: options.presign, ...bucketOptions }),
+    async createKvNamespace(name) {
+      return namespaceInfo(await engine.kv.createNamespace(name));
+    },
+    async listKvNamespaces() {
+      return (await engine.kv.listNamespaces()).map(namespaceInfo);
+    },
+    deleteKvNamespace: (name) => engine.kv.deleteNamespace(name),
+    kv: (namespace) => bindKvNamespace(engine.kv, namespace),
     sweep: () => engine.sweep(),
     close: once(() => engine.close()),
   };
@@ -213,6 +236,10 @@ export async function verifyBackup(from: string, work?: RestoreOptions): Promise
 
 function bucketInfo({ name, created, storageClass }: BucketRecord): BucketInfo {
   return { name, created: new Date(created), storageClass };
+}
+
+function namespaceInfo({ name, created }: NamespaceRecord): NamespaceInfo {
+  return { name, created: new Date(created) };
 }
 
 /** Closing twice is closing once. */

@@ -112,6 +112,7 @@ test("the configuration's page has every key there is, and every compatibility f
     tableUnder(config, heading).map(([first]) => /`(.*)`/.exec(first!)?.[1]);
   assert.deepEqual(namesUnder("A whole file").sort(), [...knownKeys[""]!].sort());
   assert.deepEqual(namesUnder("Buckets"), knownKeys.store_buckets);
+  assert.deepEqual(namesUnder("Key-value namespaces"), knownKeys.kv_namespaces);
   assert.deepEqual(namesUnder("Compatibility"), compatibilityFlags);
 });
 

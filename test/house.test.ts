@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   memory: ["memory", "model", ...ports()],
   local: ["local", "metrics", "model", ...ports(), "@photostructure/sqlite", "@node-rs/crc32", "node:*"],
   cluster: ["cluster", "http", "metrics", "model", ...ports(), "pg", "@node-rs/crc32", "node:*"],
-  binding: ["binding", "http", "model", "types.ts", ...faces(), "node:stream", "node:util"],
+  binding: ["binding", "http", "model", "types.ts", "kv-types.ts", ...faces(), "node:stream", "node:util"],
   s3: ["s3", "child", "http", "metrics", "model", "open.ts", ...faces(), "node:*"],
   public: ["public", "http", "metrics", "model", ...faces()],
   events: ["events", "http", "model", ...faces(), "node:*"],
@@ -62,23 +62,25 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   "types.ts": [],
   "script-types.ts": ["types.ts"],
+  "kv-types.ts": [],
   "open.ts": [
     "node:crypto",
     "binding",
     "metrics",
     "model",
     "types.ts",
+    "kv-types.ts",
     "engine",
     "memory",
     "local",
     "cluster",
   ],
-  "index.ts": ["binding", "model", "types.ts", "script-types.ts", "open.ts"],
+  "index.ts": ["binding", "model", "types.ts", "kv-types.ts", "script-types.ts", "open.ts"],
 };
 
 /** What a face knows of the engine is types alone; a rule below keeps that. */
 function faces(): string[] {
-  return ["engine/engine.ts", "engine/records.ts"];
+  return ["engine/engine.ts", "engine/key-value.ts", "engine/records.ts"];
 }
 
 function ports(): string[] {

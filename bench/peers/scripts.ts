@@ -1,11 +1,11 @@
-// One script in the product and in miniflare: a request asks it for so many operations on its bucket, and the client
-// takes the time. Neither clock of the two is needed, and the one request weighs nothing beside the many operations.
+// One script in the product and in miniflare: a request asks it for so many operations on its bucket or its key-value
+// namespace, and the client takes the time. Neither clock of the two is needed, and the one request weighs nothing
+// beside the many operations.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openStore } from "../../src/index.ts";
 import type { Context } from "../section.ts";
-import { firstDocument, installPeer, start, startStore } from "../servers.ts";
+import { firstDocument, installPeer, start, startStoreWith } from "../servers.ts";
 
 /** The last one that runs on the oldest Node we support. */
 export const miniflareVersion = "4.20260426.0";
@@ -20,9 +20,22 @@ const keys = 1024;
  */
 const requestMs: Readonly<Record<ScriptOperation, number>> = { head: 20, get: 20, put: 200 };
 
-const script = `const body = new Uint8Array(1024).fill(7);
-const key = (index) => "object-" + (index % ${keys});
-const operations = {
+export type ScriptStorage = "bucket" | "kv";
+
+interface Storage {
+  /** The operations, as source text. */
+  readonly operations: string;
+  /** Keys of the product's configuration. */
+  readonly bindings: object;
+  /** Options of miniflare, but for the folder. */
+  readonly miniflare: object;
+  /** The option that names the folder. */
+  readonly persist: string;
+}
+
+const storages: Readonly<Record<ScriptStorage, Storage>> = {
+  bucket: {
+    operations: `{
   async head(bucket, index) {
     if ((await bucket.head(key(index))) === null) throw new Error("missing");
   },
@@ -31,7 +44,28 @@ const operations = {
     if (bytes.byteLength !== body.length) throw new Error("torn");
   },
   put: (bucket, index) => bucket.put(key(index), body),
+}`,
+    bindings: { store_buckets: [{ binding: "BUCKET", bucket_name: "bench" }] },
+    miniflare: { r2Buckets: ["BUCKET"] },
+    persist: "r2Persist",
+  },
+  kv: {
+    operations: `{
+  async get(kv, index) {
+    const bytes = await kv.get(key(index), "arrayBuffer");
+    if (bytes.byteLength !== body.length) throw new Error("torn");
+  },
+  put: (kv, index) => kv.put(key(index), body),
+}`,
+    bindings: { kv_namespaces: [{ binding: "BUCKET", id: "bench" }] },
+    miniflare: { kvNamespaces: { BUCKET: "bench" } },
+    persist: "kvPersist",
+  },
 };
+
+const scriptOn = ({ operations }: Storage) => `const body = new Uint8Array(1024).fill(7);
+const key = (index) => "object-" + (index % ${keys});
+const operations = ${operations};
 export default {
   async fetch(request, env) {
     const asked = new URL(request.url).searchParams;
@@ -52,32 +86,35 @@ export interface ScriptServer {
   rate(operation: ScriptOperation, lanes: number, seconds: number): Promise<number>;
 }
 
-export async function startStoreScript(directory: string, started: ChildProcess[]): Promise<ScriptServer> {
+export async function startStoreScript(
+  directory: string,
+  started: ChildProcess[],
+  on: ScriptStorage = "bucket",
+): Promise<ScriptServer> {
   mkdirSync(directory);
-  writeFileSync(join(directory, "index.js"), script);
-  const data = join(directory, "data");
-  mkdirSync(data);
-  const store = await openStore(data);
-  await store.createBucket("bench");
-  await store.close();
-  const { url } = await startStore(directory, started);
+  const { bindings } = storages[on];
+  writeFileSync(join(directory, "index.js"), scriptOn(storages[on]));
+  const { url } = await startStoreWith(directory, started, { bindings, more: ["--create-buckets"] });
   return scriptServerAt(url);
 }
 
 /** On the disk, as the product is, in a folder of its own. */
-export async function startMiniflareScript(context: Context, started: ChildProcess[]): Promise<ScriptServer> {
+export async function startMiniflareScript(
+  context: Context,
+  started: ChildProcess[],
+  on: ScriptStorage = "bucket",
+): Promise<ScriptServer> {
   const cache = await installPeer(context, "miniflare", miniflareVersion);
   const file = join(cache, "serve-operations.mjs");
   writeFileSync(
     file,
     `import { Miniflare } from "miniflare";
-const [, , script, folder] = process.argv;
+const [, , script, options] = process.argv;
 const miniflare = new Miniflare({
   modules: true,
   script,
   compatibilityDate: "2026-04-01",
-  r2Buckets: ["BUCKET"],
-  r2Persist: folder,
+  ...JSON.parse(options),
   host: "127.0.0.1",
   port: 0,
 });
@@ -85,7 +122,9 @@ process.on("SIGTERM", () => miniflare.dispose().finally(() => process.exit()));
 console.log(JSON.stringify({ url: String(await miniflare.ready) }));
 `,
   );
-  const child = start([file, script, join(context.directory, "miniflare")], started);
+  const { miniflare, persist } = storages[on];
+  const options = JSON.stringify({ ...miniflare, [persist]: join(context.directory, "miniflare") });
+  const child = start([file, scriptOn(storages[on]), options], started);
   const { url } = JSON.parse(await firstDocument(child)) as { url: string };
   return scriptServerAt(url);
 }

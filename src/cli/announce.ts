@@ -30,6 +30,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
     url: url!,
     routes: config.routes,
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
+    kvNamespaces: config.kvNamespaces,
   }));
   if (output.isJson) {
     const key =
@@ -45,14 +46,17 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       scripts,
     });
   }
-  const rows = scripts.map(({ name, url, routes, buckets }) => [
+  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces }) => [
     name,
     routes.length > 0 ? routes.join(" ") : url,
-    buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`).join(", "),
+    [
+      ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
+      ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
+    ].join(", "),
   ]);
   if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
   else {
-    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
+    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
     await output.line("");
     await output.line(`Listening on ${url}`);
   }

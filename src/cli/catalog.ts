@@ -14,6 +14,7 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
   { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
+  { name: "kv", load: async () => (await import("./commands/kv.ts")).kvCommands },
   { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },

@@ -3,6 +3,7 @@
 import { BackupError } from "../model/backup.ts";
 import { CopyError } from "../model/copy.ts";
 import { type Reason, StoreError } from "../model/errors.ts";
+import { KeyValueError, namespaceNameRule } from "../model/key-value.ts";
 import { CredentialError } from "../s3/credentials.ts";
 import { ConfigError } from "../script/config-error.ts";
 import { SecretKeyError } from "../script/secret-key.ts";
@@ -13,6 +14,8 @@ import { type Style, visible } from "./output.ts";
 /** What a command was about, to name it in the message. */
 export interface Subject {
   readonly bucket?: string | undefined;
+  /** A key-value namespace, in place of a bucket. */
+  readonly namespace?: string | undefined;
   readonly key?: string | undefined;
   /** What holds the data, where that is no directory. */
   readonly place?: "cluster" | undefined;
@@ -97,10 +100,43 @@ const words: Readonly<Record<Reason, Words>> = {
   },
 };
 
+/** Words of commands about a namespace, where they differ. */
+const namespaceWords: Partial<Record<Reason, Words>> = {
+  InvalidBucketName: {
+    exitCode: 2,
+    message: ({ namespace = "" }) => `"${visible(namespace)}" cannot be the name of a namespace.`,
+    hint: `Use ${namespaceNameRule}.`,
+  },
+  NoSuchBucket: {
+    message: ({ namespace = "" }) => `There is no namespace "${visible(namespace)}".`,
+    hint: ({ namespace = "<name>" }) => [
+      `Create it: store kv namespace create ${namespace}`,
+      "See which there are: store kv namespace list",
+    ],
+  },
+  NoSuchKey: {
+    message: ({ namespace = "", key = "" }) =>
+      `There is no key "${visible(key)}" in namespace "${visible(namespace)}".`,
+    hint: ({ namespace = "<namespace>" }) => `See which there are: store kv list ${namespace}`,
+  },
+  BucketNotEmpty: {
+    message: ({ namespace = "" }) => `The namespace "${visible(namespace)}" is not empty.`,
+    hint: ({ namespace = "<name>" }) =>
+      `Delete it with everything in it: store kv namespace delete ${namespace} --force`,
+  },
+  BucketConflict: {
+    message: ({ namespace = "" }) =>
+      `The namespace "${visible(namespace)}" already exists; nothing was changed.`,
+    hint: ({ namespace = "<name>" }) => `See its keys: store kv list ${namespace}`,
+  },
+};
+
 /** The store's error as the command line tells it. Others pass as they are. */
 export function explained(error: unknown, subject: Subject): unknown {
+  if (error instanceof KeyValueError) return new CommandError(error.message, { exitCode: 2, cause: error });
   if (!(error instanceof StoreError)) return error;
-  const { message, hint, exitCode = 1 } = words[error.reason];
+  const ofNamespace = subject.namespace === undefined ? undefined : namespaceWords[error.reason];
+  const { message, hint, exitCode = 1 } = ofNamespace ?? words[error.reason];
   return new CommandError(message?.(subject) ?? error.detail, {
     hint: typeof hint === "function" ? hint(subject) : hint,
     exitCode,

@@ -33,6 +33,11 @@ export function checkSecretNames(config: ScriptConfig, secretNames: readonly str
     const message = `The script has a secret named "${binding}" too.`;
     throw configErrorFor(config, ["store_buckets", i, "binding"], message, hint(binding));
   }
+  for (const [i, { binding }] of config.kvNamespaces.entries()) {
+    if (!secretNames.includes(binding)) continue;
+    const message = `The script has a secret named "${binding}" too.`;
+    throw configErrorFor(config, ["kv_namespaces", i, "binding"], message, hint(binding));
+  }
   for (const name of Object.keys(config.vars)) {
     if (!secretNames.includes(name)) continue;
     throw configErrorFor(config, ["vars", name], `The script has a secret named "${name}" too.`, hint(name));
@@ -52,7 +57,7 @@ export async function checkBuckets(
     if ((await engine.bucket(bucketName)) !== undefined) continue;
     if (
       invocation.options.flag("create-buckets") ||
-      (asking === "may ask" && (await mayCreate(invocation, bucketName)))
+      (asking === "may ask" && (await mayCreate(invocation, `bucket "${bucketName}"`)))
     ) {
       await engine.createBucket(bucketName);
       await note("create bucket", bucketName);
@@ -65,8 +70,32 @@ export async function checkBuckets(
   }
 }
 
-async function mayCreate({ output }: Invocation, bucketName: string): Promise<boolean> {
+/** The same for key-value namespaces; --create-buckets creates them too. */
+export async function checkNamespaces(
+  invocation: Invocation,
+  { engine, note }: Data,
+  config: ScriptConfig,
+  asking: Asking,
+): Promise<void> {
+  for (const [i, { namespace }] of config.kvNamespaces.entries()) {
+    if ((await engine.kv.namespace(namespace)) !== undefined) continue;
+    const subject = `key-value namespace "${namespace}"`;
+    if (
+      invocation.options.flag("create-buckets") ||
+      (asking === "may ask" && (await mayCreate(invocation, subject)))
+    ) {
+      await engine.kv.createNamespace(namespace);
+      await note("create namespace", namespace);
+      invocation.output.note(`Created key-value namespace ${namespace}.`);
+      continue;
+    }
+    const hint = `Create it: store kv namespace create ${namespace}\nOr have it created: --create-buckets`;
+    throw configErrorFor(config, ["kv_namespaces", i, "id"], `There is no ${subject}.`, hint);
+  }
+}
+
+async function mayCreate({ output }: Invocation, subject: string): Promise<boolean> {
   if (!output.isTerminal || process.stdin.isTTY !== true) return false;
-  const answer = await ask(process.stdin, output, `There is no bucket "${bucketName}". Create it? [Y/n] `);
+  const answer = await ask(process.stdin, output, `There is no ${subject}. Create it? [Y/n] `);
   return /^(y(es)?)?$/i.test(answer.trim());
 }

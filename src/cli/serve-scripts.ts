@@ -20,7 +20,7 @@ import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import { type Entrance, listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
 import { type Observation, observationOptions, openObservation } from "./observation.ts";
 import { openPorts } from "./open-ports.ts";
-import { type Asking, checkBuckets, checkNames, checkSecretNames } from "./script-checks.ts";
+import { type Asking, checkBuckets, checkNames, checkNamespaces, checkSecretNames } from "./script-checks.ts";
 import { configFiles, hasConfigs } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { deliverEvents } from "./serve-events.ts";
@@ -44,7 +44,7 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   ...proxyOptions,
   ...limitOptions,
   ...observationOptions,
-  "create-buckets": { summary: "create buckets that do not exist yet" },
+  "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
   "script-memory": {
     value: "MB",
     summary: "heap a script may use before it is started anew, 512 unless given",
@@ -191,6 +191,7 @@ function reading(invocation: Invocation, data: Data) {
     const config = readConfig(file);
     checkSecretNames(config, await secrets.list(config.name));
     await checkBuckets(invocation, data, config, asking);
+    await checkNamespaces(invocation, data, config, asking);
     return config;
   };
 }

@@ -9,6 +9,7 @@ import {
   settingNames,
 } from "../model/bucket.ts";
 import { type Action, during, StoreError } from "../model/errors.ts";
+import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
@@ -17,6 +18,7 @@ import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./events.ts";
 import { createHashThreads } from "./hash-threads.ts";
 import { createHousekeeping } from "./housekeeping.ts";
+import { createKeyValues } from "./key-value-store.ts";
 import { createObjects } from "./objects.ts";
 import { createOpenUploads } from "./open-uploads.ts";
 import type { Records } from "./records.ts";
@@ -60,33 +62,50 @@ export function createEngine(options: EngineOptions): Engine {
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
   );
   const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
+  const put = housekeeping.after(objects.put);
+  const remove = housekeeping.after(objects.delete);
+  const events = createEvents(context);
+  const bucketDelete = (name: string) => deleteBucket(context, name, housekeeping.sweepBucket);
   return {
     createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
-    bucket: (name) => context.records.bucket(name),
-    listBuckets: telling("listBuckets", () => context.records.buckets()),
-    deleteBucket: telling("deleteBucket", (name) => deleteBucket(context, name, housekeeping.sweepBucket)),
+    bucket: async (name) => (isNamespaceBucket(name) ? undefined : context.records.bucket(name)),
+    listBuckets: telling("listBuckets", async () =>
+      (await context.records.buckets()).filter(({ name }) => !isNamespaceBucket(name)),
+    ),
+    deleteBucket: onBucket("deleteBucket", bucketDelete),
 
-    changeSettings: (bucket, changes, seen) => changeSettings(context, bucket, changes, seen),
+    changeSettings: onBucket(undefined, (bucket, changes, seen) =>
+      changeSettings(context, bucket, changes, seen),
+    ),
 
-    head: telling("head", objects.head),
-    describe: telling("head", objects.describe),
-    get: telling("get", objects.get),
-    put: telling("put", housekeeping.after(objects.put)),
-    delete: telling("delete", housekeeping.after(objects.delete)),
-    list: telling("list", objects.list),
+    head: onBucket("head", objects.head),
+    describe: onBucket("head", objects.describe),
+    get: onBucket("get", objects.get),
+    put: onBucket("put", put),
+    delete: onBucket("delete", remove),
+    list: onBucket("list", objects.list),
 
-    createUpload: telling("createMultipartUpload", uploads.createUpload),
-    uploadPart: telling("uploadPart", housekeeping.after(uploads.uploadPart)),
-    completeUpload: telling("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
-    abortUpload: telling("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
+    createUpload: onBucket("createMultipartUpload", uploads.createUpload),
+    uploadPart: onBucket("uploadPart", housekeeping.after(uploads.uploadPart)),
+    completeUpload: onBucket("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
+    abortUpload: onBucket("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
 
-    completedUpload: telling("completeMultipartUpload", uploads.completedUpload),
-    listUploads: telling("list", uploads.listUploads),
-    listParts: telling("list", uploads.listParts),
+    completedUpload: onBucket("completeMultipartUpload", uploads.completedUpload),
+    listUploads: onBucket("list", uploads.listUploads),
+    listParts: onBucket("list", uploads.listParts),
 
-    ...createEvents(context),
+    waitingEvents: onBucket(undefined, events.waitingEvents),
+    strikeEvents: onBucket(undefined, events.strikeEvents),
+    countEvents: onBucket(undefined, events.countEvents),
 
-    totals: (bucket) => context.records.totals(bucket),
+    kv: createKeyValues(context, {
+      get: telling("get", objects.get),
+      put: telling("put", put),
+      delete: telling("delete", remove),
+      deleteBucket: bucketDelete,
+    }),
+
+    totals: onBucket(undefined, (bucket) => context.records.totals(bucket)),
     verify: (verifyOptions) => verify(context, verifyOptions),
     startScrub: housekeeping.startScrub,
     scrub: housekeeping.scrub,
@@ -119,6 +138,21 @@ function telling<A extends unknown[], R>(action: Action, operation: (...args: A)
       return await operation(...args);
     } catch (error) {
       throw during(action, error);
+    }
+  };
+}
+
+/** An operation on a bucket. Namespaces are buckets below the engine, and no bucket operation reaches them. */
+function onBucket<A extends [bucket: string, ...rest: never[]], R>(
+  action: Action | undefined,
+  operation: (...args: A) => Promise<R>,
+) {
+  return async (...args: A): Promise<R> => {
+    try {
+      if (isNamespaceBucket(args[0])) throw new StoreError("NoSuchBucket");
+      return await operation(...args);
+    } catch (error) {
+      throw action === undefined ? error : during(action, error);
     }
   };
 }

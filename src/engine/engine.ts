@@ -11,6 +11,7 @@ import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../m
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import type { Events } from "./events.ts";
+import type { KeyValues } from "./key-value.ts";
 import type { Totals } from "./records.ts";
 import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 
@@ -63,6 +64,9 @@ export interface Engine extends Events {
   listUploads(bucket: string, options?: ListUploadsOptions): Promise<UploadListing>;
   /** By number. */
   listParts(bucket: string, upload: UploadName, options?: ListPartsOptions): Promise<PartListing>;
+
+  /** Key-value namespaces. */
+  readonly kv: KeyValues;
 
   /** How much a bucket holds. */
   totals(bucket: string): Promise<Totals>;

@@ -1,8 +1,10 @@
 // Housekeeping: ends uploads whose time is up (spec 3: seven days), forgets ended ones, and removes the
 // bytes that commits have buried. Safe to run in several processes at once, and to be cut off anywhere.
 import { StoreError } from "../model/errors.ts";
+import { isNamespaceBucket } from "../model/key-value.ts";
 import type { Context } from "./context.ts";
 import type { SweepReport } from "./engine.ts";
+import { removeExpiredKeys } from "./key-value-expiry.ts";
 import { runLifecycle, takeLifecycleTurn } from "./lifecycle.ts";
 import type { BuriedBody } from "./records.ts";
 import { abort } from "./uploads.ts";
@@ -29,7 +31,9 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     const steps = [
       () => sweepUploads(context, name, counts),
       async () => {
-        if (runsLifecycle) await runLifecycle(context, name, counts);
+        if (!runsLifecycle) return;
+        if (isNamespaceBucket(name)) counts.objectsExpired += await removeExpiredKeys(context, name);
+        else await runLifecycle(context, name, counts);
       },
       async () => {
         counts.blobsRemoved += await removeBuried(context, name);

@@ -2,6 +2,7 @@
 // someone who must not choose where files are written, so every field is checked before any of them is used.
 import { BackupError } from "../model/backup.ts";
 import { checkBucketName } from "../model/bucket.ts";
+import { namespaceOf } from "../model/key-value.ts";
 import type { BucketEntry, FileEntry, Manifest } from "./backup-manifest.ts";
 import { isName } from "./layout.ts";
 
@@ -74,6 +75,7 @@ function isBucket(value: unknown): boolean {
 
 function isBucketName(name: unknown): boolean {
   if (typeof name !== "string") return false;
+  if (namespaceOf(name) !== undefined) return true;
   try {
     checkBucketName(name);
     return true;

@@ -3,6 +3,8 @@
 export const actNames = [
   "create bucket",
   "delete bucket",
+  "create namespace",
+  "delete namespace",
   "change cors",
   "change lifecycle",
   "change notifications",
@@ -28,7 +30,7 @@ export interface Act {
   /** In ISO 8601. */
   readonly time: string;
   readonly act: ActName;
-  /** What it was done to: a bucket, the id of an access key or token, the name of a script or of its secret. */
+  /** What it was done to: a bucket, a namespace, the id of an access key or token, the name of a script or of its secret. */
   readonly subject?: string | undefined;
   /** How many there were of its kind, where not every one is noted. */
   readonly count?: number | undefined;

@@ -164,7 +164,7 @@ function bucketsExample({ source }: Fields): string {
     : '"store_buckets": [{ "binding": "PHOTOS", "bucket_name": "photos" }]';
 }
 
-function checkBinding(fields: Fields, path: ConfigPath, value: unknown): string {
+export function checkBinding(fields: Fields, path: ConfigPath, value: unknown): string {
   const example = fields.line("binding", "PHOTOS");
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);

@@ -17,6 +17,7 @@ export const knownKeys: Readonly<Record<string, readonly string[]>> = {
     "routes",
     "triggers",
     "store_buckets",
+    "kv_namespaces",
     "vars",
     "records",
     "blobs",
@@ -24,6 +25,7 @@ export const knownKeys: Readonly<Record<string, readonly string[]>> = {
   ],
   triggers: ["crons"],
   store_buckets: ["binding", "bucket_name"],
+  kv_namespaces: ["binding", "id", "preview_id"],
 };
 
 export interface Told {
@@ -171,7 +173,8 @@ function belongsIn(format: ConfigSource["format"], key: string, home: string): s
     return home === "" ? `"${key}" belongs in the outermost object.` : `"${key}" belongs in "${home}".`;
   }
   if (home === "") return `"${key}" belongs at the top of the file, above the first [table].`;
-  return `"${key}" belongs under ${home === "store_buckets" ? "[[store_buckets]]" : `[${home}]`}.`;
+  const isList = home === "store_buckets" || home === "kv_namespaces";
+  return `"${key}" belongs under ${isList ? `[[${home}]]` : `[${home}]`}.`;
 }
 
 /** Strings, and lists of them, look alike in both forms. */

@@ -77,16 +77,21 @@ export function checkDistinct(fields: Fields, top: Table): void {
 interface Named {
   readonly name: string;
   readonly path: ConfigPath;
-  readonly what: "bucket binding" | "variable";
+  readonly what: "bucket binding" | "namespace binding" | "variable";
   readonly at: "key" | "value";
 }
 
 function* bindingNames(top: Table): Iterable<Named> {
-  if (!Array.isArray(top.store_buckets)) return;
-  for (const [index, bucket] of top.store_buckets.entries()) {
-    const name: unknown = (bucket as Table | null)?.binding;
-    const path = ["store_buckets", index, "binding"];
-    if (typeof name === "string") yield { name, path, what: "bucket binding", at: "value" };
+  yield* namesIn(top, "store_buckets", "bucket binding");
+  yield* namesIn(top, "kv_namespaces", "namespace binding");
+}
+
+function* namesIn(top: Table, list: string, what: Named["what"]): Iterable<Named> {
+  const entries = top[list];
+  if (!Array.isArray(entries)) return;
+  for (const [index, entry] of entries.entries()) {
+    const name: unknown = (entry as Table | null)?.binding;
+    if (typeof name === "string") yield { name, path: [list, index, "binding"], what, at: "value" };
   }
 }
 

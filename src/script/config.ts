@@ -3,6 +3,7 @@
 // in the file all the same.
 import { dirname } from "node:path";
 import type { ScriptBindings } from "./bindings.ts";
+import { checkKvNamespaces } from "./config/check-kv.ts";
 import {
   checkBuckets,
   checkCompatibilityDate,
@@ -76,6 +77,7 @@ function checked(fields: Fields, today: string): ScriptConfig {
   const checkCron = parsing(fields, parseCron, 'For example, every five minutes: "*/5 * * * *"');
   // Before the keys at the top: one that strayed among these is not told as missing too.
   const buckets = checkBuckets(fields, top);
+  const kvNamespaces = checkKvNamespaces(fields, top);
   const places = checkPlaces(fields, top);
   const config = {
     file: source.file,
@@ -87,7 +89,7 @@ function checked(fields: Fields, today: string): ScriptConfig {
     routes: strings(fields, ["routes"], top.routes, line("routes", ["photos.example.com/*"]), checkRoute),
     crons: strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, checkCron),
     buckets,
-    kvNamespaces: [],
+    kvNamespaces,
     assets: undefined,
     unsupported: [],
     vars: checkVars(fields, top),

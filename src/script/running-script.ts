@@ -75,7 +75,8 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function takeSecrets(): Promise<void> {
     if (mode === "dev" || bundle === undefined) return run();
     const values = await secrets.values(name);
-    const taken = [...config.buckets.map(({ binding }) => binding), ...Object.keys(config.vars)];
+    const bound = [...config.buckets, ...config.kvNamespaces].map(({ binding }) => binding);
+    const taken = [...bound, ...Object.keys(config.vars)];
     const clash = taken.find((one) => Object.hasOwn(values, one));
     if (clash !== undefined) {
       throw new Error(`The script has something else named "${clash}": delete the secret of that name.`);

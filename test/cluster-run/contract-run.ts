@@ -37,5 +37,6 @@ const titles = [
   "records in cluster",
   "blobs in cluster",
   "engine on cluster",
+  "key-value namespaces on cluster",
   "what one process writes, another one on the same cluster reads",
 ];

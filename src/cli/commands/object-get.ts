@@ -1,16 +1,16 @@
 // `store object get`: an object, of any size, into a file or to stdout.
-import { isAscii } from "node:buffer";
 import { StoreObject } from "../../binding/object.ts";
 import type { GetOutcome } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
+import { usageError } from "../command-error.ts";
 import { withData } from "../context.ts";
 import { checkTarget, writeFileWhole } from "../download.ts";
 import { interruptible } from "../interrupt.ts";
 import { objectAddress } from "../object-address.ts";
 import { type Output, visible } from "../output.ts";
 import { refuseUrl } from "../path-argument.ts";
+import { printBytes } from "../print-bytes.ts";
 import { startProgress } from "../progress.ts";
 
 type Found = GetOutcome & { readonly outcome: "found" };
@@ -42,7 +42,10 @@ export const getCommand: Command = {
     await withData(invocation, { absent: "refuse", subject: from }, async ({ engine }) => {
       const result = await engine.get(from.bucket, from.key);
       if (result.outcome !== "found") throw new StoreError("NoSuchKey");
-      if (target === undefined) return print(result, output, file === undefined);
+      if (target === undefined) {
+        const onTerminal = file === undefined ? "text only" : "anything";
+        return printBytes(output, { what: "object", bytes: result.bytes, onTerminal });
+      }
       await interruptible((signal) => writeFileWhole(target, watched(result, address, output), signal));
       if (output.isJson) return output.json({ ...new StoreObject(result.record), file: target.path });
       await output.line(
@@ -62,34 +65,5 @@ async function* watched({ bytes }: Found, address: string, output: Output): Asyn
     }
   } finally {
     progress.end();
-  }
-}
-
-async function print({ bytes }: Found, output: Output, isCautious: boolean): Promise<void> {
-  let isFirst = true;
-  for await (const chunk of bytes.chunks()) {
-    if (isFirst && isCautious && output.isTerminal && !looksLikeText(chunk)) {
-      throw new CommandError("The object is not text and would garble the terminal.", {
-        hint: "Name a file for it, or - to print it all the same.",
-      });
-    }
-    isFirst = false;
-    await output.write(chunk);
-  }
-}
-
-/** By its beginning, as others tell it: text has no NUL, and no escape that commands a terminal. */
-function looksLikeText(chunk: Uint8Array): boolean {
-  const start = chunk.subarray(0, 8192);
-  return !start.includes(0) && !start.includes(0x1b) && (isAscii(start) || isUtf8Start(start));
-}
-
-function isUtf8Start(start: Uint8Array): boolean {
-  try {
-    // A character cut off at the end of the beginning is no fault.
-    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
-    return true;
-  } catch {
-    return false;
   }
 }

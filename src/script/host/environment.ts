@@ -1,5 +1,6 @@
 // The env that a script's handlers receive: variables, secrets and bindings, by name.
 import { bindBucket } from "../../binding/bind.ts";
+import { bindKvNamespace } from "../../binding/kv-namespace.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
 
@@ -11,12 +12,13 @@ export interface EnvironmentOptions {
 }
 
 export function createEnvironment(
-  { vars, secrets, buckets, compatibilityDate, compatibilityFlags }: LoadedScript,
+  { vars, secrets, buckets, kvNamespaces, compatibilityDate, compatibilityFlags }: LoadedScript,
   { engine, presign }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
   }
+  for (const { binding, namespace } of kvNamespaces) env[binding] = bindKvNamespace(engine.kv, namespace);
   return env;
 }

@@ -1,0 +1,45 @@
+// One script on a key-value namespace, in the product and in miniflare: gets and puts of 1 KiB.
+import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
+import type { Limit } from "../limits.ts";
+import { type ScriptServer, startMiniflareScript, startStoreScript } from "../peers/scripts.ts";
+import { type Context, compare, KiB, type Section } from "../section.ts";
+import { end } from "../servers.ts";
+
+export const kv: Section = {
+  name: "kv",
+  description: "gets and puts of 1 KiB on a key-value namespace in a script, beside miniflare",
+  run,
+};
+
+/** How many times as fast as miniflare. One put at a time is a sync of the disk in both, so several are judged. */
+const measured = [
+  { operation: "get", lanes: 1, atLeast: 20 },
+  { operation: "get", lanes: 32, atLeast: undefined },
+  { operation: "put", lanes: 1, atLeast: undefined },
+  { operation: "put", lanes: 32, atLeast: 10 },
+] as const;
+
+async function run(context: Context): Promise<void> {
+  const started: ChildProcess[] = [];
+  try {
+    const store = await startStoreScript(join(context.directory, "script"), started, "kv");
+    const miniflare = await startMiniflareScript(context, started, "kv").catch((error: unknown) => {
+      const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+      context.note(`miniflare is left out: ${why}`);
+      return undefined;
+    });
+    for (const { operation, lanes, atLeast } of measured) {
+      const rate = (server: ScriptServer) => () => server.rate(operation, lanes, context.pace.seconds);
+      const limits: Limit[] = miniflare === undefined ? [] : [{ name: "miniflare", round: rate(miniflare) }];
+      await compare(context, {
+        ...{ what: `kv ${operation}`, size: KiB, lanes, unit: "op/s" },
+        round: rate(store),
+        limits,
+        bar: miniflare !== undefined && atLeast !== undefined ? { atLeast, of: "miniflare" } : undefined,
+      });
+    }
+  } finally {
+    await Promise.all(started.map(end));
+  }
+}

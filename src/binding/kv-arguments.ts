@@ -1,0 +1,92 @@
+// What a script may pass to a key-value namespace, in the engine's terms.
+import type { Source } from "../engine/engine.ts";
+import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value.ts";
+import type { StoreKvValueType } from "../kv-types.ts";
+import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
+import { bytesOf, type Fields, optionsArgument, stringArgument } from "./arguments.ts";
+import { sourceOf } from "./values.ts";
+
+/** Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, as it does in a value. */
+export function textArgument(value: unknown, name: string): string {
+  const text = typeof value === "string" ? value : stringArgument(value, name);
+  return text.isWellFormed() ? text : text.toWellFormed();
+}
+
+/** A key of a single operation; in a bulk get the engine's words are used for all faults. */
+export function kvKeyArgument(value: unknown): string {
+  const key = textArgument(value, "key");
+  if (key === "") throw new TypeError("Key name cannot be empty.");
+  if (key === "." || key === "..") throw new TypeError(`"${key}" is not allowed as a key name.`);
+  return key;
+}
+
+/** The type as given; `checkType` and the bulk get each know which they support. */
+export function getOptions(options: unknown): string {
+  if (options === undefined || options === null) return "text";
+  if (typeof options === "string") return options;
+  const given = optionsArgument(options);
+  const cacheTtl = integerField(given, "cacheTtl");
+  if (cacheTtl !== undefined && cacheTtl < keyValueLimits.minCacheTtl) {
+    throw new KeyValueError(
+      400,
+      `Invalid cache_ttl of ${cacheTtl}. Cache TTL must be at least ${keyValueLimits.minCacheTtl}.`,
+    );
+  }
+  return given.type === undefined ? "text" : textArgument(given.type, "type");
+}
+
+export function checkType(type: string): StoreKvValueType {
+  if (type === "text" || type === "json" || type === "arrayBuffer" || type === "stream") return type;
+  throw new TypeError(
+    'Unknown response type. Possible types are "text", "arrayBuffer", "json", and "stream".',
+  );
+}
+
+/** Objects that hold no bytes are refused: as strings they would be "[object Object]". */
+export function kvSource(value: unknown): Source {
+  if (typeof value === "string") return Buffer.from(value);
+  if (value instanceof ReadableStream || bytesOf(value) !== undefined) return sourceOf(value, "put");
+  if ((typeof value === "object" && value !== null) || typeof value === "function") {
+    throw new TypeError(
+      "KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.",
+    );
+  }
+  return Buffer.from(stringArgument(value, "value"));
+}
+
+export function putOptions(options: unknown): KeyValuePutOptions {
+  if (options === undefined || options === null) return {};
+  const given = optionsArgument(options);
+  return {
+    expiration: integerField(given, "expiration"),
+    expirationTtl: integerField(given, "expirationTtl"),
+    metadata: metadataField(given),
+  };
+}
+
+function metadataField({ metadata }: Fields): string | undefined {
+  if (metadata === undefined || metadata === null) return undefined;
+  const text = JSON.stringify(metadata) as string | undefined;
+  if (text === undefined) throw new TypeError("The metadata must be something that JSON can hold.");
+  return text;
+}
+
+export function listOptions(options: unknown): KeyValueListOptions {
+  const given = optionsArgument(options);
+  const limit = integerField(given, "limit");
+  return {
+    // The platform takes 0 and less for "no limit given".
+    limit: limit !== undefined && limit > 0 ? limit : undefined,
+    prefix: given.prefix === undefined || given.prefix === null ? "" : textArgument(given.prefix, "prefix"),
+    // An empty one comes from a variable that was not set: it is not a cursor of any page.
+    cursor: given.cursor ? textArgument(given.cursor, "cursor") : undefined,
+  };
+}
+
+/** As the platform converts: what is not a finite number is 0. */
+function integerField(given: Fields, name: string): number | undefined {
+  const value = given[name];
+  if (value === undefined) return undefined;
+  const number = Math.trunc(Number(value));
+  return Number.isFinite(number) ? number : 0;
+}

@@ -1,0 +1,76 @@
+// A get of several keys at once: their values, or their values with metadata, in a Map.
+import type { KeyValueEntry, KeyValues } from "../engine/key-value.ts";
+import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
+import { getOptions, textArgument } from "./kv-arguments.ts";
+import { parsedMetadata, readValue } from "./kv-value.ts";
+
+/** Reads in flight: more would hold too many files open. */
+const concurrency = 10;
+
+export interface BulkRequest {
+  readonly keys: readonly unknown[];
+  readonly options: unknown;
+  readonly wanted: "values" | "with metadata";
+}
+
+export async function getBulk(
+  kv: KeyValues,
+  namespace: string,
+  { keys, options, wanted }: BulkRequest,
+): Promise<Map<string, unknown>> {
+  const type = getOptions(options);
+  if (type !== "text" && type !== "json") {
+    throw new KeyValueError(400, `"${type}" is not a valid type. Use "json" or "text"`);
+  }
+  if (keys.length > keyValueLimits.bulkKeys) {
+    throw new KeyValueError(400, `You can request a maximum of ${keyValueLimits.bulkKeys} keys`);
+  }
+  if (keys.length < 1) throw new KeyValueError(400, "You must request a minimum of 1 key");
+  // Unlike map, this sees the holes of an array, and each is a key that is missing.
+  const names = Array.from(keys, (key) => textArgument(key, "key"));
+  const found = new Map<string, unknown>();
+  let total = 0;
+  for (let i = 0; i < names.length; i += concurrency) {
+    const batch = names.slice(i, i + concurrency);
+    const entries = await readAll(batch.map((name) => kv.get(namespace, name)));
+    total += entries.reduce((sum, entry) => sum + (entry?.record.size ?? 0), 0);
+    if (total > keyValueLimits.bulkBytes) {
+      await cancelAll(entries);
+      throw new KeyValueError(
+        413,
+        `Total size of request exceeds the limit of ${keyValueLimits.bulkBytes / 1024 / 1024}MB`,
+      );
+    }
+    const values = await Promise.all(entries.map((entry) => entry && bulkValue(entry, type)));
+    for (const [at, entry] of entries.entries()) {
+      const value = values[at];
+      const result = wanted === "values" ? value : { value, metadata: parsedMetadata(entry?.metadata) };
+      found.set(batch[at]!, entry === undefined ? null : result);
+    }
+  }
+  return found;
+}
+
+/** All of them, or none: when one cannot be read, the others are let go. */
+async function readAll(reads: readonly Promise<KeyValueEntry | undefined>[]) {
+  const settled = await Promise.allSettled(reads);
+  const entries = settled.map((read) => (read.status === "fulfilled" ? read.value : undefined));
+  const failed = settled.find((read) => read.status === "rejected");
+  if (failed === undefined) return entries;
+  await cancelAll(entries);
+  throw failed.reason;
+}
+
+async function cancelAll(entries: readonly (KeyValueEntry | undefined)[]): Promise<void> {
+  await Promise.all(entries.map((entry) => entry?.bytes.cancel()));
+}
+
+async function bulkValue(entry: KeyValueEntry, type: "text" | "json"): Promise<unknown> {
+  const text = await readValue(entry, "text");
+  if (type === "text") return text;
+  try {
+    return JSON.parse(text as string) as unknown;
+  } catch {
+    throw new KeyValueError(400, `At least one of the requested keys corresponds to a non-${type} value`);
+  }
+}

@@ -1,0 +1,92 @@
+// The key-value namespace a script holds as `env.<binding>`: arguments become the engine's terms, and outcomes
+// what the platform's API returns. No rule is decided here.
+import type { KeyValues } from "../engine/key-value.ts";
+import type * as script from "../kv-types.ts";
+import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
+import { type BulkRequest, getBulk } from "./kv-bulk.ts";
+import { type KvMethod, toScriptError } from "./kv-errors.ts";
+import { parsedMetadata, readValue } from "./kv-value.ts";
+import { cancelSource } from "./values.ts";
+
+/** Nothing is looked up: whether the namespace exists shows when it is used. */
+export function bindKvNamespace(kv: KeyValues, namespace: string): script.StoreKvNamespace {
+  // The class has one method for all overloads of the interface, which TypeScript cannot see.
+  return new StoreKvNamespace(kv, namespace) as unknown as script.StoreKvNamespace;
+}
+
+export class StoreKvNamespace {
+  readonly #kv: KeyValues;
+  readonly #namespace: string;
+
+  constructor(kv: KeyValues, namespace: string) {
+    this.#kv = kv;
+    this.#namespace = namespace;
+  }
+
+  async get(key: unknown, options?: unknown): Promise<unknown> {
+    if (Array.isArray(key)) {
+      return reporting("GET_BULK", () => this.#bulk(key, options, "values"));
+    }
+    return reporting("GET", async () => (await this.#read(key, options))?.value ?? null);
+  }
+
+  async getWithMetadata(key: unknown, options?: unknown): Promise<unknown> {
+    if (Array.isArray(key)) {
+      return reporting("GET_BULK", () => this.#bulk(key, options, "with metadata"));
+    }
+    return reporting("GET", async () => {
+      const found = await this.#read(key, options);
+      if (found === undefined) return { value: null, metadata: null, cacheStatus: null };
+      return { value: found.value, metadata: parsedMetadata(found.entry.metadata), cacheStatus: null };
+    });
+  }
+
+  async put(key: unknown, value: unknown, options?: unknown): Promise<void> {
+    const source = kvSource(value);
+    await reporting("PUT", async () => {
+      try {
+        await this.#kv.put(this.#namespace, kvKeyArgument(key), source, putOptions(options));
+      } catch (error) {
+        await cancelSource(source, error);
+        throw error;
+      }
+    });
+  }
+
+  async delete(key: unknown): Promise<void> {
+    await reporting("DELETE", () => this.#kv.delete(this.#namespace, [kvKeyArgument(key)]));
+  }
+
+  async list(options?: unknown): Promise<unknown> {
+    return reporting("GET", async () => {
+      const { keys, cursor } = await this.#kv.list(this.#namespace, listOptions(options));
+      const listed = keys.map(({ name, expiration, metadata }) => ({
+        name,
+        ...(expiration === undefined ? {} : { expiration }),
+        ...(metadata === undefined ? {} : { metadata: JSON.parse(metadata) as unknown }),
+      }));
+      if (cursor === undefined) return { keys: listed, list_complete: true, cacheStatus: null };
+      return { keys: listed, list_complete: false, cursor, cacheStatus: null };
+    });
+  }
+
+  #bulk(keys: readonly unknown[], options: unknown, wanted: BulkRequest["wanted"]) {
+    return getBulk(this.#kv, this.#namespace, { keys, options, wanted });
+  }
+
+  async #read(key: unknown, options: unknown) {
+    const name = kvKeyArgument(key);
+    const type = checkType(getOptions(options));
+    const entry = await this.#kv.get(this.#namespace, name);
+    if (entry === undefined) return undefined;
+    return { entry, value: await readValue(entry, type) };
+  }
+}
+
+async function reporting<T>(method: KvMethod, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw toScriptError(method, error);
+  }
+}

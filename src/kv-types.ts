@@ -1,0 +1,102 @@
+// What a script author sees of a key-value namespace.
+
+export type StoreKvValueType = "text" | "json" | "arrayBuffer" | "stream";
+
+export interface StoreKvGetOptions<Type extends StoreKvValueType | undefined = undefined> {
+  /** Default: "text". */
+  type: Type;
+  /** Seconds, at least 30. Checked and not used: every read sees the last commit. */
+  cacheTtl?: number | undefined;
+}
+
+export interface StoreKvPutOptions {
+  /** Seconds since the epoch, at least 60 from now. */
+  expiration?: number | undefined;
+  /** Seconds from now, at least 60; wins over `expiration`. */
+  expirationTtl?: number | undefined;
+  /** Anything JSON can hold, at most 1,024 bytes of it. */
+  metadata?: unknown;
+}
+
+export interface StoreKvListOptions {
+  /** 1 to 1,000; default: 1,000. */
+  limit?: number | undefined;
+  prefix?: string | null | undefined;
+  cursor?: string | null | undefined;
+}
+
+export interface StoreKvListKey<Metadata, Key extends string = string> {
+  name: Key;
+  /** Seconds since the epoch. */
+  expiration?: number;
+  metadata?: Metadata;
+}
+
+export type StoreKvListResult<Metadata, Key extends string = string> =
+  | {
+      list_complete: false;
+      keys: StoreKvListKey<Metadata, Key>[];
+      cursor: string;
+      cacheStatus: string | null;
+    }
+  | { list_complete: true; keys: StoreKvListKey<Metadata, Key>[]; cacheStatus: string | null };
+
+export interface StoreKvValueWithMetadata<Value, Metadata> {
+  value: Value | null;
+  metadata: Metadata | null;
+  cacheStatus: string | null;
+}
+
+/** One of several keys; null in their Map when the key is missing. */
+export interface StoreKvBulkValue<Value, Metadata> {
+  value: Value;
+  metadata: Metadata | null;
+}
+
+type TextOptions = Partial<StoreKvGetOptions<undefined>> | StoreKvGetOptions<"text"> | "text";
+type JsonOptions = StoreKvGetOptions<"json"> | "json";
+type BytesOptions = StoreKvGetOptions<"arrayBuffer"> | "arrayBuffer";
+type StreamOptions = StoreKvGetOptions<"stream"> | "stream";
+
+/** A key-value namespace, as a script holds it. */
+export interface StoreKvNamespace<Key extends string = string> {
+  get(key: Key, options?: TextOptions): Promise<string | null>;
+  get<Value = unknown>(key: Key, options: JsonOptions): Promise<Value | null>;
+  get(key: Key, options: BytesOptions): Promise<ArrayBuffer | null>;
+  get(key: Key, options: StreamOptions): Promise<ReadableStream<Uint8Array> | null>;
+  get(keys: Key[], options?: TextOptions): Promise<Map<string, string | null>>;
+  get<Value = unknown>(keys: Key[], options: JsonOptions): Promise<Map<string, Value | null>>;
+
+  getWithMetadata<Metadata = unknown>(
+    key: Key,
+    options?: TextOptions,
+  ): Promise<StoreKvValueWithMetadata<string, Metadata>>;
+  getWithMetadata<Value = unknown, Metadata = unknown>(
+    key: Key,
+    options: JsonOptions,
+  ): Promise<StoreKvValueWithMetadata<Value, Metadata>>;
+  getWithMetadata<Metadata = unknown>(
+    key: Key,
+    options: BytesOptions,
+  ): Promise<StoreKvValueWithMetadata<ArrayBuffer, Metadata>>;
+  getWithMetadata<Metadata = unknown>(
+    key: Key,
+    options: StreamOptions,
+  ): Promise<StoreKvValueWithMetadata<ReadableStream<Uint8Array>, Metadata>>;
+  getWithMetadata<Metadata = unknown>(
+    keys: Key[],
+    options?: TextOptions,
+  ): Promise<Map<string, StoreKvBulkValue<string, Metadata> | null>>;
+  getWithMetadata<Value = unknown, Metadata = unknown>(
+    keys: Key[],
+    options: JsonOptions,
+  ): Promise<Map<string, StoreKvBulkValue<Value, Metadata> | null>>;
+
+  put(
+    key: Key,
+    value: string | ArrayBuffer | ArrayBufferView | ReadableStream,
+    options?: StoreKvPutOptions,
+  ): Promise<void>;
+  delete(key: Key): Promise<void>;
+  list<Metadata = unknown>(options?: StoreKvListOptions): Promise<StoreKvListResult<Metadata, Key>>;
+}

@@ -1,0 +1,131 @@
+// Key-value namespaces: their names, and the limits of keys, values, metadata and expirations. Pure rules.
+import type { Key } from "./key.ts";
+
+export const keyValueLimits = {
+  keyBytes: 512,
+  valueBytes: 25 * 1024 * 1024,
+  metadataBytes: 1024,
+  /** Seconds between a put and the expiration of its key. */
+  minTtl: 60,
+  /** Seconds that a caller may ask a value to be cached. */
+  minCacheTtl: 30,
+  listKeys: 1000,
+  bulkKeys: 100,
+  bulkBytes: 25 * 1024 * 1024,
+} as const;
+
+/** A refused argument of a key-value operation: an HTTP status and a message for the caller. */
+export class KeyValueError extends Error {
+  override readonly name = "KeyValueError";
+  readonly status: 400 | 413 | 414;
+
+  constructor(status: 400 | 413 | 414, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const namespaceName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+export const namespaceNameRule = "1 to 128 letters, digits, underscores, dots and dashes";
+
+export function isNamespaceName(name: string): boolean {
+  return namespaceName.test(name);
+}
+
+/** A namespace is stored as a bucket. No bucket has such a name: a colon is outside their grammar. */
+const bucketPrefix = "kv:";
+
+export function namespaceBucket(namespace: string): string {
+  return bucketPrefix + namespace;
+}
+
+export function isNamespaceBucket(bucket: string): boolean {
+  return bucket.startsWith(bucketPrefix);
+}
+
+/** The namespace that is stored as this bucket; undefined when the bucket is not a namespace. */
+export function namespaceOf(bucket: string): string | undefined {
+  if (!isNamespaceBucket(bucket)) return undefined;
+  const name = bucket.slice(bucketPrefix.length);
+  return isNamespaceName(name) ? name : undefined;
+}
+
+export function checkKeyValueKey(key: Key): void {
+  if (key === "") throw new KeyValueError(400, "Key names must not be empty");
+  if (key === "." || key === "..") {
+    throw new KeyValueError(400, `Illegal key name "${key}". Please use a different name.`);
+  }
+  checkKeyLength(key);
+}
+
+/** Also of a prefix, which may be empty. */
+export function checkKeyLength(key: string): void {
+  const { keyBytes } = keyValueLimits;
+  // Three bytes per UTF-16 unit is the worst case: short keys need no counting.
+  if (key.length * 3 <= keyBytes) return;
+  const length = Buffer.byteLength(key);
+  if (length > keyBytes) {
+    throw new KeyValueError(
+      414,
+      `UTF-8 encoded length of ${length} exceeds key length limit of ${keyBytes}.`,
+    );
+  }
+}
+
+export function checkValueLength(length: number): void {
+  const { valueBytes } = keyValueLimits;
+  if (length > valueBytes) {
+    throw new KeyValueError(413, `Value length of ${length} exceeds limit of ${valueBytes}.`);
+  }
+}
+
+/** The metadata is JSON text. */
+export function checkKeyValueMetadata(metadata: string): void {
+  const { metadataBytes } = keyValueLimits;
+  const length = Buffer.byteLength(metadata);
+  if (length > metadataBytes) {
+    throw new KeyValueError(413, `Metadata length of ${length} exceeds limit of ${metadataBytes}.`);
+  }
+}
+
+export interface ExpirationOptions {
+  /** Seconds since the epoch. */
+  readonly expiration?: number | undefined;
+  /** Seconds from now; wins over `expiration`. */
+  readonly expirationTtl?: number | undefined;
+}
+
+/** When a key that is put now expires, in whole seconds since the epoch; undefined when it does not. */
+export function resolveExpiration(
+  { expiration, expirationTtl }: ExpirationOptions,
+  nowMilliseconds: number,
+): number | undefined {
+  const now = Math.floor(nowMilliseconds / 1000);
+  const { minTtl } = keyValueLimits;
+  if (expirationTtl !== undefined) {
+    const refuse = (why: string) =>
+      new KeyValueError(400, `Invalid expiration_ttl of ${expirationTtl}. ${why}`);
+    if (!(expirationTtl > 0)) throw refuse("Please specify integer greater than 0.");
+    if (expirationTtl < minTtl) throw refuse(`Expiration TTL must be at least ${minTtl}.`);
+    return checkedSeconds(now + expirationTtl, refuse);
+  }
+  if (expiration === undefined) return undefined;
+  const refuse = (why: string) => new KeyValueError(400, `Invalid expiration of ${expiration}. ${why}`);
+  if (!(expiration > now)) {
+    throw refuse("Please specify integer greater than the current number of seconds since the UNIX epoch.");
+  }
+  if (expiration < now + minTtl) {
+    throw refuse(`Expiration times must be at least ${minTtl} seconds in the future.`);
+  }
+  return checkedSeconds(expiration, refuse);
+}
+
+function checkedSeconds(seconds: number, refuse: (why: string) => KeyValueError): number {
+  if (!Number.isSafeInteger(seconds)) throw refuse("Please specify a smaller integer.");
+  return seconds;
+}
+
+export function isExpired(expiration: number | undefined, nowMilliseconds: number): boolean {
+  return expiration !== undefined && expiration * 1000 <= nowMilliseconds;
+}
