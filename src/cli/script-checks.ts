@@ -1,5 +1,7 @@
 // Checks that everything a script's configuration names is there and unambiguous, before anything is started.
+import { envNames } from "../script/config/env-names.ts";
 import { configErrorFor, type ScriptConfig } from "../script/config.ts";
+import type { Mode } from "../script/host-messages.ts";
 import type { Invocation } from "./command.ts";
 import type { Data } from "./context.ts";
 import { ask } from "./prompt.ts";
@@ -27,30 +29,33 @@ export function checkNames(configs: readonly ScriptConfig[]): void {
 }
 
 export function checkSecretNames(config: ScriptConfig, secretNames: readonly string[]): void {
-  const hint = (name: string) => `Choose another name, or delete the secret: store secret delete ${name}`;
-  for (const [i, { binding }] of config.buckets.entries()) {
-    if (!secretNames.includes(binding)) continue;
-    const message = `The script has a secret named "${binding}" too.`;
-    throw configErrorFor(config, ["store_buckets", i, "binding"], message, hint(binding));
-  }
-  for (const name of Object.keys(config.vars)) {
+  for (const { name, path } of envNames(config)) {
     if (!secretNames.includes(name)) continue;
-    throw configErrorFor(config, ["vars", name], `The script has a secret named "${name}" too.`, hint(name));
+    const hint = `Choose another name, or delete the secret: store secret delete ${name}`;
+    throw configErrorFor(config, path, `The script has a secret named "${name}" too.`, hint);
   }
 }
 
 /** Whether a person can be asked to create a missing bucket: at the start, but not when a change is reloaded. */
 export type Asking = "may ask" | "asks nobody";
 
+export interface BucketCheck {
+  readonly asking: Asking;
+  readonly mode: Mode;
+}
+
 export async function checkBuckets(
   invocation: Invocation,
   { engine, note }: Data,
   config: ScriptConfig,
-  asking: Asking,
+  { asking, mode }: BucketCheck,
 ): Promise<void> {
+  // As the tool those files are written for does while developing.
+  const createsAlways = mode === "dev" && config.kind === "wrangler";
   for (const [i, { bucketName }] of config.buckets.entries()) {
     if ((await engine.bucket(bucketName)) !== undefined) continue;
     if (
+      createsAlways ||
       invocation.options.flag("create-buckets") ||
       (asking === "may ask" && (await mayCreate(invocation, bucketName)))
     ) {

@@ -1,7 +1,9 @@
 // The env that a script's handlers receive: variables, secrets and bindings, by name.
 import { bindBucket } from "../../binding/bind.ts";
+import { isCompatibilityFlag } from "../../binding/compatibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
+import { unsupportedBinding } from "./unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
 
@@ -11,12 +13,14 @@ export interface EnvironmentOptions {
 }
 
 export function createEnvironment(
-  { vars, secrets, buckets, compatibilityDate, compatibilityFlags }: LoadedScript,
+  { vars, secrets, buckets, unsupported, compatibilityDate, ...script }: LoadedScript,
   { engine, presign }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
+  const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
   }
+  for (const { binding, kind } of unsupported) env[binding] = unsupportedBinding(binding, kind);
   return env;
 }

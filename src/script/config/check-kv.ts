@@ -1,0 +1,43 @@
+// KV namespaces: each entry of `kv_namespaces` puts one into env.
+import type { KvBinding } from "../bindings.ts";
+import { checkBinding } from "../config-check.ts";
+import type { Fields, Table } from "../config-fields.ts";
+import type { ConfigPath } from "../config-places.ts";
+
+const idRule = "1 to 128 letters, digits, dots, dashes and underscores";
+
+export function isNamespaceName(name: string): boolean {
+  return /^[A-Za-z0-9_.-]{1,128}$/.test(name);
+}
+
+/** The namespace of a binding that names none. */
+export function namespaceFor(binding: string): string {
+  return binding.replace(/[^A-Za-z0-9_.-]+/g, "-").slice(0, 128) || "KV";
+}
+
+export function checkKvNamespaces(fields: Fields, top: Table): KvBinding[] {
+  const example =
+    fields.source.format === "toml"
+      ? '\n    [[kv_namespaces]]\n    binding = "SETTINGS"'
+      : '"kv_namespaces": [{ "binding": "SETTINGS" }]';
+  const found: KvBinding[] = [];
+  for (const { path, value } of fields.list(["kv_namespaces"], top.kv_namespaces, example)) {
+    const entry = fields.table(path, value, example);
+    if (entry === undefined) continue;
+    const binding = checkBinding(fields, [...path, "binding"], entry.binding, "SETTINGS");
+    found.push({ binding, namespace: checkId(fields, [...path, "id"], entry.id) ?? namespaceFor(binding) });
+  }
+  return found;
+}
+
+function checkId(fields: Fields, path: ConfigPath, value: unknown): string | undefined {
+  const example = fields.line("id", "settings");
+  const id = fields.string(path, value, example);
+  if (id !== undefined && !isNamespaceName(id)) {
+    fields.tell(path, {
+      message: `${JSON.stringify(id)} cannot be a namespace's name: it is ${idRule}.`,
+      hint: `Write: ${example}`,
+    });
+  }
+  return id;
+}
