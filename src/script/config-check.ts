@@ -32,6 +32,8 @@ function toAdd({ source }: Fields, line: string): string {
 
 const usualMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
 
+const buildFirst = "\nIf a build makes it, run that build first, for example: npm run build";
+
 /** The absolute path of the script; undefined where assets are served without one. */
 export function checkMain(fields: Fields, top: Table): string | undefined {
   const directory = dirname(fields.source.file);
@@ -51,7 +53,9 @@ export function checkMain(fields: Fields, top: Table): string | undefined {
         : `There is no file ${JSON.stringify(main)}`;
   fields.tell(["main"], {
     message: nearby === undefined ? `${why}.` : `${why}: did you mean ${JSON.stringify(nearby)}?`,
-    hint: `The path begins at the folder of ${basename(fields.source.file)}; looked for ${path}`,
+    hint:
+      `The path begins at the folder of ${basename(fields.source.file)}; looked for ${path}` +
+      (fields.source.kind === "wrangler" ? buildFirst : ""),
   });
   return path;
 }

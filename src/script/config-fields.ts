@@ -44,6 +44,9 @@ export const knownKeys: KnownKeys = {
 /** Keys of the file as a whole, which an environment cannot have. */
 export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
 
+/** A longer list helps no one. */
+const maxListedKeys = 30;
+
 /** What other tools call the same. */
 const renamed: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
@@ -120,8 +123,8 @@ export function createFields(
       tell([...path, key], { message: `${message}: did you mean ${near}?`, at: "key" });
       return;
     }
-    const hint =
-      home === undefined ? `Its keys are: ${known.join(", ")}` : belongsIn(source.format, key, home);
+    const all = known.length > maxListedKeys ? "Remove it." : `Its keys are: ${known.join(", ")}`;
+    const hint = home === undefined ? all : belongsIn(source.format, key, home);
     tell([...path, key], { message: `${message}.`, hint, at: "key" });
   }
 

@@ -51,6 +51,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   const value = translated({ top, file, origins, note, options });
   for (const [index, { inView }] of found.entries()) origins.set(["unsupported", index], inView);
   noteLeftOut(top, note);
+  if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
     note(`Store does not have ${names}: a script that uses one fails. What to do instead: docs/migrating.md`);
@@ -192,6 +193,19 @@ function noteLeftOut(top: Table, note: Note): void {
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
   if (top.site !== undefined) note("a Workers Site is not served: name its folder under assets instead.");
+}
+
+/** Without an environment the script would start without the bindings it needs. */
+function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void {
+  const keys = ["r2_buckets", "kv_namespaces"];
+  const { env } = value as Table;
+  if (!isTable(env) || keys.some((key) => top[key] !== undefined)) return;
+  const names = Object.keys(env).filter((name) => {
+    const own = env[name];
+    return isTable(own) && keys.some((key) => own[key] !== undefined);
+  });
+  if (names.length > 0)
+    note(`only its environments have buckets or namespaces: use --env ${names.join(" or --env ")}.`);
 }
 
 function devPort(fields: Fields, { dev }: Table): number | undefined {
