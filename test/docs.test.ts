@@ -112,6 +112,8 @@ test("the configuration's page has every key there is, and every compatibility f
     tableUnder(config, heading).map(([first]) => /`(.*)`/.exec(first!)?.[1]);
   assert.deepEqual(namesUnder("A whole file").sort(), [...knownKeys[""]!].sort());
   assert.deepEqual(namesUnder("Buckets"), knownKeys.store_buckets);
+  assert.deepEqual(namesUnder("KV namespaces"), knownKeys.kv_namespaces);
+  assert.deepEqual(namesUnder("Assets"), knownKeys.assets);
   assert.deepEqual(namesUnder("Compatibility"), compatibilityFlags);
 });
 

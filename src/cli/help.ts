@@ -74,7 +74,8 @@ function section(title: string, lines: readonly string[], style: Style): string 
 function optionLines(options: Readonly<Record<string, Option>>): string[] {
   return aligned(
     Object.entries(options).map(([name, { value, summary, short, repeatable }]): Row => {
-      const left = `${short === undefined ? "" : `-${short}, `}--${name}${value === undefined ? "" : ` ${value}`}`;
+      const taking = value === undefined ? "" : ` ${value}`;
+      const left = `--${name}${taking}${short === undefined ? "" : `, -${short}${taking}`}`;
       return [left, repeatable ? `${summary}; may be given several times` : summary];
     }),
   );
