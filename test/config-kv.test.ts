@@ -1,7 +1,6 @@
 // The key-value namespaces of a configuration: what is taken and what is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { envTypes } from "../src/script/types-file.ts";
 import { project } from "./support/projects.ts";
 
 const least = 'name = "a"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
@@ -17,10 +16,12 @@ test("namespaces are read from TOML and JSON", async (t) => {
     { binding: "B", namespace: "Sessions_1.a-b" },
   ];
   const toml = namespaces(
-    `binding = "A"\nid = "${expected[0]!.namespace}"\npreview_id = "other"`,
+    `binding = "A"\nid = "${expected[0]!.namespace}"`,
     'binding = "B"\nid = "Sessions_1.a-b"',
+    'binding = "C"',
   );
-  assert.deepEqual((await read("store.toml", toml)).kvNamespaces, expected);
+  const unnamed = { binding: "C", namespace: "C" };
+  assert.deepEqual((await read("store.toml", toml)).kvNamespaces, [...expected, unnamed]);
   const json = {
     ...{ name: "a", main: "src/index.ts", compatibility_date: "2026-11-01" },
     kv_namespaces: expected.map(({ binding, namespace }) => ({ binding, id: namespace })),
@@ -33,27 +34,19 @@ test("faults of namespaces are reported at their place", async (t) => {
   const { refused } = await project(t);
   for (const [text, ...says] of [
     [namespaces('id = "x"'), '"binding" is missing in kv_namespaces'],
-    [namespaces('binding = "A"'), '"id" is missing in kv_namespaces', 'id = "sessions"'],
-    [namespaces('binding = "A"\nid = "a b"'), '"a b" cannot be a namespace', 'id = "a-b"'],
+    [namespaces('binding = "A"\nid = "a b"'), '"a b" cannot be a namespace', 'id = "settings"'],
     [namespaces('binding = "A"\nid = 1'), "must be a string"],
-    [namespaces('binding = "A"\nid = "x"\npreview_id = 1'), "must be a string"],
+    [namespaces('binding = "A"\nid = "x"\npreview_id = "y"'), '"preview_id" is not a key of kv_namespaces'],
     [namespaces('binding = "A"\nid = "x"\nname = "y"'), '"name" is not a key of kv_namespaces'],
     [namespaces('binding = "a-b"\nid = "x"'), "a binding is"],
     [
       namespaces('binding = "A"\nid = "x"', 'binding = "A"\nid = "y"'),
-      '"A" is already the name of a namespace binding, on line 5.',
+      '"A" is already the name of a KV binding, on line 5.',
     ],
-    [`${namespaces('binding = "A"\nid = "x"')}[vars]\nA = 1\n`, "already the name of a namespace binding"],
+    [`${namespaces('binding = "A"\nid = "x"')}[vars]\nA = 1\n`, "already the name of a KV binding"],
     [`${least}kv_namespaces = "x"\n`, '"kv_namespaces" must be a list', "[[kv_namespaces]]"],
   ] as const) {
     const { message } = await refused("store.toml", text);
     for (const said of says) assert.ok(message.includes(said), `${said} in:\n${message}`);
   }
-});
-
-test("store types writes the namespaces of env", async (t) => {
-  const { read } = await project(t);
-  const types = envTypes(await read("store.toml", namespaces('binding = "A"\nid = "x"')), []);
-  assert.match(types, /import type \{ StoreKvNamespace \} from "store";/);
-  assert.match(types, /\/\*\* The key-value namespace x\. \*\/\n {4}A: StoreKvNamespace;/);
 });

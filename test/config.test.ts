@@ -60,13 +60,17 @@ const json = {
 function expected(directory: string, file: string) {
   return {
     file: join(directory, file),
+    kind: "store",
     directory,
+    environment: undefined,
     name: "photos",
     main: join(directory, "src/index.ts"),
     compatibilityDate: "2026-11-01",
     compatibilityFlags: json.compatibility_flags,
     routes: json.routes,
     crons: json.triggers.crons,
+    sunday: 0,
+    bundling: {},
     buckets: [
       { binding: "PHOTOS", bucketName: "photos" },
       { binding: "$cache_2", bucketName: "cache.example" },
@@ -75,6 +79,10 @@ function expected(directory: string, file: string) {
     assets: undefined,
     unsupported: [],
     vars: json.vars,
+    devVars: {},
+    watched: [],
+    devPort: undefined,
+    notes: [],
   };
 }
 

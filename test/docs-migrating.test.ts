@@ -23,7 +23,7 @@ test("every command of docs/migrating.md does what is shown", async (t) => {
   }
   const directory = await temporaryDirectory(t);
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!);
-  assert.equal(blocks.length, 3);
+  assert.equal(blocks.length, 4);
   for (const block of blocks) {
     const lines = block
       .replaceAll(/https:\/\/ACCOUNT\.r2\.cloudflarestorage\.com|http:\/\/minio\.example\.com:9000/g, url)

@@ -113,6 +113,7 @@ test("the configuration's page has every key there is, and every compatibility f
   assert.deepEqual(namesUnder("A whole file").sort(), [...knownKeys[""]!].sort());
   assert.deepEqual(namesUnder("Buckets"), knownKeys.store_buckets);
   assert.deepEqual(namesUnder("Key-value namespaces"), knownKeys.kv_namespaces);
+  assert.deepEqual(namesUnder("Assets"), knownKeys.assets);
   assert.deepEqual(namesUnder("Compatibility"), compatibilityFlags);
 });
 

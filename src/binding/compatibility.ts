@@ -12,6 +12,10 @@ export const compatibilityFlags = [
   "store_delimited_prefixes_keep_delimiter",
 ] as const;
 
+export function isCompatibilityFlag(flag: string): boolean {
+  return compatibilityFlags.some((known) => known === flag);
+}
+
 const honorIncludeSince = "2022-08-04";
 
 /** Without a date the newest behaviour holds. */
@@ -20,7 +24,7 @@ export function compatibilityOf(date: string | undefined, flags: readonly string
     throw new TypeError(`The compatibility date must be a date like 2026-11-01: "${date}"`);
   }
   for (const flag of flags) {
-    if (!compatibilityFlags.some((known) => known === flag)) {
+    if (!isCompatibilityFlag(flag)) {
       throw new TypeError(
         `Unknown compatibility flag "${flag}": known are ${compatibilityFlags.join(" and ")}.`,
       );

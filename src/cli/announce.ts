@@ -3,9 +3,9 @@ import { relative } from "node:path";
 import type { TlsSource } from "../http/tls.ts";
 import { type Location, shownPlace } from "../model/location.ts";
 import type { Mode } from "../script/host-messages.ts";
-import type { ScriptServer } from "../script/server.ts";
+import { routesFor, type ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
-import { hostOf, urlOf } from "./listening.ts";
+import { hostOf, type PortSetting, takenWords, urlOf } from "./listening.ts";
 import type { RunningConsole } from "./serve-console.ts";
 import type { RunningPublic } from "./serve-public.ts";
 import type { RunningS3 } from "./serve-s3.ts";
@@ -19,16 +19,18 @@ export interface Ready {
   readonly location: Location;
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
+  /** The ports that were asked for. */
+  readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortSetting>>;
 }
 
 export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
   const { output, directory } = invocation;
-  const { server, s3, console, shown, location, mode, tls } = ready;
+  const { server, s3, console, shown, location, mode, tls, ports } = ready;
   const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
     url: url!,
-    routes: config.routes,
+    routes: routesFor(config, server!.scripts.length, mode),
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
     kvNamespaces: config.kvNamespaces,
   }));
@@ -58,11 +60,13 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
   else {
     await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
     await output.line("");
-    await output.line(`Listening on ${url}`);
+    await output.line(`Listening on ${url}${takenWords(ports.scripts, server?.port)}`);
   }
-  await output.line(`S3 API on ${s3.url}`);
-  await output.line(`Console on ${console.url}`);
-  if (shown.url !== undefined) await output.line(`Public buckets on ${shown.url}`);
+  await output.line(`S3 API on ${s3.url}${takenWords(ports.s3, s3.port)}`);
+  await output.line(`Console on ${console.url}${takenWords(ports.console, console.port)}`);
+  if (shown.url !== undefined) {
+    await output.line(`Public buckets on ${shown.url}${takenWords(ports.public, shown.port())}`);
+  }
   await output.line(`Data in ${dataText(directory, location)}`);
   if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
 }
@@ -77,12 +81,17 @@ function dataText(directory: string, location: Location): string {
   return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
 }
 
-async function tryLines({ output }: Invocation, url: string, { s3, console }: Ready): Promise<void> {
+async function tryLines({ output }: Invocation, url: string, { server, s3, console }: Ready): Promise<void> {
   await output.line("");
   await output.line("Try:");
-  await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
-  await output.line(`  curl ${url}hello.txt`);
-  await output.line(`  curl -X DELETE ${url}hello.txt`);
+  // What a project of another platform answers is not known.
+  if (server?.scripts.some(({ config }) => config.kind === "wrangler")) {
+    await output.line(`  curl -i ${url}`);
+  } else {
+    await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
+    await output.line(`  curl ${url}hello.txt`);
+    await output.line(`  curl -X DELETE ${url}hello.txt`);
+  }
   if (console.token !== undefined) {
     await output.line("");
     await output.line("To look around, signed in for as long as this runs:");

@@ -74,10 +74,12 @@ function tokensOf(args: readonly string[], options: Options): Token[] {
     (arg, i) => (end === -1 || i < end) && arg.length > longestShort && /^-[^-]/.test(arg),
   );
   if (long !== undefined) throw usageError(`There is no option ${long.slice(0, longestShort)}…`);
-  const described = Object.entries(options).map(([name, { value }]) => {
-    const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
-    return [name, { type, multiple: true, ...(name === "help" ? { short: "h" } : {}) }] as const;
-  });
+  const described = Object.entries(options).map(
+    ([name, { value, short = name === "help" ? "h" : undefined }]) => {
+      const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
+      return [name, { type, multiple: true, ...(short === undefined ? {} : { short }) }] as const;
+    },
+  );
   return parseArgs({
     args: [...args],
     options: Object.fromEntries(described),

@@ -40,6 +40,8 @@ export interface Option {
   /** What stands behind it in help, `FILE`; a flag has none. */
   readonly value?: string;
   readonly summary: string;
+  /** The letter that stands for it after one dash. */
+  readonly short?: string;
   /** Whether it may be given several times. */
   readonly repeatable?: true;
 }
@@ -67,7 +69,8 @@ export interface GivenOptions {
 export const commonOptions: Readonly<Record<string, Option>> = {
   config: {
     value: "FILE",
-    summary: "the script's configuration; store.toml, store.json or store.jsonc here",
+    summary:
+      "the script's configuration; store.toml, .json or .jsonc here, else wrangler.toml, .json or .jsonc",
   },
   data: {
     value: "DIR",

@@ -73,8 +73,9 @@ function section(title: string, lines: readonly string[], style: Style): string 
 
 function optionLines(options: Readonly<Record<string, Option>>): string[] {
   return aligned(
-    Object.entries(options).map(([name, { value, summary, repeatable }]): Row => {
-      const left = `--${name}${value === undefined ? "" : ` ${value}`}`;
+    Object.entries(options).map(([name, { value, summary, short, repeatable }]): Row => {
+      const taking = value === undefined ? "" : ` ${value}`;
+      const left = `--${name}${taking}${short === undefined ? "" : `, -${short}${taking}`}`;
       return [left, repeatable ? `${summary}; may be given several times` : summary];
     }),
   );

@@ -1,7 +1,9 @@
 // Where servers listen: the options that say so, and what is told when it cannot be.
 import { trustedPeers } from "../http/forwarded.ts";
 import type { PortLimits } from "../http/limits.ts";
+import type { WhenTaken } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
+import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { systemCode } from "./failures.ts";
@@ -49,6 +51,31 @@ export function numberOption(invocation: Invocation, name: string, standard: num
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= most) return number;
   throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
+}
+
+export interface PortSetting {
+  readonly port: number;
+  /** While developing, a default port that is taken gives way to a free one; a port that was asked for does not. */
+  readonly whenTaken: WhenTaken;
+}
+
+export interface DefaultPort {
+  readonly option: string;
+  readonly port: number;
+  readonly mode: Mode;
+}
+
+export function portOption(invocation: Invocation, { option, port, mode }: DefaultPort): PortSetting {
+  const isGiven = invocation.options.text(option) !== undefined;
+  return {
+    port: numberOption(invocation, option, port, 65_535),
+    whenTaken: mode === "dev" && !isGiven ? "choose another" : "fail",
+  };
+}
+
+/** For the line that announces a port: why it is another one than usual. */
+export function takenWords({ port }: PortSetting, opened: number | undefined): string {
+  return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
 /**

@@ -1,5 +1,7 @@
 // Checks that everything a script's configuration names is there and unambiguous, before anything is started.
+import { envNames } from "../script/config/env-names.ts";
 import { configErrorFor, type ScriptConfig } from "../script/config.ts";
+import type { Mode } from "../script/host-messages.ts";
 import type { Invocation } from "./command.ts";
 import type { Data } from "./context.ts";
 import { ask } from "./prompt.ts";
@@ -27,38 +29,30 @@ export function checkNames(configs: readonly ScriptConfig[]): void {
 }
 
 export function checkSecretNames(config: ScriptConfig, secretNames: readonly string[]): void {
-  const hint = (name: string) => `Choose another name, or delete the secret: store secret delete ${name}`;
-  for (const [i, { binding }] of config.buckets.entries()) {
-    if (!secretNames.includes(binding)) continue;
-    const message = `The script has a secret named "${binding}" too.`;
-    throw configErrorFor(config, ["store_buckets", i, "binding"], message, hint(binding));
-  }
-  for (const [i, { binding }] of config.kvNamespaces.entries()) {
-    if (!secretNames.includes(binding)) continue;
-    const message = `The script has a secret named "${binding}" too.`;
-    throw configErrorFor(config, ["kv_namespaces", i, "binding"], message, hint(binding));
-  }
-  for (const name of Object.keys(config.vars)) {
+  for (const { name, path } of envNames(config)) {
     if (!secretNames.includes(name)) continue;
-    throw configErrorFor(config, ["vars", name], `The script has a secret named "${name}" too.`, hint(name));
+    const hint = `Choose another name, or delete the secret: store secret delete ${name}`;
+    throw configErrorFor(config, path, `The script has a secret named "${name}" too.`, hint);
   }
 }
 
-/** Whether a person can be asked to create a missing bucket: at the start, but not when a change is reloaded. */
+/** Whether a person can be asked to create what is missing: at the start, but not when a change is reloaded. */
 export type Asking = "may ask" | "asks nobody";
+
+export interface ExistenceCheck {
+  readonly asking: Asking;
+  readonly mode: Mode;
+}
 
 export async function checkBuckets(
   invocation: Invocation,
   { engine, note }: Data,
   config: ScriptConfig,
-  asking: Asking,
+  check: ExistenceCheck,
 ): Promise<void> {
   for (const [i, { bucketName }] of config.buckets.entries()) {
     if ((await engine.bucket(bucketName)) !== undefined) continue;
-    if (
-      invocation.options.flag("create-buckets") ||
-      (asking === "may ask" && (await mayCreate(invocation, `bucket "${bucketName}"`)))
-    ) {
+    if (await isToCreate(invocation, config, check, `bucket "${bucketName}"`)) {
       await engine.createBucket(bucketName);
       await note("create bucket", bucketName);
       invocation.output.note(`Created bucket ${bucketName}.`);
@@ -75,23 +69,33 @@ export async function checkNamespaces(
   invocation: Invocation,
   { engine, note }: Data,
   config: ScriptConfig,
-  asking: Asking,
+  check: ExistenceCheck,
 ): Promise<void> {
   for (const [i, { namespace }] of config.kvNamespaces.entries()) {
     if ((await engine.kv.namespace(namespace)) !== undefined) continue;
     const subject = `key-value namespace "${namespace}"`;
-    if (
-      invocation.options.flag("create-buckets") ||
-      (asking === "may ask" && (await mayCreate(invocation, subject)))
-    ) {
+    if (await isToCreate(invocation, config, check, subject)) {
       await engine.kv.createNamespace(namespace);
       await note("create namespace", namespace);
       invocation.output.note(`Created key-value namespace ${namespace}.`);
       continue;
     }
     const hint = `Create it: store kv namespace create ${namespace}\nOr have it created: --create-buckets`;
-    throw configErrorFor(config, ["kv_namespaces", i, "id"], `There is no ${subject}.`, hint);
+    // The binding is always there; the id may be left out.
+    throw configErrorFor(config, ["kv_namespaces", i, "binding"], `There is no ${subject}.`, hint);
   }
+}
+
+async function isToCreate(
+  invocation: Invocation,
+  config: ScriptConfig,
+  { asking, mode }: ExistenceCheck,
+  subject: string,
+): Promise<boolean> {
+  // As the tool that wrangler files are written for does while developing.
+  if (mode === "dev" && config.kind === "wrangler") return true;
+  if (invocation.options.flag("create-buckets")) return true;
+  return asking === "may ask" && (await mayCreate(invocation, subject));
 }
 
 async function mayCreate({ output }: Invocation, subject: string): Promise<boolean> {

@@ -11,7 +11,15 @@ import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import { consoleKeys } from "./console-keys.ts";
 import type { Data } from "./context.ts";
-import { type Entrance, endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import {
+  type Entrance,
+  endpointOption,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  urlOf,
+} from "./listening.ts";
 import { packageRoot } from "./package-root.ts";
 import type { RunningS3 } from "./serve-s3.ts";
 
@@ -24,6 +32,7 @@ export const consoleOptions: Readonly<Record<string, Option>> = {
 };
 
 export interface RunningConsole {
+  readonly port: number;
   readonly url: string;
   /** While developing: one that signs in to this server, as long as it runs. */
   readonly token: string | undefined;
@@ -31,16 +40,15 @@ export interface RunningConsole {
 }
 
 /** What the options say; wrong ones throw before anything is opened. */
-export interface ConsoleSettings {
+export interface ConsoleSettings extends PortSetting {
   readonly host: string;
-  readonly port: number;
   readonly url: string | undefined;
 }
 
-export function consoleSettings(invocation: Invocation): ConsoleSettings {
+export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
   return {
     host: hostOf(invocation),
-    port: numberOption(invocation, "console-port", 9001, 65_535),
+    ...portOption(invocation, { option: "console-port", port: 9001, mode }),
     url: endpointOption(invocation, "console-url"),
   };
 }
@@ -58,12 +66,12 @@ export interface ServeConsoleOptions {
 }
 
 export async function serveConsole(
-  { host, port, url }: ConsoleSettings,
+  { host, port, whenTaken, url }: ConsoleSettings,
   { data, mode, s3, entrance, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
-    ...{ engine: data.engine, documents: data.documents, host, port, url, ...given, ...entrance },
+    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, url, ...given, ...entrance },
     noteAct: noteActs(data.acts, Date.now, given.log),
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
@@ -73,6 +81,7 @@ export async function serveConsole(
     throw listenError(error, { host, port, option: "console-port" });
   });
   return {
+    port: server.port,
     url: url ?? urlOf(host, server.port, entrance.tls),
     token: own?.token,
     close: () => server.close(),

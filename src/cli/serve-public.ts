@@ -1,9 +1,18 @@
 // Public buckets beside the other servers: where they answer, and by which names.
 import type { Exchange } from "../metrics/exchange.ts";
 import { startPublic } from "../public/server.ts";
+import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
-import { type Entrance, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import {
+  type Entrance,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  takenWords,
+  urlOf,
+} from "./listening.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
@@ -17,17 +26,16 @@ export const publicOptions: Readonly<Record<string, Option>> = {
   },
 };
 
-export interface PublicSettings {
+export interface PublicSettings extends PortSetting {
   readonly host: string;
-  readonly port: number;
   readonly isGiven: boolean;
   readonly domains: readonly string[];
 }
 
-export function publicSettings(invocation: Invocation): PublicSettings {
+export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
   return {
     host: hostOf(invocation),
-    port: numberOption(invocation, "public-port", 9002, 65_535),
+    ...portOption(invocation, { option: "public-port", port: 9002, mode }),
     isGiven: invocation.options.text("public-port") !== undefined,
     domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
   };
@@ -49,14 +57,17 @@ export interface ServePublicOptions {
 }
 
 export async function servePublic(
-  { host, port, isGiven, domains }: PublicSettings,
+  { host, port, whenTaken, isGiven, domains }: PublicSettings,
   { data, log, onExchange, entrance }: ServePublicOptions,
 ): Promise<RunningPublic> {
   const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
   const server = await startPublic({
-    ...{ engine: data.engine, documents: data.documents, host, port, domains, log, onExchange, ...entrance },
+    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, domains, log, onExchange },
+    ...entrance,
     opens: isGiven ? "at once" : "when a bucket is public",
-    onOpened: (opened) => log(`Public buckets on ${urlOf(host, opened, entrance.tls)}`),
+    onOpened: (opened) => {
+      log(`Public buckets on ${urlOf(host, opened, entrance.tls)}${takenWords({ port, whenTaken }, opened)}`);
+    },
     told(error) {
       const words = told(error);
       return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;

@@ -8,7 +8,15 @@ import { startS3 } from "../s3/server.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
-import { type Entrance, endpointOption, hostOf, listenError, numberOption, urlOf } from "./listening.ts";
+import {
+  type Entrance,
+  endpointOption,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  urlOf,
+} from "./listening.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
   "s3-port": { value: "PORT", summary: "where the S3 API answers, 9000 unless given; 0 picks a free one" },
@@ -38,18 +46,17 @@ export interface RunningS3 {
 }
 
 /** What the options say; wrong ones throw before anything is opened. */
-export interface S3Settings {
+export interface S3Settings extends PortSetting {
   readonly host: string;
-  readonly port: number;
   readonly domains: readonly string[];
   /** What clients call it, where that is another address than its own. */
   readonly endpoint: string | undefined;
 }
 
-export function s3Settings(invocation: Invocation): S3Settings {
+export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
   return {
     host: hostOf(invocation),
-    port: numberOption(invocation, "s3-port", 9000, 65_535),
+    ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
     endpoint: endpointOption(invocation, "s3-url"),
   };
@@ -66,7 +73,7 @@ export interface ServeS3Options {
 }
 
 export async function serveS3(
-  { host, port, domains, endpoint }: S3Settings,
+  { host, port, whenTaken, domains, endpoint }: S3Settings,
   { data, mode, watch, log, entrance, openUploads }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
@@ -74,7 +81,8 @@ export async function serveS3(
   const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
   const uses = createKeyUses(data.documents);
   const server = await startS3({
-    ...{ location: data.location, host, port, domains, secretKey, watch, log, openUploads, ...entrance },
+    ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
+    ...entrance,
     onUsed: uses.note,
     environment: process.env,
     processes: mode === "dev" ? 1 : availableParallelism(),

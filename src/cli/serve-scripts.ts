@@ -17,11 +17,20 @@ import { CommandError } from "./command-error.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { type Data, openData } from "./context.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
-import { type Entrance, listenError, numberOption, proxyOptions, trustedOption } from "./listening.ts";
+import {
+  type Entrance,
+  listenError,
+  numberOption,
+  type PortSetting,
+  portOption,
+  proxyOptions,
+  trustedOption,
+} from "./listening.ts";
 import { type Observation, observationOptions, openObservation } from "./observation.ts";
 import { openPorts } from "./open-ports.ts";
+import { runBuilds } from "./run-build.ts";
 import { type Asking, checkBuckets, checkNames, checkNamespaces, checkSecretNames } from "./script-checks.ts";
-import { configFiles, hasConfigs } from "./script-config.ts";
+import { configFiles, environmentOption, hasConfigs, noteUnread, readOptions } from "./script-config.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./serve-console.ts";
 import { deliverEvents } from "./serve-events.ts";
 import {
@@ -35,6 +44,7 @@ import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from 
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./serve-tls.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
+  ...environmentOption,
   port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
   host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
   ...s3Options,
@@ -52,9 +62,8 @@ export const serverOptions: Readonly<Record<string, Option>> = {
 };
 
 /** What to run, read from options and configurations before anything is opened or made. */
-interface Plan {
+interface Plan extends PortSetting {
   readonly mode: Mode;
-  readonly port: number;
   readonly heapMegabytes: number;
   /** None when the S3 API is served alone. */
   readonly files: readonly string[];
@@ -73,28 +82,34 @@ interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
 }
 
-function planOf(invocation: Invocation, mode: Mode): Plan {
+async function planOf(invocation: Invocation, mode: Mode): Promise<Plan> {
   const isAlone = mode === "serve" && !hasConfigs(invocation);
-  const plan: Plan = {
+  const plan = {
     mode,
-    port: numberOption(invocation, "port", 8787, 65_535),
+    ...portOption(invocation, { option: "port", port: 8787, mode }),
     heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
     files: isAlone ? [] : configFiles(invocation),
-    s3: s3Settings(invocation),
-    console: consoleSettings(invocation),
-    public: publicSettings(invocation),
+    s3: s3Settings(invocation, mode),
+    console: consoleSettings(invocation, mode),
+    public: publicSettings(invocation, mode),
     tls: tlsFiles(invocation),
     trusted: trustedOption(invocation),
     limits: portLimits(invocation),
     openUploads: uploadLimit(invocation),
   };
-  checkNames(plan.files.map((file) => readConfig(file)));
-  return plan;
+  if (plan.files.length > 0) noteUnread(invocation);
+  if (mode === "dev") await runBuilds(invocation, plan.files);
+  const configs = plan.files.map((file) => readConfig(file, readOptions(invocation, mode)));
+  checkNames(configs);
+  const devPort =
+    mode === "dev" ? configs.find((config) => config.devPort !== undefined)?.devPort : undefined;
+  const isGiven = invocation.options.text("port") !== undefined;
+  return devPort === undefined || isGiven ? plan : { ...plan, port: devPort, whenTaken: "fail" };
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
   // First: a configuration that is wrong leaves no data directory behind.
-  const plan = planOf(invocation, mode);
+  const plan = await planOf(invocation, mode);
   const observation = await openObservation(invocation);
   try {
     await servePlanned(invocation, plan, observation);
@@ -116,7 +131,7 @@ async function servePlanned(invocation: Invocation, plan: Plan, observation: Obs
         hint: "Name a folder: --data DIR",
       });
     }
-    const read = reading(invocation, data);
+    const read = reading(invocation, data, mode);
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
@@ -168,8 +183,9 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     shown = started(await servePublic(plan.public, { data, log, onExchange, entrance }));
     started(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
+    const asked = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
     const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
-    await announce(invocation, ready);
+    await announce(invocation, { ...ready, ports: asked });
     await endingSignal(tls);
     log("Ending: requests under way are finished first.");
   } finally {
@@ -185,15 +201,29 @@ function scrubLine({ bucket, key, what }: Damage): string {
 }
 
 /** The configuration in a file, once everything it names is there. */
-function reading(invocation: Invocation, data: Data) {
+function reading(invocation: Invocation, data: Data, mode: Mode) {
   const secrets = createSecrets(data.documents, data.secretKey());
   return async (file: string, asking: Asking): Promise<ScriptConfig> => {
-    const config = readConfig(file);
+    const config = readConfig(file, readOptions(invocation, mode));
+    sayOnce(invocation, config.notes);
     checkSecretNames(config, await secrets.list(config.name));
-    await checkBuckets(invocation, data, config, asking);
-    await checkNamespaces(invocation, data, config, asking);
+    await checkBuckets(invocation, data, config, { asking, mode });
+    await checkNamespaces(invocation, data, config, { asking, mode });
     return config;
   };
+}
+
+const said = new WeakMap<Invocation, Set<string>>();
+
+/** A configuration is read several times: what was said of it is not said again. */
+function sayOnce(invocation: Invocation, notes: readonly string[]): void {
+  const before = said.get(invocation) ?? new Set();
+  said.set(invocation, before);
+  for (const note of notes) {
+    if (before.has(note)) continue;
+    before.add(note);
+    invocation.output.note(note);
+  }
 }
 
 interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
@@ -204,15 +234,15 @@ interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
 async function startPlanned(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, presign, watch, entrance, scriptLog, s3: { host }, ...plan }: Planned,
+  { files, mode, port, whenTaken, presign, watch, entrance, scriptLog, s3: { host }, ...plan }: Planned,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
-  const read = reading(invocation, data);
+  const read = reading(invocation, data, mode);
   return startScripts({
     configs: files.map((file) => () => read(file, "asks nobody")),
     location: data.location,
-    ...{ mode, presign, host, port, watch, ...entrance },
+    ...{ mode, presign, host, port, whenTaken, watch, ...entrance },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
     environment: process.env,
     cores: availableParallelism(),

@@ -5,6 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { listen } from "../http/listen.ts";
+import type { WhenTaken } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { NoteAct } from "../model/act.ts";
@@ -34,6 +35,7 @@ export interface ConsoleOptions {
   readonly scripts: ConsoleScripts;
   readonly host: string;
   readonly port: number;
+  readonly whenTaken?: WhenTaken | undefined;
   /** What browsers call it, where that is another address than its own. */
   readonly url: string | undefined;
   /** Where the files of the page are. */
@@ -92,7 +94,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   });
   const listening = await listen(
     handler,
-    { host, port },
+    { host, port, whenTaken: options.whenTaken },
     {
       ...{ tls, probe, limits: shareOf(consoleLimits(limits), supervisorShare) },
       trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),

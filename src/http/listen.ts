@@ -8,7 +8,7 @@ import { nobody, type TrustedPeers } from "./forwarded.ts";
 import type { PortLimits } from "./limits.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
-import { backlog } from "./shared-listener.ts";
+import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
 import { createHandshakes, type TlsSource } from "./tls.ts";
 
 export interface HttpRequest {
@@ -60,10 +60,7 @@ export interface ByteSource {
 export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** A port, the socket of a path, or the descriptor of a port that this process inherited. */
-export type Address =
-  | { readonly host: string; readonly port: number }
-  | { readonly path: string }
-  | { readonly fd: number };
+export type Address = PortAddress | { readonly path: string } | { readonly fd: number };
 
 export interface Listening {
   readonly port: number | undefined;
@@ -140,7 +137,8 @@ export async function listen(
   });
   // With this event Node begins to check the times by which heads are due.
   if (acceptor !== server) server.emit("listening");
-  await start(acceptor, address);
+  if ("port" in address) await bindOrChoose(address, (bound) => start(acceptor, bound));
+  else await start(acceptor, address);
   const bound = acceptor.address();
   return {
     port: bound !== null && typeof bound === "object" ? bound.port : undefined,
@@ -163,7 +161,7 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
     acceptor.once("error", reject);
     if ("fd" in address) acceptor.listen({ fd: address.fd }, backlog, listening);
     else if ("path" in address) acceptor.listen({ path: address.path, exclusive: true }, listening);
-    else acceptor.listen({ ...address, backlog }, listening);
+    else acceptor.listen({ host: address.host, port: address.port, backlog }, listening);
   });
 }
 

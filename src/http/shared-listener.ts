@@ -14,6 +14,24 @@ export interface SharedListener {
 export interface PortAddress {
   readonly host: string;
   readonly port: number;
+  /** What to do when another process has the port; the default is to fail. */
+  readonly whenTaken?: WhenTaken | undefined;
+}
+
+export type WhenTaken = "fail" | "choose another";
+
+/** Binds the port, or a free one where the address permits that. */
+export async function bindOrChoose<T, A extends PortAddress>(
+  address: A,
+  bind: (address: A) => Promise<T>,
+): Promise<T> {
+  try {
+    return await bind(address);
+  } catch (error) {
+    const isTaken = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    if (!isTaken || address.whenTaken !== "choose another" || address.port === 0) throw error;
+    return bind({ ...address, port: 0 });
+  }
 }
 
 /** Connections that the kernel completes before a process accepts them: as many as net.core.somaxconn allows. */
@@ -38,7 +56,11 @@ interface BoundHandle {
   close(): void;
 }
 
-export async function bindShared({ host, port }: PortAddress): Promise<SharedListener> {
+export function bindShared({ host, port, whenTaken }: PortAddress): Promise<SharedListener> {
+  return bindOrChoose({ host, port, whenTaken }, bindPort);
+}
+
+async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
   const { _createServerHandle: createServerHandle } = net as NodeInternals;
   if (createServerHandle === undefined) {
     throw new Error(

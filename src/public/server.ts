@@ -5,6 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { type Listening, listen } from "../http/listen.ts";
+import type { WhenTaken } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { createPublicHandler } from "./handler.ts";
@@ -15,6 +16,7 @@ export interface PublicOptions {
   readonly documents: Documents;
   readonly host: string;
   readonly port: number;
+  readonly whenTaken?: WhenTaken | undefined;
   /** Names in front of which a bucket's may stand. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
@@ -42,7 +44,7 @@ const knownMilliseconds = 1000;
 const againMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, domains, tls, trusted, probe, log } = options;
+  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, log } = options;
   const limits = shareOf(options.limits, supervisorShare);
   let known: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
@@ -53,7 +55,7 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const peers = trusted.length === 0 ? undefined : trustedPeers(trusted);
-  const open = () => listen(handler, { host, port }, { tls, trusted: peers, limits, probe });
+  const open = () => listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe });
 
   let listening: Listening | undefined;
   let timer: NodeJS.Timeout | undefined;

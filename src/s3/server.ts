@@ -1,9 +1,10 @@
 // Serves the S3 API in processes of its own, one a core, which accept connections on one shared port. A process that
 // ends is replaced.
-import { bindShared } from "../http/shared-listener.ts";
+import { bindShared, type WhenTaken } from "../http/shared-listener.ts";
 import { type S3Process, type S3ProcessOptions, startProcess } from "./process.ts";
 
 export interface S3ServerOptions extends S3ProcessOptions {
+  readonly whenTaken?: WhenTaken | undefined;
   readonly host: string;
   readonly port: number;
 }

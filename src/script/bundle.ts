@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BuildContext, type BuildFailure, context, type Message, type Plugin } from "esbuild";
+import type { BundlingOptions } from "./config/check-bundling.ts";
+import { moduleRules } from "./config/module-rules.ts";
 import { faultText } from "./fault-text.ts";
 
 export interface Bundle {
@@ -40,14 +42,15 @@ export interface BundlerOptions {
   readonly main: string;
   /** The folder of the config: paths in messages are relative to it. */
   readonly directory: string;
+  readonly bundling?: BundlingOptions | undefined;
 }
 
-export function createBundler({ main, directory }: BundlerOptions): Bundler {
+export function createBundler({ main, directory, bundling = {} }: BundlerOptions): Bundler {
   let build: Promise<BuildContext> | undefined;
 
   return {
     async build() {
-      build ??= openContext(main, directory);
+      build ??= openContext(main, directory, bundling);
       try {
         const { outputFiles, metafile } = await (await build).rebuild();
         const { contents } = outputFiles![0]!;
@@ -71,8 +74,10 @@ async function place(contents: Uint8Array): Promise<PlacedBundle> {
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-function openContext(main: string, directory: string): Promise<BuildContext> {
+function openContext(main: string, directory: string, bundling: BundlingOptions): Promise<BuildContext> {
+  const { rules = [], ...options } = bundling;
   return context({
+    ...options,
     entryPoints: [main],
     absWorkingDir: directory,
     bundle: true,
@@ -86,7 +91,7 @@ function openContext(main: string, directory: string): Promise<BuildContext> {
     metafile: true,
     logLevel: "silent",
     loader: { ".txt": "text", ".html": "text" },
-    plugins: [webAssembly],
+    plugins: [...(rules.length === 0 ? [] : [moduleRules(rules, directory)]), webAssembly],
     // Packages in CommonJS call require for node's own modules.
     banner: {
       js: 'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);',

@@ -32,10 +32,13 @@ function toAdd({ source }: Fields, line: string): string {
 
 const usualMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
 
-/** The absolute path of the script. */
-export function checkMain(fields: Fields, top: Table): string {
+const buildFirst = "\nIf a build makes it, run that build first, for example: npm run build";
+
+/** The absolute path of the script; undefined where assets are served without one. */
+export function checkMain(fields: Fields, top: Table): string | undefined {
   const directory = dirname(fields.source.file);
   const suggested = usualMains.find((main) => isFile(join(directory, main))) ?? usualMains[0]!;
+  if (top.main === undefined && top.assets !== undefined) return undefined;
   if (top.main === undefined) fields.missing(["main"], toAdd(fields, fields.line("main", suggested)));
   const main = fields.string(["main"], top.main, fields.line("main", suggested));
   if (main === undefined) return "";
@@ -50,12 +53,14 @@ export function checkMain(fields: Fields, top: Table): string {
         : `There is no file ${JSON.stringify(main)}`;
   fields.tell(["main"], {
     message: nearby === undefined ? `${why}.` : `${why}: did you mean ${JSON.stringify(nearby)}?`,
-    hint: `The path begins at the folder of ${basename(fields.source.file)}; looked for ${path}`,
+    hint:
+      `The path begins at the folder of ${basename(fields.source.file)}; looked for ${path}` +
+      (fields.source.kind === "wrangler" ? buildFirst : ""),
   });
   return path;
 }
 
-function isFile(path: string): boolean {
+export function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
@@ -103,8 +108,9 @@ function writtenDate({ source }: Fields, path: ConfigPath, value: unknown): unkn
 
 export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
   const example = fields.line("compatibility_flags", [compatibilityFlags[0]]);
+  const isForeign = fields.source.kind === "wrangler";
   return strings(fields, ["compatibility_flags"], top.compatibility_flags, example, (flag, { path }) => {
-    if (compatibilityFlags.some((known) => known === flag)) return;
+    if (isForeign || compatibilityFlags.some((known) => known === flag)) return;
     const near = nearest(flag, compatibilityFlags);
     fields.tell(path, {
       message: `There is no compatibility flag "${flag}"${near === undefined ? "." : `: did you mean ${near}?`}`,
@@ -151,7 +157,7 @@ export function checkBuckets(fields: Fields, top: Table): BucketBinding[] {
   for (const { path, value } of fields.list(["store_buckets"], top.store_buckets, example)) {
     const bucket = fields.table(path, value, example);
     if (bucket === undefined) continue;
-    const binding = checkBinding(fields, [...path, "binding"], bucket.binding);
+    const binding = checkBinding(fields, [...path, "binding"], bucket.binding, "PHOTOS");
     const bucketName = checkBucket(fields, [...path, "bucket_name"], bucket.bucket_name);
     found.push({ binding, bucketName });
   }
@@ -159,18 +165,22 @@ export function checkBuckets(fields: Fields, top: Table): BucketBinding[] {
 }
 
 function bucketsExample({ source }: Fields): string {
+  const key = source.kind === "wrangler" ? "r2_buckets" : "store_buckets";
   return source.format === "toml"
-    ? '\n    [[store_buckets]]\n    binding = "PHOTOS"\n    bucket_name = "photos"'
-    : '"store_buckets": [{ "binding": "PHOTOS", "bucket_name": "photos" }]';
+    ? `\n    [[${key}]]\n    binding = "PHOTOS"\n    bucket_name = "photos"`
+    : `"${key}": [{ "binding": "PHOTOS", "bucket_name": "photos" }]`;
 }
 
-export function checkBinding(fields: Fields, path: ConfigPath, value: unknown): string {
-  const example = fields.line("binding", "PHOTOS");
+/** The name that env has something under. */
+export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, usual: string): string {
+  const example = fields.line("binding", usual);
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);
   if (binding === undefined) return "";
   const fault = identifierFault(binding);
-  if (fault !== undefined) {
+  // The other platform takes any name: the script reads it as env["my-bucket"].
+  const isAllowed = fields.source.kind === "wrangler" && binding !== "" && binding !== "__proto__";
+  if (fault !== undefined && !isAllowed) {
     fields.tell(path, {
       message: `The binding ${JSON.stringify(binding)} ${fault}: a binding is ${identifierRule}.`,
       hint: `Write: ${fields.line("binding", asIdentifier(binding))}`,
@@ -198,7 +208,7 @@ function checkBucket(fields: Fields, path: ConfigPath, value: unknown): string {
   return name;
 }
 
-function isBucketName(name: string): boolean {
+export function isBucketName(name: string): boolean {
   try {
     checkBucketName(name);
     return true;

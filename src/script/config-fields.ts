@@ -8,7 +8,10 @@ import { nearest } from "./nearest.ts";
 export type Table = Readonly<Record<string, unknown>>;
 
 /** Every key there is, by the table it stands in; "" is the top. */
-export const knownKeys: Readonly<Record<string, readonly string[]>> = {
+export type KnownKeys = Readonly<Record<string, readonly string[]>>;
+
+/** The keys of store.toml, store.json and store.jsonc. */
+export const knownKeys: KnownKeys = {
   "": [
     "name",
     "main",
@@ -18,15 +21,34 @@ export const knownKeys: Readonly<Record<string, readonly string[]>> = {
     "triggers",
     "store_buckets",
     "kv_namespaces",
+    "assets",
     "vars",
+    "env",
+    "define",
+    "alias",
+    "tsconfig",
+    "jsx_factory",
+    "jsx_fragment",
+    "rules",
     "records",
     "blobs",
     "reads",
   ],
   triggers: ["crons"],
   store_buckets: ["binding", "bucket_name"],
-  kv_namespaces: ["binding", "id", "preview_id"],
+  kv_namespaces: ["binding", "id"],
+  assets: ["directory", "binding", "not_found_handling", "html_handling", "run_worker_first"],
+  rules: ["type", "globs", "fallthrough"],
 };
+
+/** Keys of the file as a whole, which an environment cannot have. */
+export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
+
+/** A longer list helps no one. */
+const maxListedKeys = 30;
+
+/** What other tools call the same. */
+const renamed: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
 export interface Told {
   readonly message: string;
@@ -38,6 +60,8 @@ export interface Told {
 export interface Fields {
   readonly source: ConfigSource;
   readonly faults: readonly Fault[];
+  /** Paths in the file that are not reported as missing, since a mistyped key was reported instead. */
+  readonly excused: ReadonlySet<string>;
   tell(path: ConfigPath, told: Told): void;
   /** Tells that a key is not there, unless a mistyped one was told in its stead. */
   missing(path: ConfigPath, hint: string): void;
@@ -55,9 +79,19 @@ export interface Element {
   readonly value: unknown;
 }
 
-export function createFields(source: ConfigSource): Fields {
-  const faults: Fault[] = [];
-  const excused = new Set<string>();
+export interface FieldsOptions {
+  /** Undefined where the keys were checked already. */
+  readonly keys: KnownKeys | undefined;
+  /** The fields of the same file that were read before: their faults are kept. */
+  readonly before?: Fields | undefined;
+}
+
+export function createFields(
+  source: ConfigSource,
+  { keys, before }: FieldsOptions = { keys: knownKeys },
+): Fields {
+  const faults: Fault[] = [...(before?.faults ?? [])];
+  const excused = new Set<string>(before?.excused);
 
   function tell(path: ConfigPath, { message, hint, at = "value" }: Told): void {
     // One more than is told is enough to know that there are more.
@@ -68,35 +102,39 @@ export function createFields(source: ConfigSource): Fields {
   }
 
   function wrongType(path: ConfigPath, value: unknown, needed: string, example: string): void {
-    const message = `${shown(path)} must be ${needed}, not ${typeOf(value, source.format)}.`;
-    tell(path, { message, hint: `Write:${example.startsWith("\n") ? "" : " "}${example}` });
+    const message = `${shown(source.places.inFile(path))} must be ${needed}, not ${typeOf(value, source.format)}.`;
+    const hint = `Write:${example.startsWith("\n") ? "" : " "}${example}`;
+    tell(path, { message, hint: example === "" ? undefined : hint });
   }
 
-  function unknownKey(path: ConfigPath, key: string): void {
+  function unknownKey(path: ConfigPath, key: string, known: readonly string[]): void {
     if (faults.length > mostFaults) return;
     const where = tableOf(path);
-    const known = knownKeys[where] ?? [];
+    const here = kindOfTable(path);
     const place = where === "" ? "the configuration" : where;
-    const home = Object.keys(knownKeys).find((table) => table !== where && knownKeys[table]!.includes(key));
-    const near = home === undefined ? nearest(key, known) : undefined;
-    if (near !== undefined) excused.add(JSON.stringify([...path, near]));
+    const other = known.includes(renamed[key] ?? "") ? renamed[key] : undefined;
+    const home =
+      other ?? Object.keys(keys ?? {}).find((table) => table !== here && keys![table]!.includes(key));
+    const near = other ?? (home === undefined ? nearest(key, known) : undefined);
+    if (near !== undefined) excused.add(JSON.stringify(source.places.inFile([...path, near])));
     if (home === "") excused.add(JSON.stringify([key]));
     const message = `"${key}" is not a key of ${place}`;
     if (near !== undefined) {
       tell([...path, key], { message: `${message}: did you mean ${near}?`, at: "key" });
       return;
     }
-    const hint =
-      home === undefined ? `Its keys are: ${known.join(", ")}` : belongsIn(source.format, key, home);
+    const all = known.length > maxListedKeys ? "Remove it." : `Its keys are: ${known.join(", ")}`;
+    const hint = home === undefined ? all : belongsIn(source.format, key, home);
     tell([...path, key], { message: `${message}.`, hint, at: "key" });
   }
 
   return {
     source,
     faults,
+    excused,
     tell,
     missing(path, hint) {
-      if (excused.has(JSON.stringify(path))) return;
+      if (excused.has(JSON.stringify(source.places.inFile(path)))) return;
       const inside = path.slice(0, -1);
       // In TOML whatever stands behind [vars] is a variable, and nobody means this one to be.
       const strayed = ["vars", ...path];
@@ -106,7 +144,7 @@ export function createFields(source: ConfigSource): Fields {
         return;
       }
       const span = opening(source, source.places.find(inside).value);
-      const where = inside.length === 0 ? "" : ` in ${tableOf(inside)}`;
+      const where = inside.length === 0 ? "" : ` in ${tableOf(source.places.inFile(inside))}`;
       faults.push({ span, message: `"${path.at(-1)}" is missing${where}.`, hint });
     },
     table(path, value, example) {
@@ -115,10 +153,10 @@ export function createFields(source: ConfigSource): Fields {
         wrongType(path, value, source.format === "toml" ? "a table" : "an object", example);
         return undefined;
       }
-      const known = knownKeys[tableOf(path)];
+      const known = keys === undefined ? undefined : keysOf(keys, path);
       for (const key of Object.keys(value)) {
         const isSchema = source.format === "json" && path.length === 0 && key === "$schema";
-        if (known !== undefined && !known.includes(key) && !isSchema) unknownKey(path, key);
+        if (known !== undefined && !known.includes(key) && !isSchema) unknownKey(path, key, known);
       }
       return value;
     },
@@ -140,13 +178,24 @@ export function createFields(source: ConfigSource): Fields {
   };
 }
 
-function isTable(value: unknown): value is Table {
+export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 /** The table a path stands for, whichever of its elements. */
 function tableOf(path: ConfigPath): string {
   return path.filter((step) => typeof step === "string").join(".");
+}
+
+/** The same for the tables of an environment: `env.staging.triggers` is a `triggers`. */
+function kindOfTable(path: ConfigPath): string {
+  return tableOf(path[0] === "env" ? path.slice(2) : path);
+}
+
+function keysOf(keys: KnownKeys, path: ConfigPath): readonly string[] | undefined {
+  if (path.length === 1 && path[0] === "env") return undefined;
+  const known = keys[kindOfTable(path)];
+  return path.length === 2 && path[0] === "env" ? known?.filter((key) => !fileKeys.includes(key)) : known;
 }
 
 /** `routes[1]` */
@@ -173,7 +222,7 @@ function belongsIn(format: ConfigSource["format"], key: string, home: string): s
     return home === "" ? `"${key}" belongs in the outermost object.` : `"${key}" belongs in "${home}".`;
   }
   if (home === "") return `"${key}" belongs at the top of the file, above the first [table].`;
-  const isList = home === "store_buckets" || home === "kv_namespaces";
+  const isList = ["store_buckets", "kv_namespaces", "rules"].includes(home);
   return `"${key}" belongs under ${isList ? `[[${home}]]` : `[${home}]`}.`;
 }
 

@@ -15,6 +15,8 @@ export interface Places {
   has(path: ConfigPath): boolean;
   /** Of what is not there, the place of what it would stand in. */
   find(path: ConfigPath): Place;
+  /** The path as the file has it; another one where the configuration is a view of the file. */
+  inFile(path: ConfigPath): ConfigPath;
 }
 
 export interface ParsedConfig {
@@ -49,6 +51,7 @@ export function createPlaces(root: Span): Places {
       places.set(nameOf(path), place);
     },
     has: (path) => places.has(nameOf(path)),
+    inFile: (path) => path,
     find(path) {
       for (let length = path.length; ; length--) {
         const place = places.get(nameOf(path.slice(0, length)));

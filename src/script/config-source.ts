@@ -6,27 +6,44 @@ import { parseJson } from "./config-json.ts";
 import type { ParsedConfig } from "./config-places.ts";
 import { parseToml } from "./config-toml.ts";
 
+/** "wrangler" files have other keys, and are read with the defaults of the platform they were written for. */
+export type ConfigKind = "store" | "wrangler";
+
 export interface ConfigSource extends SourceText, ParsedConfig {
   readonly format: "toml" | "json";
+  readonly kind: ConfigKind;
 }
 
 export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
 
-function configsIn(directory: string): string[] {
-  return configNames.filter((name) => existsSync(join(directory, name)));
+/** In the order in which their own tool prefers them. */
+export const wranglerNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
+
+function configsIn(directory: string, names: readonly string[]): string[] {
+  return names.filter((name) => existsSync(join(directory, name)));
 }
 
 export function hasConfig(directory: string): boolean {
-  return configsIn(directory).length > 0;
+  return configsIn(directory, [...configNames, ...wranglerNames]).length > 0;
+}
+
+export function kindOf(file: string): ConfigKind {
+  return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
+}
+
+/** The names of configurations of a directory that are not read because another one is preferred. */
+export function unreadConfigs(directory: string): string[] {
+  const foreign = configsIn(directory, wranglerNames);
+  return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);
 }
 
 /** The one configuration file of a directory. */
 export function findConfig(directory: string): string {
-  const found = configsIn(directory);
-  const [first, second] = found;
+  const found = configsIn(directory, configNames);
+  const [first = configsIn(directory, wranglerNames)[0], second] = found;
   if (first === undefined) {
     throw new ConfigError(
-      `There is no store.toml, store.json or store.jsonc in ${resolve(directory)}.\n` +
+      `There is no store.toml, store.json or store.jsonc in ${resolve(directory)}, and no wrangler.toml, .json or .jsonc.\n` +
         "  Make a new project with: store init\n  Or name the file with: --config FILE",
     );
   }
@@ -52,7 +69,7 @@ export function sourceOf(path: string, bytesOf: (file: string) => Uint8Array): C
       `${shownPath(file)} is not a configuration: its name must end in .toml, .json or .jsonc.`,
     );
   }
-  const source = { file, text: decoded(file, bytesOf(file)) };
+  const source = { file, kind: kindOf(file), text: decoded(file, bytesOf(file)) };
   if (form === ".toml") return { ...source, ...parseToml(source), format: "toml" };
   return { ...source, ...parseJson(source, form === ".json" ? "json" : "jsonc"), format: "json" };
 }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { blobsFault, placeForms, type Reads, readsChoices, recordsFault } from "../model/location.ts";
 import { type ConfigError, configError } from "./config-error.ts";
 import { createFields, type Fields, type Table } from "./config-fields.ts";
-import { readSource } from "./config-source.ts";
+import { kindOf, readSource } from "./config-source.ts";
 
 /** Either of the two may come from elsewhere. */
 export interface StorePlaces {
@@ -59,7 +59,7 @@ function checkReads(fields: Fields, top: Table): Reads | undefined {
 
 /** What a file says of the store; undefined when it says nothing. */
 export function readPlaces(file: string): ReadPlaces | undefined {
-  if (!mayHavePlaces(file)) return undefined;
+  if (kindOf(file) === "wrangler" || !mayHavePlaces(file)) return undefined;
   const source = readSource(file);
   const fields = createFields(source);
   const { value } = source;

@@ -1,6 +1,4 @@
-// Variables: any name, any value that JSON can hold, with the type it is written with. And the one rule over
-// all names of `env`: none of them twice.
-import { positionOf } from "./config-error.ts";
+// Variables: any name, any value that JSON can hold, with the type it is written with.
 import type { Fields, Table } from "./config-fields.ts";
 import type { ConfigPath } from "./config-places.ts";
 
@@ -49,55 +47,4 @@ function writtenAs({ source }: Fields, path: ConfigPath): string {
 function tellUnkept(fields: Fields, path: ConfigPath, why: string): void {
   const written = JSON.stringify(writtenAs(fields, path));
   fields.tell(path, { message: `${why}.`, hint: `Write it in quotes: ${written}` });
-}
-
-/** Bindings and variables share one `env`. */
-export function checkDistinct(fields: Fields, top: Table): void {
-  const { places, text } = fields.source;
-  const names = [...bindingNames(top), ...variableNames(top)].map((named) => {
-    const place = places.find(named.path);
-    return { ...named, start: (named.at === "key" ? place.key! : place.value).start };
-  });
-  const seen = new Map<string, (typeof names)[number]>();
-  for (const named of names.sort((a, b) => a.start - b.start)) {
-    const first = seen.get(named.name);
-    if (first === undefined) {
-      seen.set(named.name, named);
-      continue;
-    }
-    const { line } = positionOf(text, first.start);
-    fields.tell(named.path, {
-      message: `"${named.name}" is already the name of a ${first.what}, on line ${line}.`,
-      hint: "Each binding and each variable has a name of its own in env.",
-      at: named.at,
-    });
-  }
-}
-
-interface Named {
-  readonly name: string;
-  readonly path: ConfigPath;
-  readonly what: "bucket binding" | "namespace binding" | "variable";
-  readonly at: "key" | "value";
-}
-
-function* bindingNames(top: Table): Iterable<Named> {
-  yield* namesIn(top, "store_buckets", "bucket binding");
-  yield* namesIn(top, "kv_namespaces", "namespace binding");
-}
-
-function* namesIn(top: Table, list: string, what: Named["what"]): Iterable<Named> {
-  const entries = top[list];
-  if (!Array.isArray(entries)) return;
-  for (const [index, entry] of entries.entries()) {
-    const name: unknown = (entry as Table | null)?.binding;
-    if (typeof name === "string") yield { name, path: [list, index, "binding"], what, at: "value" };
-  }
-}
-
-function* variableNames(top: Table): Iterable<Named> {
-  if (typeof top.vars !== "object" || top.vars === null || Array.isArray(top.vars)) return;
-  for (const name of Object.keys(top.vars)) {
-    yield { name, path: ["vars", name], what: "variable", at: "key" };
-  }
 }

@@ -1,6 +1,7 @@
 // Cron expressions, as crontab(5) has them: minute, hour, day of month, month, day of week, in UTC. Each is
 // `*`, a number, a range `a-b`, any of these with a step `/n`, or a list of them; months and days of the week
 // may be named by three letters. Sunday is 0 and 7. When both days are given, either one is enough.
+// Wrangler files number the days of the week from 1, Sunday, to 7, Saturday.
 
 export interface Cron {
   readonly text: string;
@@ -13,6 +14,9 @@ export interface Cron {
   /** Whether one of the days is enough: both fields are given, neither begins with `*`. */
   readonly eitherDay: boolean;
 }
+
+/** The number of Sunday: 0 as in crontab, or 1. */
+export type Sunday = 0 | 1;
 
 interface Field {
   readonly name: string;
@@ -39,14 +43,16 @@ function words(text: string): readonly string[] {
   return text.split(" ");
 }
 
+const weekFromOne: Field = { ...fields[4]!, first: 1 };
+
 /** A RangeError says what is wrong in an expression that is none. */
-export function parseCron(text: string): Cron {
+export function parseCron(text: string, sunday: Sunday = 0): Cron {
   const given = text.trim().split(/\s+/);
   if (given.length !== fields.length || given[0] === "") throw new RangeError(countFault(text, given));
-  const [minutes, hours, daysOfMonth, months, daysOfWeek] = fields.map((field, i) =>
-    numbersOf(field, given[i]!),
+  const [minutes, hours, daysOfMonth, months, week] = fields.map((field, i) =>
+    numbersOf(sunday === 1 && i === 4 ? weekFromOne : field, given[i]!),
   ) as [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>];
-  if (daysOfWeek.delete(7)) daysOfWeek.add(0);
+  const daysOfWeek = new Set([...week].map((day) => (day - sunday) % 7));
   const eitherDay = !given[2]!.startsWith("*") && !given[4]!.startsWith("*");
   const earliest = Math.min(...daysOfMonth);
   if (!eitherDay && ![...months].some((month) => earliest <= longestMonths[month - 1]!)) {

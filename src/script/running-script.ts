@@ -2,6 +2,7 @@
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
+import { envNames } from "./config/env-names.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
 import { createPool, type Pool } from "./pool.ts";
@@ -43,7 +44,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
   let bundle: Bundle | undefined;
-  let bundled: { readonly main: string; readonly bundler: Bundler } | undefined;
+  let bundled: { readonly options: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
   let last: Promise<void> = Promise.resolve();
@@ -57,9 +58,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const values = await secrets.values(name);
     const built = await (await bundlerOf(next)).build();
     inputs = built.inputs.filter((input) => !input.includes("/node_modules/"));
-    watch?.files([next.file, ...inputs]);
+    watch?.files([next.file, ...next.watched, ...inputs]);
     await pool.run({
-      script: { ...next, secrets: values },
+      script: { ...next, secrets: { ...values, ...next.devVars } },
       bundle: built,
       location,
       mode,
@@ -75,19 +76,22 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   async function takeSecrets(): Promise<void> {
     if (mode === "dev" || bundle === undefined) return run();
     const values = await secrets.values(name);
-    const bound = [...config.buckets, ...config.kvNamespaces].map(({ binding }) => binding);
-    const taken = [...bound, ...Object.keys(config.vars)];
-    const clash = taken.find((one) => Object.hasOwn(values, one));
+    const clash = envNames(config).find((taken) => Object.hasOwn(values, taken.name));
     if (clash !== undefined) {
-      throw new Error(`The script has something else named "${clash}": delete the secret of that name.`);
+      throw new Error(
+        `The script has ${clash.what} named "${clash.name}" too: delete the secret of that name.`,
+      );
     }
     await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
   }
 
-  async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {
-    if (bundled?.main !== main) {
+  async function bundlerOf({ main, directory, bundling }: ScriptConfig): Promise<Bundler> {
+    if (main === undefined) throw new Error(`Script "${name}" has no main.`);
+    const given = { main, directory, bundling };
+    const options = JSON.stringify(given);
+    if (bundled?.options !== options) {
       await bundled?.bundler.close();
-      bundled = { main, bundler: createBundler({ main, directory }) };
+      bundled = { options, bundler: createBundler(given) };
     }
     return bundled.bundler;
   }
@@ -98,7 +102,9 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     last = last.then(load).then(
       () => log(`Script "${name}" ${why}: loaded anew in ${Date.now() - began} ms.`),
       (error: unknown) => {
-        if (error instanceof BundleError) watch?.foldersOf([config.file, ...inputs, ...error.files]);
+        if (error instanceof BundleError) {
+          watch?.foldersOf([config.file, ...config.watched, ...inputs, ...error.files]);
+        }
         log(`${messageOf(error)}\nScript "${name}" runs on as it was.`);
       },
     );

@@ -16,7 +16,7 @@ export function createSchedules(scripts: readonly RunningScript[], log: (line: s
   const timers = new Map<string, NodeJS.Timeout>();
 
   function wait(id: string, script: RunningScript, cron: string): void {
-    const due = nextRun(parseCron(cron), new Date()).getTime();
+    const due = nextRun(parseCron(cron, script.config.sunday), new Date()).getTime();
     const timer = setTimeout(
       () => {
         if (Date.now() >= due) run(script, cron, due);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { trustedPeers } from "../http/forwarded.ts";
 import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../http/listen.ts";
-import { bindShared } from "../http/shared-listener.ts";
+import { bindShared, type WhenTaken } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
 import type { Watch } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
@@ -29,6 +29,7 @@ export interface ServerOptions {
   readonly openUploads?: number | undefined;
   readonly host: string;
   readonly port: number;
+  readonly whenTaken?: WhenTaken | undefined;
   /** With it the port speaks HTTPS. */
   readonly tls: TlsSource | undefined;
   /** Proxies in front: their addresses and networks. */
@@ -62,6 +63,14 @@ export interface ScriptServer {
   close(): Promise<void>;
 }
 
+/**
+ * The routes that count. The only script of a wrangler file answers every request while it is developed: its routes
+ * name hosts that do not lead to this machine.
+ */
+export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+  return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
+}
+
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
   const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
@@ -82,7 +91,9 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   let entrance: Entrance | undefined;
 
   function onLoaded(): void {
-    find = createRoutes(scripts.map((script) => ({ routes: script.config.routes, target: script })));
+    find = createRoutes(
+      scripts.map((script) => ({ routes: routesFor(script.config, scripts.length, mode), target: script })),
+    );
     schedules.plan();
   }
 
@@ -116,11 +127,11 @@ interface Entrance {
 }
 
 async function openFront(find: Find, options: ServerOptions): Promise<Entrance> {
-  const { host, port, mode, tls, trusted, limits, probe } = options;
+  const { host, port, whenTaken, mode, tls, trusted, limits, probe } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
   const front = await listen(
     (request) => triggered(request, find, mode) ?? route(request),
-    { host, port },
+    { host, port, whenTaken },
     {
       tls,
       limits: shareOf(limits, supervisorShare),

@@ -96,7 +96,7 @@ test("a secret does not take the name of a binding or a variable", async (t) => 
   const shell = await openShell(t);
   await project(shell);
   for (const [name, what] of [
-    ["PHOTOS", "a bucket's binding"],
+    ["PHOTOS", "a bucket binding"],
     ["GREETING", "a variable"],
   ] as const) {
     const told = await shell.fails(1, ["secret", "put", name], { input: "value" });

@@ -14,7 +14,7 @@ export function isConfig({ language }: Block): boolean {
 
 /** What becomes of a configuration in a folder where its script is. */
 export async function readShown(folder: string, block: Block): Promise<ScriptConfig> {
-  await writeFiles(folder, { "src/index.ts": "", "index.js": "" });
+  await writeFiles(folder, { "src/index.ts": "", "index.js": "", "public/index.html": "" });
   const file = join(folder, `store.${block.language}`);
   await writeFile(file, completed(block));
   return readConfig(file);

@@ -7,9 +7,10 @@ import { configNames } from "../../script/config-source.ts";
 import { asScriptName } from "../../script/script-name.ts";
 import { envTypes, typesFile } from "../../script/types-file.ts";
 import type { Command } from "../command.ts";
-import { CommandError } from "../command-error.ts";
+import { CommandError, usageError } from "../command-error.ts";
 import { shown } from "../context.ts";
 import { fileError } from "../failures.ts";
+import { initFrom } from "../init-from.ts";
 import { packageRoot } from "../package-root.ts";
 import { pathArgument } from "../path-argument.ts";
 import { shellWord } from "../shell-word.ts";
@@ -18,12 +19,28 @@ import { type Project, projectFiles } from "../templates/project.ts";
 export const initCommand: Command = {
   name: "init",
   summary: "Make a new project: configuration, script and README",
-  details: "In the folder named, or in this one. Files that are there already are never overwritten.",
-  usage: ["[dir]"],
-  options: {},
-  examples: ["store init photos", "store init"],
+  details:
+    "In the folder named, or in this one. Files that are there already are never overwritten.\n" +
+    "With --from, only a store.toml for the project in that folder, made from its wrangler.toml, .json or .jsonc.",
+  usage: ["[dir]", "--from DIR"],
+  options: {
+    from: {
+      value: "DIR",
+      summary: "a folder with a wrangler file, or that file: write a store.toml beside it",
+    },
+  },
+  examples: ["store init photos", "store init", "store init --from ."],
   async run(invocation) {
-    const { parameters, output, directory } = invocation;
+    const { parameters, output, directory, options } = invocation;
+    const from = options.text("from");
+    if (from !== undefined) {
+      if (parameters.length > 0) {
+        throw usageError("With --from, store.toml is written beside the wrangler file.", [
+          "Leave the folder out: store init --from DIR",
+        ]);
+      }
+      return initFrom(invocation, from);
+    }
     const folder = pathArgument(invocation, { called: "store init", text: parameters[0] ?? "." });
     const project = projectFor(folder);
     const files = projectFiles(project);

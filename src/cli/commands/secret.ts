@@ -1,5 +1,6 @@
 // `store secret …`: the secrets of a script. Values come in by a hidden prompt or stdin, never as an argument,
 // where other users and the shell's history would see them; they never come out again.
+import { envNames } from "../../script/config/env-names.ts";
 import { identifierFault, identifierRule } from "../../script/identifier.ts";
 import { isScriptName, scriptNameRule } from "../../script/script-name.ts";
 import { createSecrets } from "../../script/secrets.ts";
@@ -8,9 +9,10 @@ import { CommandError, usageError } from "../command-error.ts";
 import { withData } from "../context.ts";
 import { askHidden } from "../prompt.ts";
 import { readText } from "../read-text.ts";
-import { scriptConfig } from "../script-config.ts";
+import { environmentOption, scriptConfig } from "../script-config.ts";
 
 const scriptOption: Readonly<Record<string, Option>> = {
+  ...environmentOption,
   script: { value: "NAME", summary: "the script it belongs to; the configuration's unless given" },
 };
 
@@ -104,15 +106,14 @@ function scriptName(invocation: Invocation, newSecret?: string): string {
       throw usageError(`"${given}" cannot be a script's name.`, `Use ${scriptNameRule}.`);
     return given;
   }
-  const { name, buckets, vars } = scriptConfig(invocation);
-  const isBucket = buckets.some(({ binding }) => binding === newSecret);
-  if (newSecret !== undefined && (isBucket || Object.hasOwn(vars, newSecret))) {
-    const what = isBucket ? "a bucket's binding" : "a variable";
-    throw new CommandError(`env.${newSecret} is ${what} in the configuration already.`, {
+  const config = scriptConfig(invocation);
+  const taken = envNames(config).find(({ name }) => name === newSecret);
+  if (taken !== undefined) {
+    throw new CommandError(`env.${newSecret} is ${taken.what} in the configuration already.`, {
       hint: "Give the secret a name of its own.",
     });
   }
-  return name;
+  return config.name;
 }
 
 async function readValue({ output }: Invocation, name: string): Promise<string> {

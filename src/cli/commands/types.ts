@@ -7,7 +7,7 @@ import type { Command, Invocation } from "../command.ts";
 import { CommandError } from "../command-error.ts";
 import { hasData, shown, withData } from "../context.ts";
 import { fileError, systemCode } from "../failures.ts";
-import { scriptConfig } from "../script-config.ts";
+import { environmentOption, scriptConfig } from "../script-config.ts";
 import { storeLocation } from "../store-location.ts";
 
 export const typesCommand: Command = {
@@ -18,6 +18,7 @@ export const typesCommand: Command = {
     "With --check nothing is written: exit code 1 says that the file is out of date.",
   usage: ["[--check] [--secret NAME]..."],
   options: {
+    ...environmentOption,
     check: { summary: "write nothing, only report whether the file is up to date" },
     secret: {
       value: "NAME",

@@ -1,8 +1,10 @@
 // The env that a script's handlers receive: variables, secrets and bindings, by name.
 import { bindBucket } from "../../binding/bind.ts";
+import { isCompatibilityFlag } from "../../binding/compatibility.ts";
 import { bindKvNamespace } from "../../binding/kv-namespace.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
+import { unsupportedBinding } from "./unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
 
@@ -12,13 +14,15 @@ export interface EnvironmentOptions {
 }
 
 export function createEnvironment(
-  { vars, secrets, buckets, kvNamespaces, compatibilityDate, compatibilityFlags }: LoadedScript,
+  { vars, secrets, buckets, kvNamespaces, unsupported, compatibilityDate, ...script }: LoadedScript,
   { engine, presign }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
+  const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
   }
   for (const { binding, namespace } of kvNamespaces) env[binding] = bindKvNamespace(engine.kv, namespace);
+  for (const { binding, kind } of unsupported) env[binding] = unsupportedBinding(binding, kind);
   return env;
 }

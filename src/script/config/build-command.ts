@@ -1,0 +1,24 @@
+// The command with which a project of a wrangler file builds its script before it is run.
+import { dirname, resolve } from "node:path";
+import { isTable } from "../config-fields.ts";
+import { kindOf, readSource } from "../config-source.ts";
+import { selectEnvironment } from "./environments.ts";
+import { ownWranglerKeys } from "./wrangler-keys.ts";
+
+export interface BuildCommand {
+  readonly command: string;
+  /** Absolute. */
+  readonly directory: string;
+}
+
+/** Whether the rest of the file is in order does not matter here. */
+export function readBuildCommand(file: string, environment: string | undefined): BuildCommand | undefined {
+  if (kindOf(file) !== "wrangler") return undefined;
+  const { value } = selectEnvironment(readSource(file), environment, (key) => ownWranglerKeys.includes(key));
+  const build = isTable(value) ? value.build : undefined;
+  if (!isTable(build) || typeof build.command !== "string" || build.command.trim() === "") return undefined;
+  return {
+    command: build.command,
+    directory: resolve(dirname(file), typeof build.cwd === "string" ? build.cwd : "."),
+  };
+}

@@ -1,0 +1,98 @@
+// Static files beside a script, or without one: the table `assets`.
+import { statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import type { AssetsOptions } from "../bindings.ts";
+import { checkBinding } from "../config-check.ts";
+import type { Fields, Table } from "../config-fields.ts";
+import type { ConfigPath } from "../config-places.ts";
+import { nearest } from "../nearest.ts";
+
+const notFoundChoices = ["none", "404-page", "single-page-application"] as const;
+const htmlChoices = ["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash", "none"] as const;
+
+export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefined {
+  const line = fields.line("directory", "./public");
+  const example = fields.source.format === "toml" ? `\n    [assets]\n    ${line}` : `"assets": { ${line} }`;
+  const assets = fields.table(["assets"], top.assets, example);
+  if (assets === undefined) return undefined;
+  return {
+    directory: checkDirectory(fields, assets, line),
+    binding: assets.binding === undefined ? undefined : checkOwnBinding(fields, top, assets.binding),
+    notFoundHandling: choice(fields, assets, "not_found_handling", notFoundChoices),
+    htmlHandling: choice(fields, assets, "html_handling", htmlChoices),
+    runWorkerFirst: checkRunFirst(fields, assets.run_worker_first),
+  };
+}
+
+function checkDirectory(fields: Fields, assets: Table, line: string): string {
+  const path = ["assets", "directory"];
+  if (assets.directory === undefined) fields.missing(path, `Add the folder of the files: ${line}`);
+  const written = fields.string(path, assets.directory, line);
+  if (written === undefined) return "";
+  const directory = resolve(dirname(fields.source.file), written);
+  const stats = statSync(directory, { throwIfNoEntry: false });
+  if (written === "" || stats?.isDirectory() !== true) {
+    const why =
+      written === ""
+        ? "The path of the folder is empty."
+        : stats === undefined
+          ? `There is no folder ${JSON.stringify(written)}.`
+          : `${JSON.stringify(written)} is not a folder.`;
+    const where = `The path begins at the folder of ${basename(fields.source.file)}; looked for ${directory}`;
+    const build = "If a build makes it, run that build first, for example: npm run build";
+    fields.tell(path, { message: why, hint: `${where}\n${build}` });
+  }
+  return directory;
+}
+
+function checkOwnBinding(fields: Fields, top: Table, value: unknown): string {
+  const path = ["assets", "binding"];
+  if (top.main === undefined) {
+    fields.tell(path, {
+      message: "Assets that are served without a script have no binding.",
+      hint: "Remove it, or name the script with main.",
+    });
+  }
+  return checkBinding(fields, path, value, "ASSETS");
+}
+
+/** The first choice is the default. */
+function choice<T extends string>(fields: Fields, assets: Table, key: string, choices: readonly T[]): T {
+  const path = ["assets", key];
+  const text = fields.string(path, assets[key], fields.line(key, choices[0]!));
+  const found = choices.find((one) => one === text);
+  if (text !== undefined && found === undefined) {
+    const near = nearest(text, choices);
+    fields.tell(path, {
+      message: `"${key}" cannot be ${JSON.stringify(text)}${near === undefined ? "." : `: did you mean ${near}?`}`,
+      hint: `It is one of: ${choices.join(", ")}`,
+    });
+  }
+  return found ?? choices[0]!;
+}
+
+function checkRunFirst(fields: Fields, value: unknown): boolean | readonly string[] {
+  const path = ["assets", "run_worker_first"];
+  if (value === undefined || typeof value === "boolean") return value ?? false;
+  const example = fields.line("run_worker_first", ["/api/*"]);
+  if (!Array.isArray(value)) {
+    const message = '"assets.run_worker_first" must be true, false or a list of paths.';
+    fields.tell(path, { message, hint: `Write: ${example}` });
+    return false;
+  }
+  return fields.list(path, value, example).flatMap((element) => checkPattern(fields, element, example));
+}
+
+function checkPattern(
+  fields: Fields,
+  { path, value }: { readonly path: ConfigPath; readonly value: unknown },
+  example: string,
+): string[] {
+  const pattern = fields.string(path, value, example);
+  if (pattern === undefined) return [];
+  if (!/^!?\//.test(pattern)) {
+    const hint = `Write: "/${pattern.replace(/^!/, "")}", or "!/${pattern.replace(/^!/, "")}" for an exception`;
+    fields.tell(path, { message: `The path ${JSON.stringify(pattern)} does not begin with a slash.`, hint });
+  }
+  return [pattern];
+}

@@ -1,0 +1,47 @@
+// When the scheduled handler runs: the table `triggers`.
+import { parsing, strings } from "../config-check.ts";
+import type { Fields, Table } from "../config-fields.ts";
+import { parseCron, type Sunday } from "../cron.ts";
+
+export interface Triggers {
+  readonly crons: readonly string[];
+  readonly sunday: Sunday;
+  readonly notes: readonly string[];
+}
+
+export interface TriggerOptions {
+  /** Whether expressions that cannot be used are left out with a note instead of being reported. */
+  readonly isLenient: boolean;
+}
+
+export function checkTriggers(fields: Fields, top: Table, { isLenient }: TriggerOptions): Triggers {
+  const { source, line } = fields;
+  const cronsLine = line("crons", ["*/5 * * * *"]);
+  const example =
+    source.format === "toml" ? `\n    [triggers]\n    ${cronsLine}` : `"triggers": { ${cronsLine} }`;
+  const triggers = fields.table(["triggers"], top.triggers, example);
+  // In wrangler files the week begins with 1, and in crontab with 0.
+  const sunday = source.kind === "wrangler" ? 1 : 0;
+  const parse = (text: string) => parseCron(text, sunday);
+  const check = parsing(fields, parse, 'For example, every five minutes: "*/5 * * * *"');
+  const leftOut: string[] = [];
+  const crons = strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, (text, element) => {
+    if (isLenient && !parses(text, parse)) leftOut.push(text);
+    else check(text, element);
+  });
+  const names = leftOut.map((text) => JSON.stringify(text)).join(", ");
+  return {
+    crons: crons.filter((cron) => !leftOut.includes(cron)),
+    sunday,
+    notes: leftOut.length === 0 ? [] : [`These schedules are not supported and are left out: ${names}.`],
+  };
+}
+
+function parses(text: string, parse: (text: string) => unknown): boolean {
+  try {
+    parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

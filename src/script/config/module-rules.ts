@@ -1,0 +1,49 @@
+// Files that a script imports as text, bytes or WebAssembly because a rule of the configuration says so.
+import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
+import type { Plugin } from "esbuild";
+import type { ModuleRule } from "./check-bundling.ts";
+
+/** Rules for code change nothing: imports of code are bundled anyway. The first rule that matches a file counts. */
+export function moduleRules(rules: readonly ModuleRule[], directory: string): Plugin {
+  const patterns = rules.map(({ type, globs }) => ({ type, matches: globs.map(globPattern) }));
+  return {
+    name: "module-rules",
+    setup(build) {
+      build.onLoad({ filter: /.*/, namespace: "file" }, async ({ path }) => {
+        const name = relative(directory, path);
+        const rule = patterns.find(({ matches }) => matches.some((pattern) => pattern.test(name)));
+        if (rule === undefined || rule.type === "ESModule" || rule.type === "CommonJS") return undefined;
+        const bytes = await readFile(path);
+        if (rule.type === "Text") return { contents: bytes, loader: "text" };
+        const encoded = `Buffer.from("${bytes.toString("base64")}", "base64")`;
+        const value =
+          rule.type === "CompiledWasm"
+            ? `new WebAssembly.Module(${encoded})`
+            : `Uint8Array.from(${encoded}).buffer`;
+        return { contents: `export default ${value};`, loader: "js" };
+      });
+    },
+  };
+}
+
+/** `**` stands for any folders, `*` for a part of a name, `?` for one character, `{a,b}` for either. */
+export function globPattern(glob: string): RegExp {
+  const bare = glob.replace(/^\.\//, "");
+  const text = bare.replace(/\*\*\/|\*\*|\*|\?|\{[^}]*\}|[^\w/-]/g, (token) => {
+    if (token === "**/") return "(?:.*/)?";
+    if (token === "**") return ".*";
+    if (token === "*") return "[^/]*";
+    if (token === "?") return "[^/]";
+    if (token.startsWith("{") && token.endsWith("}")) {
+      return `(?:${token.slice(1, -1).split(",").map(escaped).join("|")})`;
+    }
+    return escaped(token);
+  });
+  // A glob without a folder is for files in every folder.
+  return new RegExp(`^${bare.includes("/") ? "" : "(?:.*/)?"}${text}$`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w]/g, "\\$&");
+}
