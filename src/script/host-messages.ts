@@ -13,6 +13,8 @@ export interface LoadedScript extends ScriptBindings {
   readonly name: string;
   /** The bundled module. */
   readonly bundle: string;
+  /** A service worker adds listeners and exports no handlers. */
+  readonly format: BundleFormat;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
@@ -24,6 +26,8 @@ export interface ScriptPresigner {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
+
+export type BundleFormat = "module" | "service-worker";
 
 export type Mode = "dev" | "serve";
 

@@ -1,9 +1,11 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
+import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
+import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
+import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import type { ScriptConfig } from "./config.ts";
-import type { NotificationMessage, Notified } from "./host-messages.ts";
+import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
 import type { ServerOptions } from "./server.ts";
@@ -43,7 +45,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
   let bundle: Bundle | undefined;
-  let bundled: { readonly main: string; readonly bundler: Bundler } | undefined;
+  let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
   let last: Promise<void> = Promise.resolve();
@@ -83,10 +85,12 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
   }
 
-  async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {
-    if (bundled?.main !== main) {
+  async function bundlerOf(next: ScriptConfig): Promise<Bundler> {
+    const wanted = bundlerOptions(next, mode);
+    const key = JSON.stringify(wanted);
+    if (bundled?.key !== key) {
       await bundled?.bundler.close();
-      bundled = { main, bundler: createBundler({ main, directory }) };
+      bundled = { key, bundler: createBundler(wanted) };
     }
     return bundled.bundler;
   }
@@ -156,6 +160,17 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       await pool.close();
       await bundled?.bundler.close();
     },
+  };
+}
+
+function bundlerOptions(config: ScriptConfig, mode: Mode): BundlerOptions {
+  const { main, directory, file } = config;
+  return {
+    main,
+    directory,
+    packages: basename(file).startsWith("wrangler.") ? "workers" : "node",
+    nodeEnv: mode === "dev" ? "development" : "production",
+    timers: runtimeBehaviour(config).timers,
   };
 }
 

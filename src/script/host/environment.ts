@@ -1,5 +1,6 @@
 // The env that a script's handlers receive: variables, secrets and bindings, by name.
 import { bindBucket } from "../../binding/bind.ts";
+import { compatibilityFlags as bucketFlags } from "../../binding/compatibility.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
 
@@ -15,8 +16,11 @@ export function createEnvironment(
   { engine, presign }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
+  // Other flags are about the runtime.
+  const flags = bucketFlags.filter((flag) => compatibilityFlags.includes(flag));
   for (const { binding, bucketName } of buckets) {
-    env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
+    const options = { compatibilityDate, compatibilityFlags: flags, presign };
+    env[binding] = bindBucket(engine, bucketName, options);
   }
   return env;
 }
