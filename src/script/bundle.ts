@@ -80,8 +80,9 @@ export function createBundler(options: BundlerOptions): Bundler {
         const { outputFiles, metafile } = await (await build).rebuild();
         const { contents } = outputFiles!.find(({ path }) => path.endsWith(".js"))!;
         const inputs = Object.keys(metafile!.inputs).filter(isFileInput);
-        const format = formatOf(metafile!);
-        const isSloppy = format === "service-worker" && isScript(metafile!, relative(directory, main));
+        const entry = relative(directory, main);
+        const format = formatOf(metafile!, entry, contents);
+        const isSloppy = format === "service-worker" && isScript(metafile!, entry);
         return {
           inputs: inputs.map((input) => join(directory, input)),
           format,
@@ -106,17 +107,18 @@ async function place(name: string, contents: Uint8Array): Promise<PlacedBundle> 
   return { file, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** A script without a default export can only have listeners. */
-function formatOf({ outputs }: Metafile): BundleFormat {
-  const entry = Object.values(outputs).find(({ entryPoint }) => entryPoint !== undefined);
+/** A script without a default export can only have listeners, and esbuild gives every CommonJS file one. */
+function formatOf(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
+  const hasListeners = () => Buffer.from(contents).includes("addEventListener(");
+  if (metafile.inputs[main]?.format === "cjs" && hasListeners()) return "service-worker";
+  const entry = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
   return entry?.exports.includes("default") === false ? "service-worker" : "module";
 }
 
 /** Whether it has no import and no export: older scripts rely on the sloppy mode, which modules do not have. */
 function isScript({ inputs, outputs }: Metafile, main: string): boolean {
-  const isModule = inputs[main]?.format === "esm";
   const imports = Object.values(outputs).flatMap((output) => output.imports);
-  return !isModule && !imports.some(({ kind }) => kind === "import-statement");
+  return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");
 }
 
 /** Packages in CommonJS call require for Node's own modules. */
