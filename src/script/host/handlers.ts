@@ -3,10 +3,8 @@ import type { ScriptEvents } from "../globals/events.ts";
 import type { ScriptContext, ScriptHandlers } from "../host.ts";
 import { WorkerEntrypoint } from "./entrypoints.ts";
 import type { Environment } from "./environment.ts";
+import { HandlersFault } from "./handlers-fault.ts";
 import { listenerHandlers } from "./service-worker.ts";
-
-/** A fault of the script that has no position in its code. */
-export class HandlersFault extends TypeError {}
 
 export const handlerNames = ["fetch", "scheduled", "notification"] as const;
 type HandlerName = (typeof handlerNames)[number];

@@ -4,12 +4,13 @@ import { define } from "../globals/define.ts";
 import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
 import type { ScriptContext, ScriptHandlers } from "../host.ts";
 import type { Environment } from "./environment.ts";
+import { HandlersFault } from "./handlers-fault.ts";
 
 /** Before the script is imported: its top level may use them. */
 export function defineBindings(env: Environment): void {
   const clash = Object.keys(env).find((name) => name in globalThis);
   if (clash !== undefined) {
-    throw new TypeError(
+    throw new HandlersFault(
       `The script uses addEventListener, so that its bindings are globals, and "${clash}" is a global already: ` +
         "rename the binding, or export the handlers: export default { fetch() {} }",
     );
