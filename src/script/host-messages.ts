@@ -11,6 +11,8 @@ import type { ScriptBindings } from "./bindings.ts";
 /** All a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
   readonly name: string;
+  /** Its configuration. */
+  readonly file: string;
   /** The bundled module. */
   readonly bundle: string;
   /** A service worker adds listeners and exports no handlers. */

@@ -11,6 +11,7 @@ import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
 import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import { PromiseRejectionEvent } from "./globals/event-classes.ts";
+import { installNavigator } from "./globals/navigator.ts";
 import { installGlobals } from "./globals.ts";
 import { createEnvironment, type Environment } from "./host/environment.ts";
 import { findHandlers, handlerNames } from "./host/handlers.ts";
@@ -107,7 +108,9 @@ async function loadHandlers(
   waitUntil: (promise: Promise<unknown>) => void,
 ): Promise<ScriptHandlers> {
   installPlatformValues({ env, waitUntil });
-  if (runtimeBehaviour(script).populatesProcessEnv) fillProcessEnv(script);
+  const { platform, populatesProcessEnv } = runtimeBehaviour(script);
+  if (platform === "workers") installNavigator("Cloudflare-Workers");
+  if (populatesProcessEnv) fillProcessEnv(script);
   const isServiceWorker = script.format === "service-worker";
   if (isServiceWorker) defineBindings(env);
   const module = (await import(pathToFileURL(script.bundle).href)) as { default?: unknown };

@@ -1,6 +1,5 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
-import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { runtimeBehaviour } from "./config/runtime-flags.ts";
@@ -164,13 +163,14 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
 }
 
 function bundlerOptions(config: ScriptConfig, mode: Mode): BundlerOptions {
-  const { main, directory, file } = config;
+  const { main, directory } = config;
+  const { platform, timers } = runtimeBehaviour(config);
   return {
     main,
     directory,
-    packages: basename(file).startsWith("wrangler.") ? "workers" : "node",
+    packages: platform === "workers" ? "workers" : "node",
     nodeEnv: mode === "dev" ? "development" : "production",
-    timers: runtimeBehaviour(config).timers,
+    timers,
   };
 }
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runtimeBehaviour } from "../../src/script/config/runtime-flags.ts";
 
-const node = { populatesProcessEnv: true, timers: "objects" };
-const plain = { populatesProcessEnv: false, timers: "numbers" };
+const node = { platform: "store", populatesProcessEnv: true, timers: "objects" };
+const plain = { platform: "store", populatesProcessEnv: false, timers: "numbers" };
 
 const cases: readonly [date: string, flags: readonly string[], expected: object][] = [
   ["2026-08-03", [], plain],
@@ -20,6 +20,18 @@ const cases: readonly [date: string, flags: readonly string[], expected: object]
 
 for (const [compatibilityDate, compatibilityFlags, expected] of cases) {
   test(`${compatibilityDate} with ${compatibilityFlags.join(" and ") || "no flag"}`, () => {
-    assert.deepEqual(runtimeBehaviour({ compatibilityDate, compatibilityFlags }), expected);
+    assert.deepEqual(
+      runtimeBehaviour({ file: "/a/store.toml", compatibilityDate, compatibilityFlags }),
+      expected,
+    );
   });
 }
+
+test("a project with a wrangler file is written for workers", () => {
+  const behaviour = (file: string) =>
+    runtimeBehaviour({ file, compatibilityDate: "2026-11-01", compatibilityFlags: [] });
+  assert.equal(behaviour("/wrangler/store.json").platform, "store");
+  for (const type of ["toml", "json", "jsonc"]) {
+    assert.equal(behaviour(`/a/wrangler.${type}`).platform, "workers");
+  }
+});

@@ -193,13 +193,13 @@ test("other modules of the platform can be imported, and say what is missing whe
       import { NonRetryableError } from "cloudflare:workflows";
       import { SELF, createExecutionContext } from "cloudflare:test";
       export default {
-        connect: () => connect("localhost:1"), email: () => new EmailMessage("a", "b", "c"),
+        connect, email: () => new EmailMessage("a", "b", "c"),
         http: () => httpServerHandler({ port: 1 }), self: () => SELF.fetch("/"),
         context: () => createExecutionContext(), error: new NonRetryableError("final"),
       };`,
   });
   const found = (await run(built)) as Record<string, () => unknown> & { error: Error };
-  assert.throws(found.connect!, /Store does not have TCP sockets of cloudflare:sockets\. Use node:net/);
+  assert.throws(found.connect!, /connect takes an address like "db\.example\.com:5432"/);
   assert.throws(found.email!, /Store does not have email/);
   assert.throws(found.http!, /Store does not have httpServerHandler/);
   assert.throws(found.self!, /cloudflare:test \(SELF\)/);

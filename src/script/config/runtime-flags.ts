@@ -1,5 +1,6 @@
 // Compatibility flags that change a script's runtime, and the dates from which they apply by default. Names and dates
 // are those of the platform that scripts are written for.
+import { basename } from "node:path";
 
 export const runtimeFlags = [
   "nodejs_compat",
@@ -13,6 +14,8 @@ export const runtimeFlags = [
 export type RuntimeFlag = (typeof runtimeFlags)[number];
 
 export interface RuntimeBehaviour {
+  /** Which builds of packages are taken, and what navigator.userAgent says: scripts and packages look at it. */
+  readonly platform: "store" | "workers";
   /** Variables and secrets are in the environment of the process too. */
   readonly populatesProcessEnv: boolean;
   /** Whether setTimeout and setInterval return numbers or the Timeout objects of Node. */
@@ -22,11 +25,14 @@ export interface RuntimeBehaviour {
 const nodeCompatSince = "2026-08-04";
 
 export interface RuntimeCompatibility {
+  /** The configuration: a project with a wrangler file is written for that platform. */
+  readonly file: string;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
 }
 
 export function runtimeBehaviour({
+  file,
   compatibilityDate,
   compatibilityFlags,
 }: RuntimeCompatibility): RuntimeBehaviour {
@@ -38,6 +44,7 @@ export function runtimeBehaviour({
   const hasNodeTimers =
     has("enable_nodejs_global_timers") || (isNodeCompatible && !has("no_nodejs_global_timers"));
   return {
+    platform: basename(file).startsWith("wrangler.") ? "workers" : "store",
     populatesProcessEnv:
       has("nodejs_compat_populate_process_env") ||
       (isNodeCompatible && !has("nodejs_compat_do_not_populate_process_env")),

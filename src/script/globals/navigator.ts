@@ -1,10 +1,21 @@
 // The navigator of the global scope.
 import { availableParallelism } from "node:os";
 import { scriptFetch } from "../fetch-outbound.ts";
+import { define } from "./define.ts";
+
+export function installNavigator(userAgent: string): void {
+  define(globalThis, { navigator: new Navigator(userAgent), Navigator });
+}
 
 export class Navigator {
+  readonly #userAgent: string;
+
+  constructor(userAgent: string) {
+    this.#userAgent = userAgent;
+  }
+
   get userAgent(): string {
-    return "Store";
+    return this.#userAgent;
   }
 
   get hardwareConcurrency(): number {

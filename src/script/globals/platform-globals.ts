@@ -10,7 +10,7 @@ import {
   type ScriptEvents,
 } from "./events.ts";
 import { installMissingMethods } from "./missing-methods.ts";
-import { Navigator } from "./navigator.ts";
+import { installNavigator } from "./navigator.ts";
 import { Scheduler } from "./scheduler.ts";
 import { installNumberTimers } from "./timers.ts";
 
@@ -21,8 +21,7 @@ export function installPlatformGlobals(): ScriptEvents {
     ...events.scope,
     self: globalThis,
     scheduler: new Scheduler(),
-    navigator: new Navigator(),
-    ...{ Scheduler, Navigator, ExtendableEvent, FetchEvent, ScheduledEvent, WebSocketPair },
+    ...{ Scheduler, ExtendableEvent, FetchEvent, ScheduledEvent, WebSocketPair },
     reportError(error: unknown) {
       const message = error instanceof Error ? error.message : String(error);
       const event = new ErrorEvent("error", { error, message, cancelable: true });
@@ -31,6 +30,7 @@ export function installPlatformGlobals(): ScriptEvents {
   });
   defineMissing(globalThis, { CloseEvent, ErrorEvent, PromiseRejectionEvent });
   if (!("URLPattern" in globalThis)) defineLazily(globalThis, "URLPattern", loadUrlPattern);
+  installNavigator("Store");
   installMissingMethods();
   installNumberTimers();
   return events;

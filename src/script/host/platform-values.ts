@@ -11,6 +11,7 @@ import {
 } from "./entrypoints.ts";
 import type { Environment } from "./environment.ts";
 import { type PlatformModule, platformExports, platformValues } from "./platform-exports.ts";
+import { connect } from "./socket.ts";
 
 type Values<Name extends PlatformModule> = Readonly<Record<(typeof platformExports)[Name][number], unknown>>;
 
@@ -23,9 +24,7 @@ export interface PlatformOptions {
 export function installPlatformValues(options: PlatformOptions): void {
   const values: { readonly [Name in PlatformModule]: Values<Name> } = {
     "cloudflare:workers": workers(options),
-    "cloudflare:sockets": {
-      connect: unsupportedFunction("TCP sockets of cloudflare:sockets", "Use node:net or node:tls."),
-    },
+    "cloudflare:sockets": { connect },
     "cloudflare:email": { EmailMessage: unsupportedClass("EmailMessage", "email (EmailMessage)") },
     "cloudflare:node": {
       httpServerHandler: unsupportedFunction("httpServerHandler", "Export a fetch handler."),
