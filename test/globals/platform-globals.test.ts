@@ -58,6 +58,23 @@ test("events of any type can be listened for, dispatched and removed", () => {
   assert.throws(() => scope.addEventListener("fetch", 1), /takes a function or an object with a handleEvent/);
 });
 
+test("listeners for fetch can be added once, until a signal, and not twice", () => {
+  const seen: string[] = [];
+  const abort = new AbortController();
+  const twice = () => seen.push("kept");
+  scope.addEventListener("fetch", () => seen.push("once"), { once: true });
+  scope.addEventListener("fetch", () => seen.push("until"), { signal: abort.signal });
+  scope.addEventListener("fetch", twice);
+  scope.addEventListener("fetch", twice);
+  scope.dispatchEvent(new Event("fetch"));
+  abort.abort();
+  scope.addEventListener("fetch", () => seen.push("never"), { signal: abort.signal });
+  scope.dispatchEvent(new Event("fetch"));
+  scope.removeEventListener("fetch", twice);
+  scope.dispatchEvent(new Event("fetch"));
+  assert.deepEqual(seen, ["once", "until", "kept", "kept"]);
+});
+
 test("reportError reaches the error listeners", () => {
   const seen: unknown[] = [];
   const listener = (event: ErrorEvent) => {

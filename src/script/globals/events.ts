@@ -104,7 +104,7 @@ export function createScriptEvents(): ScriptEvents {
         if (listeners === undefined) {
           others.addEventListener(type, listener as never, options as never);
         } else if (listener !== null && listener !== undefined && !listeners.has(listener)) {
-          listeners.set(listener, callable(listener));
+          add(listeners, listener, options);
         }
       },
       removeEventListener(type, listener, options) {
@@ -121,6 +121,19 @@ export function createScriptEvents(): ScriptEvents {
     },
     listeners: (type) => [...handled[type].values()],
   };
+}
+
+function add(listeners: Map<unknown, Listener>, listener: unknown, options: unknown): void {
+  const { once, signal } = Object(options) as { once?: boolean; signal?: AbortSignal };
+  if (signal?.aborted) return;
+  const call = callable(listener);
+  const remove = () => listeners.delete(listener);
+  signal?.addEventListener("abort", remove, { once: true });
+  function callOnce(event: Event): unknown {
+    remove();
+    return call(event);
+  }
+  listeners.set(listener, once ? callOnce : call);
 }
 
 function callable(listener: unknown): Listener {
