@@ -25,6 +25,7 @@ import { s3 } from "./sections/s3.ts";
 import { scripts } from "./sections/scripts.ts";
 import { sizes } from "./sections/sizes.ts";
 import { small } from "./sections/small.ts";
+import { start } from "./sections/start.ts";
 import { writers } from "./sections/writers.ts";
 import { number, renderTable } from "./table.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -44,7 +45,7 @@ const sections: readonly Section[] = [
 ];
 
 /** Only when they are asked for: they start servers of others, a database, and Ceph where it is installed. */
-const asked: readonly Section[] = [metrics, connections, kv, peers, growth, cluster, clusterModel];
+const asked: readonly Section[] = [start, metrics, connections, kv, peers, growth, cluster, clusterModel];
 
 const full: Pace = { rounds: 5, seconds: 1, lanes: [1, 16, 128], bytes: 1024 * MiB };
 const quick: Pace = { rounds: 3, seconds: 0.1, lanes: [1, 16], bytes: 128 * MiB };

@@ -152,7 +152,7 @@ const rows: readonly Row[] = [
   },
   {
     what: "an unknown flag",
-    text: `${least}compatibility_flags = [\n  "nodejs_compat",\n]\n`,
+    text: `${least}compatibility_flags = [\n  "python_workers",\n]\n`,
     at: "5:3",
     says: ["The flags are: store_list_honor_include, store_delimited_prefixes_keep_delimiter"],
   },

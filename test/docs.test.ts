@@ -8,6 +8,7 @@ import { type TestContext, test } from "node:test";
 import { compatibilityFlags } from "../src/binding/compatibility.ts";
 import { reasonTable } from "../src/model/errors.ts";
 import { limits } from "../src/model/limits.ts";
+import { runtimeFlags } from "../src/script/config/runtime-flags.ts";
 import { knownKeys } from "../src/script/config-fields.ts";
 import { root, shellIn } from "./cli/store.ts";
 import { programOf, scriptConfigOf, scriptOf } from "./docs/code.ts";
@@ -114,7 +115,7 @@ test("the configuration's page has every key there is, and every compatibility f
   assert.deepEqual(namesUnder("Buckets"), knownKeys.store_buckets);
   assert.deepEqual(namesUnder("Key-value namespaces"), knownKeys.kv_namespaces);
   assert.deepEqual(namesUnder("Assets"), knownKeys.assets);
-  assert.deepEqual(namesUnder("Compatibility"), compatibilityFlags);
+  assert.deepEqual(namesUnder("Compatibility"), [...compatibilityFlags, ...runtimeFlags]);
 });
 
 test("a configuration that is wrong ends store dev with the words of the page", async (t) => {

@@ -1,9 +1,10 @@
 // The rules of a configuration: what each key may hold, and what to write where it holds something else.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { compatibilityFlags, compatibilityOf } from "../binding/compatibility.ts";
+import { compatibilityFlags as bucketFlags, compatibilityOf } from "../binding/compatibility.ts";
 import { checkBucketName } from "../model/bucket.ts";
 import type { BucketBinding } from "./bindings.ts";
+import { runtimeFlags } from "./config/runtime-flags.ts";
 import type { Element, Fields, Table } from "./config-fields.ts";
 import type { ConfigPath } from "./config-places.ts";
 import { asIdentifier, identifierFault, identifierRule } from "./identifier.ts";
@@ -106,8 +107,10 @@ function writtenDate({ source }: Fields, path: ConfigPath, value: unknown): unkn
   return source.text.slice(start, end);
 }
 
+const compatibilityFlags = [...bucketFlags, ...runtimeFlags];
+
 export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
-  const example = fields.line("compatibility_flags", [compatibilityFlags[0]]);
+  const example = fields.line("compatibility_flags", [bucketFlags[0]]);
   const isForeign = fields.source.kind === "wrangler";
   return strings(fields, ["compatibility_flags"], top.compatibility_flags, example, (flag, { path }) => {
     if (isForeign || compatibilityFlags.some((known) => known === flag)) return;

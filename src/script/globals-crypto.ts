@@ -63,6 +63,21 @@ function hashFor(algorithm: string | { readonly name: string }): string {
   );
 }
 
+/** The digest of the standard, and MD5 with it. */
+export function createDigest(subtle: typeof globalThis.crypto.subtle) {
+  const standard = subtle.digest.bind(subtle) as (algorithm: unknown, data: unknown) => Promise<ArrayBuffer>;
+  return async function digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
+    const named = typeof algorithm === "object" && algorithm !== null ? algorithm : { name: algorithm };
+    const { name } = named as { readonly name?: unknown };
+    if (String(name).toUpperCase() !== "MD5") return standard(algorithm, data);
+    const bytes = bytesOf(data);
+    if (bytes === undefined) {
+      throw new TypeError(`digest takes an ArrayBuffer or a view of one, not a ${typeof data}.`);
+    }
+    return new Uint8Array(createHash("md5").update(bytes).digest()).buffer;
+  };
+}
+
 export function timingSafeEqual(a: unknown, b: unknown): boolean {
   const [left, right] = [bytesOf(a), bytesOf(b)];
   if (left === undefined || right === undefined) {

@@ -6,7 +6,10 @@ import { ScriptHeaders } from "./fetch-headers.ts";
 import { scriptFetch } from "./fetch-outbound.ts";
 import { ScriptRequest } from "./fetch-request.ts";
 import { ScriptResponse } from "./fetch-response.ts";
-import { DigestStream, timingSafeEqual } from "./globals-crypto.ts";
+import { define } from "./globals/define.ts";
+import type { ScriptEvents } from "./globals/events.ts";
+import { installPlatformGlobals } from "./globals/platform-globals.ts";
+import { createDigest, DigestStream, timingSafeEqual } from "./globals-crypto.ts";
 import { IdentityTransformStream } from "./globals-streams.ts";
 import { HTMLRewriter } from "./html-rewriter.ts";
 
@@ -19,7 +22,11 @@ export interface GlobalsOptions {
 
 const defaultCacheBytes = 64 * 1024 * 1024;
 
-export function installGlobals({ cacheBytes = defaultCacheBytes, now = Date.now }: GlobalsOptions): void {
+/** Returns the events whose listeners the script adds. */
+export function installGlobals({
+  cacheBytes = defaultCacheBytes,
+  now = Date.now,
+}: GlobalsOptions): ScriptEvents {
   define(globalThis, {
     Headers: ScriptHeaders,
     Request: ScriptRequest,
@@ -33,15 +40,9 @@ export function installGlobals({ cacheBytes = defaultCacheBytes, now = Date.now 
     Cache: ScriptCache,
     CacheStorage: ScriptCacheStorage,
     caches: createCaches(cacheBytes, now),
-    navigator: Object.freeze({ userAgent: "Store" }),
   });
   define(globalThis.crypto, { DigestStream });
-  define(globalThis.crypto.subtle, { timingSafeEqual });
-}
-
-/** As built-ins are: not enumerable, and free to be replaced by a script. */
-function define(target: object, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values)) {
-    Object.defineProperty(target, name, { value, writable: true, configurable: true, enumerable: false });
-  }
+  const { subtle } = globalThis.crypto;
+  define(subtle, { timingSafeEqual, digest: createDigest(subtle) });
+  return installPlatformGlobals();
 }

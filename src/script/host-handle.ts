@@ -84,6 +84,11 @@ interface Run {
 /** Half of the default: a nursery that has grown in a burst is kept. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
+/** Node 20 has WebSocket and EventSource only with these; later versions may not know them any more. */
+const clientFlags = ["--experimental-websocket", "--experimental-eventsource"].filter((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag),
+);
+
 const program = fileURLToPath(new URL("./host-process.js", import.meta.url));
 
 export function startHost(options: HostOptions): WarmHost {
@@ -103,7 +108,12 @@ export function startHost(options: HostOptions): WarmHost {
   const child: Child<ToHost> = startChild<FromHost, ToHost>({
     title: () => (script === "" ? "A process for scripts" : `The process of script "${script}"`),
     program,
-    nodeOptions: ["--enable-source-maps", `--max-old-space-size=${heapMegabytes}`, ...memoryFlags],
+    nodeOptions: [
+      "--enable-source-maps",
+      `--max-old-space-size=${heapMegabytes}`,
+      ...memoryFlags,
+      ...clientFlags,
+    ],
     environment: scriptEnvironment(options.environment),
     listener: options.listener?.handle,
     parse: parseFromHost,

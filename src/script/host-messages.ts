@@ -7,12 +7,17 @@ import type { Location } from "../model/location.ts";
 import { isCount, isFields, isListOf, isText } from "../model/shape.ts";
 import type { StoreNotification } from "../types.ts";
 import type { ScriptBindings } from "./bindings.ts";
+import type { ConfigKind } from "./config-source.ts";
 
 /** All a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
   readonly name: string;
+  /** Whose configuration it has. */
+  readonly kind: ConfigKind;
   /** The bundled module. */
   readonly bundle: string;
+  /** A service worker adds listeners and exports no handlers. */
+  readonly format: BundleFormat;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;
@@ -24,6 +29,8 @@ export interface ScriptPresigner {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
 }
+
+export type BundleFormat = "module" | "service-worker";
 
 export type Mode = "dev" | "serve";
 

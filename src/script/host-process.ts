@@ -9,8 +9,17 @@ import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { createObserver, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
+import { runtimeBehaviour } from "./config/runtime-flags.ts";
+import { PromiseRejectionEvent } from "./globals/event-classes.ts";
+import { installNavigator } from "./globals/navigator.ts";
 import { installGlobals } from "./globals.ts";
-import { createEnvironment } from "./host/environment.ts";
+import { createEnvironment, type Environment } from "./host/environment.ts";
+import { findHandlers, handlerNames } from "./host/handlers.ts";
+import { HandlersFault } from "./host/handlers-fault.ts";
+import { createPendingWork } from "./host/pending-work.ts";
+import { installPlatformValues } from "./host/platform-values.ts";
+import { fillProcessEnv } from "./host/process-env.ts";
+import { defineBindings } from "./host/service-worker.ts";
 import { createHost, type Host, type ScriptHandlers } from "./host.ts";
 import {
   beatMilliseconds,
@@ -58,17 +67,21 @@ async function load({
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
   const env = createEnvironment(script, { engine, presign });
-  const handlers = await loadHandlers(script);
+  const pending = createPendingWork();
+  const handlers = await loadHandlers(script, env, pending.waitUntil);
   const runs = observer.metrics.counter({
     name: "store_script_runs_total",
     help: "Runs of a script's handlers other than fetch.",
     labels: ["script", "handler", "outcome"],
   });
-  const host = createHost(handlers, env, mode, {
-    script: script.name,
-    onExchange: observer.onExchange,
-    tellsIds: observing.logs,
-    ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+  const host = createHost({
+    ...{ handlers, env, mode, pending },
+    observer: {
+      script: script.name,
+      onExchange: observer.onExchange,
+      tellsIds: observing.logs,
+      ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+    },
   });
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   const { limits, probe } = entrance;
@@ -84,21 +97,24 @@ async function load({
   };
   running = current;
   setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
-  const present = (["fetch", "scheduled", "notification"] as const).filter(
-    (name) => typeof handlers[name] === "function",
-  );
+  const present = handlerNames.filter((name) => typeof handlers[name] === "function");
   say({ kind: "ready", handlers: present });
 }
 
-async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandlers> {
-  const module = (await import(pathToFileURL(bundle).href)) as { default?: ScriptHandlers };
-  const handlers = module.default;
-  if (typeof handlers !== "object" || handlers === null) {
-    throw new HandlersFault(
-      `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
-    );
-  }
-  return handlers;
+/** What the script's top level uses must be there before it is imported. */
+async function loadHandlers(
+  script: LoadedScript,
+  env: Environment,
+  waitUntil: (promise: Promise<unknown>) => void,
+): Promise<ScriptHandlers> {
+  installPlatformValues({ env, waitUntil });
+  const { platform, populatesProcessEnv } = runtimeBehaviour(script);
+  if (platform === "workers") installNavigator("Cloudflare-Workers");
+  if (populatesProcessEnv) fillProcessEnv(script);
+  const isServiceWorker = script.format === "service-worker";
+  if (isServiceWorker) defineBindings(env);
+  const module = (await import(pathToFileURL(script.bundle).href)) as { default?: unknown };
+  return findHandlers(script.name, isServiceWorker ? undefined : module.default, events);
 }
 
 async function drain(): Promise<void> {
@@ -128,9 +144,6 @@ async function runNotification(id: number, events: readonly NotificationMessage[
   if (notified === undefined) return;
   say({ kind: "notified", id, ...notified, error: notified.error?.slice(0, maxMessageText) });
 }
-
-/** A fault of the script that no place in it shows. */
-class HandlersFault extends TypeError {}
 
 /** Without the lines of whoever loaded it. */
 function stackOf(error: unknown): string {
@@ -172,7 +185,10 @@ process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
 // A fault outside of any request is told and survived, as one inside of a request is.
 process.on("uncaughtException", (error) => console.error("Uncaught:", error));
-process.on("unhandledRejection", (error) => console.error("Unhandled rejection:", error));
+process.on("unhandledRejection", (reason, promise) => {
+  const event = new PromiseRejectionEvent("unhandledrejection", { reason, promise, cancelable: true });
+  if (events.scope.dispatchEvent(event)) console.error("Unhandled rejection:", reason);
+});
 
-installGlobals({});
+const events = installGlobals({});
 say({ kind: "warm" });

@@ -8,6 +8,7 @@ import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Environment } from "./host/environment.ts";
+import type { PendingWork } from "./host/pending-work.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import { sentHeaders } from "./host-headers.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
@@ -17,12 +18,16 @@ import { handleAll } from "./notifications.ts";
 export interface ScriptContext {
   waitUntil(promise: Promise<unknown>): void;
   passThroughOnException(): void;
+  /** Always empty: no other script calls this one. */
+  readonly props: Record<string, unknown>;
+  readonly exports: object;
 }
 
 export interface ScheduledEvent {
   readonly type: "scheduled";
   readonly cron: string;
   readonly scheduledTime: number;
+  noRetry(): void;
 }
 
 /** What a script exports by default. */
@@ -41,28 +46,16 @@ export interface Host {
   settle(): Promise<void>;
 }
 
-export function createHost(
-  handlers: ScriptHandlers,
-  env: Environment,
-  mode: Mode,
-  observer?: HostObserver,
-): Host {
-  const waiting = new Set<Promise<unknown>>();
-  function waitFor(promise: Promise<unknown>): void {
-    const settled = promise.finally(() => waiting.delete(settled));
-    waiting.add(settled);
-  }
-  const context: ScriptContext = {
-    waitUntil(promise) {
-      waitFor(
-        Promise.resolve(promise).catch((error: unknown) =>
-          console.error("A promise given to waitUntil failed:", error),
-        ),
-      );
-    },
-    // There is nothing behind a script to pass through to; the call is allowed and changes nothing.
-    passThroughOnException() {},
-  };
+export interface HostOptions {
+  readonly handlers: ScriptHandlers;
+  readonly env: Environment;
+  readonly mode: Mode;
+  readonly pending: PendingWork;
+  readonly observer?: HostObserver | undefined;
+}
+
+export function createHost({ handlers, env, mode, pending, observer }: HostOptions): Host {
+  const { waitFor, createContext } = pending;
 
   const handle: HttpHandler = async (request) => {
     const begun = beginExchange(request, observer);
@@ -70,7 +63,7 @@ export function createHost(
     try {
       if (handlers.fetch === undefined)
         throw new TypeError("The script's default export has no fetch handler.");
-      const response = await handlers.fetch(requestFor(request), env, context);
+      const response = await handlers.fetch(requestFor(request), env, createContext());
       if (!(response instanceof Response)) {
         throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
       }
@@ -87,7 +80,9 @@ export function createHost(
       if (handlers.scheduled === undefined) {
         throw new TypeError("The script's default export has no scheduled handler.");
       }
-      const run = handlers.scheduled({ type: "scheduled", cron, scheduledTime: time }, env, context);
+      // A run is never repeated, so noRetry has nothing to change.
+      const event: ScheduledEvent = { type: "scheduled", cron, scheduledTime: time, noRetry() {} };
+      const run = handlers.scheduled(event, env, createContext());
       // Its failure is told to whoever asked for the run.
       waitFor(Promise.resolve(run).catch(() => {}));
       await Promise.resolve(run).then(
@@ -99,16 +94,14 @@ export function createHost(
       );
     },
     async notification(events) {
-      const handling = handleAll(handlers, env, context, events);
+      const handling = handleAll(handlers, env, createContext(), events);
       waitFor(handling);
       const { handled, error } = await handling;
       for (const _ of handled) observer?.ran("notification", "done");
       if (error !== undefined) observer?.ran("notification", "failed");
       return { handled, error };
     },
-    async settle() {
-      while (waiting.size > 0) await Promise.all(waiting);
-    },
+    settle: pending.settle,
   };
 }
 

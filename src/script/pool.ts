@@ -20,7 +20,7 @@ export interface Pool {
 }
 
 export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
-  readonly script: Omit<LoadedScript, "bundle">;
+  readonly script: Omit<LoadedScript, "bundle" | "format">;
   readonly bundle: Bundle;
 }
 
@@ -77,7 +77,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       await process.load({
         ...{ kind: "load", location, mode, presign, openUploads },
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
-        script: { ...script, bundle: placed.file },
+        script: { ...script, bundle: placed.file, format: load.bundle.format },
       });
     } catch (error) {
       process.kill();

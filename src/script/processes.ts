@@ -22,6 +22,8 @@ export function createProcesses(options: HostOptions): Processes {
     });
   }
 
+  // The first process starts while the first script is being bundled.
+  keepSpare();
   return {
     async take(script) {
       const taken = spare ?? startHost(options);

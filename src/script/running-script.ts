@@ -1,10 +1,11 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
+import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { envNames } from "./config/env-names.ts";
+import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import type { ScriptConfig } from "./config.ts";
-import type { NotificationMessage, Notified } from "./host-messages.ts";
+import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
 import type { ServerOptions } from "./server.ts";
@@ -44,7 +45,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
   let bundle: Bundle | undefined;
-  let bundled: { readonly options: string; readonly bundler: Bundler } | undefined;
+  let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
   let last: Promise<void> = Promise.resolve();
@@ -85,13 +86,13 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
   }
 
-  async function bundlerOf({ main, directory, bundling }: ScriptConfig): Promise<Bundler> {
-    if (main === undefined) throw new Error(`Script "${name}" has no main.`);
-    const given = { main, directory, bundling };
-    const options = JSON.stringify(given);
-    if (bundled?.options !== options) {
+  async function bundlerOf(next: ScriptConfig): Promise<Bundler> {
+    if (next.main === undefined) throw new Error(`Script "${name}" has no main.`);
+    const wanted = bundlerOptions(next, next.main, mode);
+    const key = JSON.stringify(wanted);
+    if (bundled?.key !== key) {
       await bundled?.bundler.close();
-      bundled = { options, bundler: createBundler(given) };
+      bundled = { key, bundler: createBundler(wanted) };
     }
     return bundled.bundler;
   }
@@ -163,6 +164,17 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       await pool.close();
       await bundled?.bundler.close();
     },
+  };
+}
+
+function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): BundlerOptions {
+  const { directory, bundling } = config;
+  const { platform, timers } = runtimeBehaviour(config);
+  return {
+    ...{ main, directory, bundling },
+    packages: platform === "workers" ? "workers" : "node",
+    nodeEnv: mode === "dev" ? "development" : "production",
+    timers,
   };
 }
 

@@ -76,3 +76,18 @@ test("the rest of crypto works as before", async () => {
   assert.equal(hex(digest), createHash("sha256").update("x").digest("hex"));
   assert.equal(crypto.randomUUID().length, 36);
 });
+
+test("subtle.digest knows MD5, by name and as an object", async () => {
+  const digest = subtle.digest.bind(subtle) as (algorithm: unknown, data: unknown) => Promise<ArrayBuffer>;
+  const expected = createHash("md5").update("hello").digest("hex");
+  const bytes = new TextEncoder().encode("hello");
+  for (const algorithm of ["MD5", "md5", { name: "md5" }]) {
+    const found = await digest(algorithm, bytes);
+    assert.ok(found instanceof ArrayBuffer);
+    assert.equal(hex(found), expected);
+  }
+  assert.equal(hex(await digest("MD5", bytes.buffer)), expected);
+  assert.equal(hex(await digest("SHA-256", bytes)), createHash("sha256").update("hello").digest("hex"));
+  await assert.rejects(digest("MD5", "text"), TypeError);
+  await assert.rejects(digest("MD4", bytes), { name: "NotSupportedError" });
+});

@@ -18,6 +18,7 @@ export function createEnvironment(
   { engine, presign }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
+  // Other flags are about the runtime.
   const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });

@@ -1,0 +1,146 @@
+// Events of the global scope: addEventListener as scripts in the service-worker syntax use it.
+import type { ScriptContext } from "../host.ts";
+
+export class ExtendableEvent extends Event {
+  readonly #context: ScriptContext;
+
+  constructor(type: string, context: ScriptContext) {
+    super(type, { cancelable: true });
+    this.#context = context;
+  }
+
+  waitUntil(promise: Promise<unknown>): void {
+    this.#context.waitUntil(promise);
+  }
+
+  passThroughOnException(): void {
+    this.#context.passThroughOnException();
+  }
+}
+
+export class FetchEvent extends ExtendableEvent {
+  readonly request: Request;
+  #response: Response | Promise<Response> | undefined;
+  #isOver = false;
+
+  constructor(request: Request, context: ScriptContext) {
+    super("fetch", context);
+    this.request = request;
+  }
+
+  respondWith(response: Response | Promise<Response>): void {
+    if (this.#response !== undefined) {
+      throw new DOMException("event.respondWith() was already called for this request.", "InvalidStateError");
+    }
+    if (this.#isOver) {
+      throw new DOMException(
+        "event.respondWith() was called too late: call it before the listener returns, with a promise if need be.",
+        "InvalidStateError",
+      );
+    }
+    this.#response = response;
+    this.stopImmediatePropagation();
+  }
+
+  /** Calls the listeners until one responds, and returns what it responds with. */
+  static dispatch(
+    event: FetchEvent,
+    listeners: Iterable<Listener>,
+  ): Response | Promise<Response> | undefined {
+    try {
+      for (const listener of listeners) {
+        listener(event);
+        if (event.#response !== undefined) break;
+      }
+    } finally {
+      event.#isOver = true;
+    }
+    return event.#response;
+  }
+}
+
+export class ScheduledEvent extends ExtendableEvent {
+  readonly cron: string;
+  readonly scheduledTime: number;
+
+  constructor(cron: string, scheduledTime: number, context: ScriptContext) {
+    super("scheduled", context);
+    this.cron = cron;
+    this.scheduledTime = scheduledTime;
+  }
+
+  /** A run is never repeated: the call is allowed and changes nothing. */
+  noRetry(): void {}
+}
+
+type Listener = (event: Event) => unknown;
+type HandledType = "fetch" | "scheduled";
+
+export interface ScriptEvents {
+  /** The functions of the global scope. */
+  readonly scope: {
+    addEventListener(type: string, listener: unknown, options?: unknown): void;
+    removeEventListener(type: string, listener: unknown, options?: unknown): void;
+    dispatchEvent(event: Event): boolean;
+  };
+  /** In the order in which they were added. What a listener throws reaches the caller. */
+  listeners(type: HandledType): readonly Listener[];
+}
+
+/** Events of other types go to an ordinary EventTarget. */
+export function createScriptEvents(): ScriptEvents {
+  const others = new EventTarget();
+  const handled: Readonly<Record<HandledType, Map<unknown, Listener>>> = {
+    fetch: new Map(),
+    scheduled: new Map(),
+  };
+  const listenersOf = (type: string) =>
+    type === "fetch" || type === "scheduled" ? handled[type] : undefined;
+
+  return {
+    scope: {
+      addEventListener(type, listener, options) {
+        const listeners = listenersOf(String(type));
+        if (listeners === undefined) {
+          others.addEventListener(type, listener as never, options as never);
+        } else if (listener !== null && listener !== undefined && !listeners.has(listener)) {
+          add(listeners, listener, options);
+        }
+      },
+      removeEventListener(type, listener, options) {
+        const listeners = listenersOf(String(type));
+        if (listeners === undefined) others.removeEventListener(type, listener as never, options as never);
+        else listeners.delete(listener);
+      },
+      dispatchEvent(event) {
+        const listeners = listenersOf(event.type);
+        if (listeners === undefined) return others.dispatchEvent(event);
+        for (const listener of [...listeners.values()]) listener(event);
+        return !event.defaultPrevented;
+      },
+    },
+    listeners: (type) => [...handled[type].values()],
+  };
+}
+
+function add(listeners: Map<unknown, Listener>, listener: unknown, options: unknown): void {
+  const { once, signal } = Object(options) as { once?: boolean; signal?: AbortSignal };
+  if (signal?.aborted) return;
+  const call = callable(listener);
+  const remove = () => listeners.delete(listener);
+  signal?.addEventListener("abort", remove, { once: true });
+  function callOnce(event: Event): unknown {
+    remove();
+    return call(event);
+  }
+  listeners.set(listener, once ? callOnce : call);
+}
+
+function callable(listener: unknown): Listener {
+  if (typeof listener === "function") return (event) => listener.call(globalThis, event) as unknown;
+  const { handleEvent } = listener as { handleEvent?: unknown };
+  if (typeof listener !== "object" || typeof handleEvent !== "function") {
+    throw new TypeError("addEventListener takes a function or an object with a handleEvent method.");
+  }
+  return (event) => (listener as { handleEvent: Listener }).handleEvent(event);
+}

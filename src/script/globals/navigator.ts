@@ -1,0 +1,45 @@
+// The navigator of the global scope.
+import { availableParallelism } from "node:os";
+import { scriptFetch } from "../fetch-outbound.ts";
+import { define } from "./define.ts";
+
+export function installNavigator(userAgent: string): void {
+  define(globalThis, { navigator: new Navigator(userAgent), Navigator });
+}
+
+export class Navigator {
+  readonly #userAgent: string;
+
+  constructor(userAgent: string) {
+    this.#userAgent = userAgent;
+  }
+
+  get userAgent(): string {
+    return this.#userAgent;
+  }
+
+  get hardwareConcurrency(): number {
+    return availableParallelism();
+  }
+
+  get language(): string {
+    return "en";
+  }
+
+  get languages(): readonly string[] {
+    return ["en"];
+  }
+
+  get platform(): string {
+    return process.platform;
+  }
+
+  /** Sends the data in the background; a failure goes to the log. */
+  sendBeacon(url: string | URL, data?: unknown): boolean {
+    scriptFetch(url, { method: "POST", body: data ?? null }).then(
+      (response) => response.body?.cancel(),
+      (error: unknown) => console.error("A beacon could not be sent:", error),
+    );
+    return true;
+  }
+}

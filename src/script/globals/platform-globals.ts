@@ -1,0 +1,52 @@
+// Globals of the platform that scripts are written for, beyond fetch, streams and crypto.
+import { createRequire } from "node:module";
+import { define, defineLazily, defineMissing } from "./define.ts";
+import { CloseEvent, ErrorEvent, PromiseRejectionEvent } from "./event-classes.ts";
+import {
+  createScriptEvents,
+  ExtendableEvent,
+  FetchEvent,
+  ScheduledEvent,
+  type ScriptEvents,
+} from "./events.ts";
+import { installMissingMethods } from "./missing-methods.ts";
+import { installNavigator } from "./navigator.ts";
+import { Scheduler } from "./scheduler.ts";
+import { installNumberTimers } from "./timers.ts";
+
+/** Once in a process. Returns the events whose listeners the script adds. */
+export function installPlatformGlobals(): ScriptEvents {
+  const events = createScriptEvents();
+  define(globalThis, {
+    ...events.scope,
+    self: globalThis,
+    scheduler: new Scheduler(),
+    ...{ Scheduler, ExtendableEvent, FetchEvent, ScheduledEvent, WebSocketPair },
+    reportError(error: unknown) {
+      const message = error instanceof Error ? error.message : String(error);
+      const event = new ErrorEvent("error", { error, message, cancelable: true });
+      if (events.scope.dispatchEvent(event)) console.error("Reported:", error);
+    },
+  });
+  defineMissing(globalThis, { CloseEvent, ErrorEvent, PromiseRejectionEvent });
+  if (!("URLPattern" in globalThis)) defineLazily(globalThis, "URLPattern", loadUrlPattern);
+  installNavigator("Store");
+  installMissingMethods();
+  installNumberTimers();
+  return events;
+}
+
+/** Only scripts that use it pay for it; a script's modules need it at once, so it cannot be imported. */
+function loadUrlPattern(): unknown {
+  const require = createRequire(import.meta.url);
+  return (require("urlpattern-polyfill/urlpattern") as { URLPattern: unknown }).URLPattern;
+}
+
+class WebSocketPair {
+  constructor() {
+    throw new Error(
+      "Store does not support WebSocketPair: a script cannot accept WebSocket connections. " +
+        "It can open them with new WebSocket(url).",
+    );
+  }
+}

@@ -1,0 +1,20 @@
+// Timers that return numbers, as on the platform that scripts are written for. The bundler puts them in the place of
+// setTimeout and setInterval; clearTimeout and clearInterval of Node take numbers and Timeout objects alike.
+import { define } from "./define.ts";
+
+/** What the bundler replaces, and the globals it puts there. */
+export const numberTimers = {
+  setTimeout: "$storeSetTimeout",
+  setInterval: "$storeSetInterval",
+} as const;
+
+export function installNumberTimers(): void {
+  define(globalThis, {
+    [numberTimers.setTimeout]: function setTimeout(...given: Parameters<typeof globalThis.setTimeout>) {
+      return Number(globalThis.setTimeout(...given));
+    },
+    [numberTimers.setInterval]: function setInterval(...given: Parameters<typeof globalThis.setInterval>) {
+      return Number(globalThis.setInterval(...given));
+    },
+  });
+}

@@ -1,0 +1,54 @@
+// Finds a script's handlers: an object, a function with handlers as its properties, a class, or listeners.
+import type { ScriptEvents } from "../globals/events.ts";
+import type { ScriptContext, ScriptHandlers } from "../host.ts";
+import { WorkerEntrypoint } from "./entrypoints.ts";
+import type { Environment } from "./environment.ts";
+import { HandlersFault } from "./handlers-fault.ts";
+import { listenerHandlers } from "./service-worker.ts";
+
+export const handlerNames = ["fetch", "scheduled", "notification"] as const;
+type HandlerName = (typeof handlerNames)[number];
+
+type EntryClass = new (context: ScriptContext, env: Environment) => Readonly<Record<string, unknown>>;
+
+/** `exported` is the script's default export. */
+export function findHandlers(name: string, exported: unknown, events: ScriptEvents): ScriptHandlers {
+  if (typeof exported === "object" && exported !== null) return exported as ScriptHandlers;
+  if (typeof exported === "function") {
+    if (hasHandler(exported)) return exported as unknown as ScriptHandlers;
+    if (isClass(exported)) return classHandlers(exported as unknown as EntryClass);
+  }
+  const listening = listenerHandlers(events);
+  if (exported === undefined && hasHandler(listening)) return listening;
+  throw new HandlersFault(
+    `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
+  );
+}
+
+function hasHandler(value: object): boolean {
+  return handlerNames.some((name) => typeof (value as ScriptHandlers)[name] === "function");
+}
+
+/** Functions are handlers of no kind; a class may have its handlers as fields, which its prototype does not show. */
+function isClass(value: { readonly prototype?: unknown }): boolean {
+  const { prototype } = value;
+  if (typeof prototype !== "object" || prototype === null) return false;
+  return (
+    prototype instanceof WorkerEntrypoint ||
+    hasHandler(prototype) ||
+    /^class\b/.test(Function.prototype.toString.call(value))
+  );
+}
+
+/** A new instance for each event, as scripts expect: what they keep in it belongs to one request. */
+function classHandlers(entry: EntryClass): ScriptHandlers {
+  function call(name: HandlerName) {
+    return (event: unknown, env: Environment, context: ScriptContext): unknown => {
+      const instance = new entry(context, env);
+      const handler = instance[name];
+      if (typeof handler !== "function") throw new TypeError(`The script's class has no ${name} handler.`);
+      return handler.call(instance, event, env, context) as unknown;
+    };
+  }
+  return Object.fromEntries(handlerNames.map((name) => [name, call(name)])) as ScriptHandlers;
+}

@@ -1,0 +1,42 @@
+// Promises that a script wants to be waited for when its process ends, and the contexts through which it names them.
+import type { ScriptContext } from "../host.ts";
+import { ownExports } from "./platform-values.ts";
+
+export interface PendingWork {
+  /** Logs a failure. */
+  waitUntil(promise: Promise<unknown>): void;
+  waitFor(promise: Promise<unknown>): void;
+  /** A new one for each event: what a script keeps in it belongs to one request. */
+  createContext(): ScriptContext;
+  /** Resolves when nothing is pending. */
+  settle(): Promise<void>;
+}
+
+export function createPendingWork(): PendingWork {
+  const pending = new Set<Promise<unknown>>();
+
+  function waitFor(promise: Promise<unknown>): void {
+    const settled = promise.finally(() => pending.delete(settled));
+    pending.add(settled);
+  }
+
+  function waitUntil(promise: Promise<unknown>): void {
+    waitFor(
+      Promise.resolve(promise).catch((error: unknown) =>
+        console.error("A promise given to waitUntil failed:", error),
+      ),
+    );
+  }
+
+  return {
+    waitFor,
+    waitUntil,
+    createContext: () => ({ waitUntil, passThroughOnException, props: {}, exports: ownExports }),
+    async settle() {
+      while (pending.size > 0) await Promise.all(pending);
+    },
+  };
+}
+
+/** No origin server follows a script; the call is allowed and changes nothing. */
+function passThroughOnException(): void {}

@@ -1,0 +1,59 @@
+// Scripts in the service-worker syntax: they add listeners instead of exporting handlers, and find their bindings
+// as globals.
+import { define } from "../globals/define.ts";
+import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
+import type { ScriptContext, ScriptHandlers } from "../host.ts";
+import type { Environment } from "./environment.ts";
+import { HandlersFault } from "./handlers-fault.ts";
+
+/** Before the script is imported: its top level may use them. */
+export function defineBindings(env: Environment): void {
+  const clash = Object.keys(env).find((name) => name in globalThis);
+  if (clash !== undefined) {
+    throw new HandlersFault(
+      `The script uses addEventListener, so that its bindings are globals, and "${clash}" is a global already: ` +
+        "rename the binding, or export the handlers: export default { fetch() {} }",
+    );
+  }
+  define(globalThis, env);
+}
+
+/** The handlers that call the script's listeners. */
+export function listenerHandlers(events: ScriptEvents): ScriptHandlers {
+  const has = (type: "fetch" | "scheduled") => events.listeners(type).length > 0;
+  return {
+    ...(has("fetch") ? { fetch: (request, _, context) => respond(events, request, context) } : {}),
+    ...(has("scheduled") ? { scheduled: (event, _, context) => runScheduled(events, event, context) } : {}),
+  };
+}
+
+function respond(
+  events: ScriptEvents,
+  request: Request,
+  context: ScriptContext,
+): Response | Promise<Response> {
+  const response = FetchEvent.dispatch(new FetchEvent(request, context), events.listeners("fetch"));
+  if (response !== undefined) return response;
+  throw new TypeError(
+    "No fetch listener called event.respondWith(): call it for every request, before the listener returns.",
+  );
+}
+
+/** A run succeeds when everything given to waitUntil does. */
+async function runScheduled(
+  events: ScriptEvents,
+  { cron, scheduledTime }: Pick<ScheduledEvent, "cron" | "scheduledTime">,
+  context: ScriptContext,
+): Promise<void> {
+  const given: Promise<unknown>[] = [];
+  const own: ScriptContext = {
+    ...context,
+    waitUntil(promise) {
+      given.push(Promise.resolve(promise));
+    },
+  };
+  const event = new ScheduledEvent(cron, scheduledTime, own);
+  for (const listener of events.listeners("scheduled")) listener(event);
+  // A promise may add another.
+  for (let settled = 0; settled < given.length; settled++) await given[settled];
+}
