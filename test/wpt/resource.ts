@@ -8,6 +8,11 @@ export interface Resource {
   readonly headers: readonly (readonly [string, string])[];
 }
 
+/** Paths that the checkout's own server maps to other files. */
+const aliases: Readonly<Record<string, string>> = {
+  "resources/WebIDLParser.js": "resources/webidl2/lib/webidl2.js",
+};
+
 const contentTypes: Readonly<Record<string, string>> = {
   ".css": "text/css",
   ".html": "text/html",
@@ -21,7 +26,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** Undefined when there is no such file. `path` has no leading slash. */
 export function readResource(checkout: string, path: string, port: number): Resource | undefined {
   if (path.split("/").includes("..")) return undefined;
-  const bytes = readIfThere(join(checkout, path));
+  const bytes = readIfThere(join(checkout, aliases[path] ?? path));
   if (bytes === undefined) return undefined;
   const body = path.includes(".sub.") ? Buffer.from(fillIn(bytes.toString("utf8"), port)) : bytes;
   const extra = readIfThere(join(checkout, `${path}.headers`))?.toString("utf8") ?? "";

@@ -40,7 +40,9 @@ export async function runFile(run: TestRun, options: RunnerOptions): Promise<Fil
   clearTimeout(timer);
   server.close();
   const results = distinct(
+    // Some tests are named after URLs, and each run has a port of its own.
     (await output)
+      .replaceAll(`:${server.port}`, ":PORT")
       .split("\n")
       .filter((line) => line !== "")
       .map(parseResult),
