@@ -42,22 +42,27 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
   const options = { ...settings, method, headers, redirect, duplex: "half" as const };
   const response = await native.fetch(url, {
     ...(options as RequestInit),
-    ...(body === undefined
-      ? {}
-      : { body: body instanceof ReadableStream ? (chunksOf(body) as never) : body }),
+    ...(body === undefined ? {} : { body: body instanceof ReadableStream ? bytesOnly(body) : body }),
     ...(signal === undefined ? {} : { signal }),
   });
   return received(response);
 }
 
 /** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
-async function* chunksOf(body: ByteStream): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    if (!(chunk instanceof Uint8Array)) {
-      throw new TypeError(`The stream gave a ${typeof chunk} instead of a Uint8Array.`);
-    }
-    yield chunk;
-  }
+function bytesOnly(body: ByteStream): ByteStream {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (value instanceof Uint8Array) return controller.enqueue(value);
+        throw new TypeError(`The stream gave a ${typeof value} instead of a Uint8Array.`);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function received(response: Response): Response {

@@ -6,6 +6,7 @@ import { ScriptHeaders } from "./fetch-headers.ts";
 import { scriptFetch } from "./fetch-outbound.ts";
 import { ScriptRequest } from "./fetch-request.ts";
 import { ScriptResponse } from "./fetch-response.ts";
+import { webClasses } from "./globals/web-classes.ts";
 import { DigestStream, timingSafeEqual } from "./globals-crypto.ts";
 import { IdentityTransformStream } from "./globals-streams.ts";
 import { HTMLRewriter } from "./html-rewriter.ts";
@@ -21,6 +22,7 @@ const defaultCacheBytes = 64 * 1024 * 1024;
 
 export function installGlobals({ cacheBytes = defaultCacheBytes, now = Date.now }: GlobalsOptions): void {
   define(globalThis, {
+    ...webClasses(),
     Headers: ScriptHeaders,
     Request: ScriptRequest,
     Response: ScriptResponse,

@@ -1,0 +1,51 @@
+// Brings the web classes of older Node versions to what newer ones have, each where a probe shows that it
+// is missing.
+import { addArrayBufferTransfer } from "./array-buffer-transfer.ts";
+import { addArrayFromAsync } from "./array-from-async.ts";
+import { addBlobMembers } from "./blob-members.ts";
+import { CompressionStream, DecompressionStream } from "./compression-streams.ts";
+import { decodesWindows1252, TextDecoder } from "./text-decoder.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Node defines these as accessors that load them; the standard wants plain properties. */
+const loadedLate: readonly string[] = [
+  "Blob",
+  "ByteLengthQueuingStrategy",
+  "CountQueuingStrategy",
+  "ReadableByteStreamController",
+  "ReadableStream",
+  "ReadableStreamBYOBReader",
+  "ReadableStreamBYOBRequest",
+  "ReadableStreamDefaultController",
+  "ReadableStreamDefaultReader",
+  "TextDecoderStream",
+  "TextEncoderStream",
+  "TransformStream",
+  "TransformStreamDefaultController",
+  "WritableStream",
+  "WritableStreamDefaultController",
+  "WritableStreamDefaultWriter",
+];
+
+/** Changes prototypes, and returns the values for the global scope. */
+export function webClasses(): Values {
+  addArrayBufferTransfer();
+  addArrayFromAsync();
+  addBlobMembers();
+  const scope = globalThis as unknown as Values;
+  return {
+    ...Object.fromEntries(loadedLate.map((name) => [name, scope[name]])),
+    ...(knowsBrotli() ? {} : { CompressionStream, DecompressionStream }),
+    ...(decodesWindows1252() ? {} : { TextDecoder }),
+  };
+}
+
+function knowsBrotli(): boolean {
+  try {
+    new globalThis.DecompressionStream("brotli" as never);
+    return true;
+  } catch {
+    return false;
+  }
+}
