@@ -8,6 +8,7 @@ export type Verdict =
   | "fails on both"
   | "needs a handler"
   | "deliberate"
+  | "older Node"
   | "unexpected";
 
 export interface ComparedTest {
@@ -16,7 +17,7 @@ export interface ComparedTest {
   readonly verdict: Verdict;
   /** Why the test fails on the classes of scripts. */
   readonly message: string;
-  /** Why a deliberate difference is wanted. */
+  /** Why a listed difference is wanted or accepted. */
   readonly reason: string | undefined;
 }
 
@@ -35,7 +36,7 @@ export function compareFile(
     const passesHere = isFault ? mine === undefined : mine?.outcome === "passed";
     const passesThere = isFault ? other === undefined : other?.outcome === "passed";
     const difference = differences.find((one) => covers(one, file, name));
-    const verdict = judge({ passesHere, passesThere, needsHandler, isDeliberate: difference !== undefined });
+    const verdict = judge({ passesHere, passesThere, needsHandler, difference });
     const message = passesHere ? "" : (mine?.message ?? "The test was not reached.");
     return { file, name, verdict, message, reason: difference?.reason };
   });
@@ -53,11 +54,12 @@ interface Outcomes {
   readonly passesHere: boolean;
   readonly passesThere: boolean;
   readonly needsHandler: boolean;
-  readonly isDeliberate: boolean;
+  readonly difference: Difference | undefined;
 }
 
-function judge({ passesHere, passesThere, needsHandler, isDeliberate }: Outcomes): Verdict {
+function judge({ passesHere, passesThere, needsHandler, difference }: Outcomes): Verdict {
   if (passesHere) return passesThere ? "passes on both" : "passes only here";
-  if (passesThere) return isDeliberate ? "deliberate" : "unexpected";
+  if (passesThere && difference === undefined) return "unexpected";
+  if (passesThere) return difference?.cause === "deliberate" ? "deliberate" : "older Node";
   return needsHandler ? "needs a handler" : "fails on both";
 }

@@ -5,13 +5,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type ComparedTest, compareFile } from "./compare.ts";
-import { differences } from "./differences.ts";
+import { differencesFor } from "./differences.ts";
 import { parseOptions, type RunOptions, usage } from "./options.ts";
 import { formatReport, totalsByFolder } from "./report.ts";
 import { runFile } from "./run-file.ts";
 import { findTestRuns, type TestRun } from "./test-files.ts";
 
 const concurrency = 2;
+const differences = differencesFor(Number(process.versions.node.split(".")[0]));
 
 async function compareRun(run: TestRun, { checkout, comparisonNode }: RunOptions): Promise<ComparedTest[]> {
   const ours = await runFile(run, { checkout, node: process.execPath, classes: "script" });

@@ -10,6 +10,8 @@ export interface Totals {
   readonly notRunnable: number;
 }
 
+const failHere: readonly Verdict[] = ["deliberate", "older Node", "unexpected"];
+
 export function totalsByFolder(tests: readonly ComparedTest[]): Totals[] {
   const rows = folders.map((folder) => ({
     folder,
@@ -24,10 +26,10 @@ export function totalsByFolder(tests: readonly ComparedTest[]): Totals[] {
         folder,
         script: {
           passed: count("passes on both", "passes only here"),
-          failed: count("fails on both", "deliberate", "unexpected"),
+          failed: count("fails on both", ...failHere),
         },
         node: {
-          passed: count("passes on both", "deliberate", "unexpected"),
+          passed: count("passes on both", ...failHere),
           failed: count("fails on both", "passes only here"),
         },
         notRunnable: count("needs a handler"),
@@ -45,6 +47,10 @@ export function formatReport(
   return [
     formatTotals(totalsByFolder(tests), names),
     section("Deliberate differences", deliberate),
+    section(
+      "Faults of this Node version in classes that scripts take from it, by file",
+      byReason(of("older Node")),
+    ),
     section("Fail on both, by file", countsByFile(of("fails on both"))),
     section(
       "Not runnable without the checkout's Python handlers, by file",
@@ -71,6 +77,13 @@ function countsByFile(tests: readonly ComparedTest[]): string[] {
   const counts = new Map<string, number>();
   for (const { file } of tests) counts.set(file, (counts.get(file) ?? 0) + 1);
   return [...counts].map(([file, count]) => `  ${String(count).padStart(5)}  ${file}`);
+}
+
+function byReason(tests: readonly ComparedTest[]): string[] {
+  return countsByFile(tests).map((line) => {
+    const { reason } = tests.find(({ file }) => line.endsWith(`  ${file}`))!;
+    return `${line}: ${reason}`;
+  });
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -1,5 +1,5 @@
-// CompressionStream and DecompressionStream for Node versions whose own know no Brotli, accept trailing
-// junk, and fail with other errors than TypeError.
+// CompressionStream and DecompressionStream, the same on every Node version: Node's own know no Brotli in
+// older ones, and differ in what they do with trailing data and with a slow reader.
 import type { Transform } from "node:stream";
 import { types } from "node:util";
 import zlib from "node:zlib";

@@ -1,5 +1,5 @@
-// Brings the web classes of older Node versions to what newer ones have, each where a probe shows that it
-// is missing.
+// Web classes that scripts do not take from Node as they are: some are missing in older versions, and some
+// behave differently from version to version.
 import { addArrayBufferTransfer } from "./array-buffer-transfer.ts";
 import { addArrayFromAsync } from "./array-from-async.ts";
 import { addBlobMembers } from "./blob-members.ts";
@@ -36,16 +36,8 @@ export function webClasses(): Values {
   const scope = globalThis as unknown as Values;
   return {
     ...Object.fromEntries(loadedLate.map((name) => [name, scope[name]])),
-    ...(knowsBrotli() ? {} : { CompressionStream, DecompressionStream }),
+    CompressionStream,
+    DecompressionStream,
     ...(decodesWindows1252() ? {} : { TextDecoder }),
   };
-}
-
-function knowsBrotli(): boolean {
-  try {
-    new globalThis.DecompressionStream("brotli" as never);
-    return true;
-  } catch {
-    return false;
-  }
 }
