@@ -3,7 +3,7 @@
 import { type Body, type ByteStream, bodyFrom, extractBody, moveBody } from "./fetch-body.ts";
 import { ScriptHeaders } from "./fetch-headers.ts";
 import { isNative, native } from "./fetch-native.ts";
-import { parseUrl } from "./globals/fetch/base-url.ts";
+import { parseUrl } from "./globals/fetch/parse-url.ts";
 import {
   checkMode,
   enumerated,

@@ -12,7 +12,7 @@ import {
 import { defineBodyMembers } from "./fetch-body-members.ts";
 import { frozen, ScriptHeaders, wireHeaders } from "./fetch-headers.ts";
 import { defineInspection, isNative, native, standInFor } from "./fetch-native.ts";
-import { parseUrl } from "./globals/fetch/base-url.ts";
+import { parseUrl } from "./globals/fetch/parse-url.ts";
 
 export interface ResponseDescription {
   readonly status: number;

@@ -1,5 +1,5 @@
 // The fields of a Request that change nothing here but are checked, can be read, and are given to fetch.
-import { baseUrl, parseUrl } from "./base-url.ts";
+import { baseUrl, parseUrl } from "./parse-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
