@@ -1,5 +1,5 @@
 // What Request and Response have in common in a script's eyes: the ways to read their body.
-import { type Body, isUsed, readBytes, readText, streamOf } from "./fetch-body.ts";
+import { type Body, isUsed, readBytes, readText, readTextStream, streamOf } from "./fetch-body.ts";
 import { native } from "./fetch-native.ts";
 
 /** Gives both classes the same members; `bodyOf` fails on anything that is not an instance. */
@@ -34,9 +34,12 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
     async formData(this: T) {
       return (await described(this)).formData();
     },
+    textStream(this: T) {
+      return readTextStream(bodyOf(this));
+    },
   };
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
-    Object.defineProperty(prototype, name, { ...descriptor, enumerable: false });
+    Object.defineProperty(prototype, name, descriptor);
   }
 
   /** Node's own class reads what only the type of the content can tell. */

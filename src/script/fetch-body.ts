@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { bytesOf } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import { native } from "./fetch-native.ts";
+import { encodeFormData } from "./globals/fetch/form-data-body.ts";
 
 export type ByteStream = ReadableStream<Uint8Array>;
 
@@ -46,19 +47,21 @@ function extractRare(value: unknown): Extracted {
     return { body: bodyFrom(value.toString()), contentType };
   }
   if (value instanceof Blob) {
-    const open = () => withLength(value.stream() as ByteStream, value.size);
-    return {
-      body: bodyFrom(value.size === 0 ? "" : open),
-      contentType: value.type === "" ? undefined : value.type,
-    };
+    return { body: bodyFromBlob(value), contentType: value.type === "" ? undefined : value.type };
   }
-  const isStructured = value instanceof FormData || Symbol.asyncIterator in Object(value);
-  if (!isStructured) return extractBody(`${value as string}`);
-  const encoded = new native.Response(value as FormData);
-  return {
-    body: bodyFrom(encoded.body as ByteStream),
-    contentType: encoded.headers.get("content-type") ?? undefined,
-  };
+  if (value instanceof FormData) {
+    const { blob, contentType } = encodeFormData(value);
+    return { body: bodyFromBlob(blob), contentType };
+  }
+  if (Symbol.asyncIterator in Object(value)) {
+    const encoded = new native.Response(value as ReadableStream);
+    return { body: bodyFrom(encoded.body as ByteStream), contentType: undefined };
+  }
+  return extractBody(`${value as string}`);
+}
+
+function bodyFromBlob(blob: Blob): Body {
+  return bodyFrom(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
 }
 
 /** Whether it holds nothing for certain, without reading it. */
@@ -81,7 +84,11 @@ export function isUsed({ source, taken }: Body): boolean {
 
 /** The same bytes under another owner; the first one cannot read them any more. */
 export function moveBody(body: Body): Body {
-  return bodyFrom(detach(body));
+  const source = detach(body);
+  if (!(source instanceof ReadableStream)) return bodyFrom(source);
+  // The script may hold this stream: it stays with the first owner, and the second has one of its own.
+  const length = declaredLength(source);
+  return bodyFrom(withLength(source.pipeThrough(new TransformStream()), length));
 }
 
 /** Leaves the body to the caller, in the form it has. */
@@ -94,7 +101,7 @@ function detach(body: Body): BodySource {
   const { source } = body;
   if (isUsed(body) || (source instanceof ReadableStream && source.locked)) throw new TypeError(unusable);
   body.taken = true;
-  body.source = "";
+  if (!(source instanceof ReadableStream)) body.source = "";
   return source;
 }
 
@@ -154,6 +161,12 @@ export async function readText(body: Body | undefined): Promise<string> {
   const value = body === undefined ? "" : takeBody(body);
   if (typeof value === "string") return value.toWellFormed().replace(/^\ufeff/, "");
   return new TextDecoder().decode(value instanceof Uint8Array ? value : await collect(value));
+}
+
+/** The text of the body, decoded piece by piece. */
+export function readTextStream(body: Body | undefined): ReadableStream<string> {
+  const bytes = body === undefined ? streamFrom("") : streamOf(bodyFrom(detach(body)));
+  return bytes.pipeThrough(new TextDecoderStream() as never);
 }
 
 async function collect(stream: ByteStream): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const plain = /^[\t\x20-\x7e]*$/;
-const control = /[\x00-\x08\x0a-\x1f\x7f]/;
+const forbidden = /[\0\n\r]/;
 const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
 /** Names as they were written, with their lower case: most requests bring the same few again. */
@@ -31,10 +31,8 @@ export function headerValue(value: unknown): string {
   const given = typeof value === "string" ? value : `${value as string}`;
   const text = isSpace(given, 0) || isSpace(given, given.length - 1) ? given.replace(outerSpace, "") : given;
   if (plain.test(text)) return text;
-  if (control.test(text)) {
-    throw new TypeError(
-      `Invalid header value ${JSON.stringify(text)}: it holds a control character, such as a line break.`,
-    );
+  if (forbidden.test(text)) {
+    throw new TypeError(`Invalid header value ${JSON.stringify(text)}: it contains a line break or a NUL.`);
   }
   return bytesFromText(text);
 }

@@ -1,6 +1,9 @@
 // The Headers a script holds: the standard's, light, and with values that are text (UTF-8 on the wire).
+import { inspect } from "node:util";
 import { headerName, headerValue, textFromBytes } from "./fetch-header-text.ts";
 import { native, standInFor } from "./fetch-native.ts";
+import { isObject, isObservable, pairsFromList, pairsFromObservable } from "./globals/fetch/headers-init.ts";
+import { iterateHeaders } from "./globals/fetch/headers-iterator.ts";
 
 interface HeaderStore {
   /** By lower-case name, as byte strings; several values of a name joined by commas. */
@@ -8,13 +11,20 @@ interface HeaderStore {
   /** The one header whose values cannot be joined. */
   cookies: string[] | undefined;
   immutable: boolean;
+  /** All pairs as text, in the order of iteration; undefined after a change. */
+  sorted: readonly (readonly [string, string])[] | undefined;
 }
 
 let storeOf: (headers: ScriptHeaders) => HeaderStore;
 let isOurs: (value: unknown) => value is ScriptHeaders;
 
 export class ScriptHeaders {
-  readonly #store: HeaderStore = { values: new Map(), cookies: undefined, immutable: false };
+  readonly #store: HeaderStore = {
+    values: new Map(),
+    cookies: undefined,
+    immutable: false,
+    sorted: undefined,
+  };
 
   static {
     storeOf = (headers) => headers.#store;
@@ -22,100 +32,139 @@ export class ScriptHeaders {
       typeof value === "object" && value !== null && #store in value;
   }
 
-  constructor(init?: unknown) {
+  constructor(init: unknown = undefined) {
     if (init !== undefined) fill(this.#store, init);
   }
 
   append(name: string, value: string): void {
-    append(mutable(this.#store), headerName(name), headerValue(value));
+    const store = this.#store;
+    requireArguments(arguments.length, 2);
+    const key = headerName(name);
+    append(mutable(store), key, headerValue(value));
   }
 
   set(name: string, value: string): void {
-    const store = mutable(this.#store);
+    const store = this.#store;
+    requireArguments(arguments.length, 2);
     const key = headerName(name);
     const bytes = headerValue(value);
+    mutable(store);
     if (key === "set-cookie") store.cookies = [bytes];
     else store.values.set(key, bytes);
   }
 
   delete(name: string): void {
-    const store = mutable(this.#store);
+    const store = this.#store;
+    requireArguments(arguments.length, 1);
     const key = headerName(name);
+    mutable(store);
     if (key === "set-cookie") store.cookies = undefined;
     else store.values.delete(key);
   }
 
   get(name: string): string | null {
+    const store = this.#store;
+    requireArguments(arguments.length, 1);
     const key = headerName(name);
-    if (key === "set-cookie") return this.#store.cookies?.map(textFromBytes).join(", ") ?? null;
-    const value = this.#store.values.get(key);
+    if (key === "set-cookie") return store.cookies?.map(textFromBytes).join(", ") ?? null;
+    const value = store.values.get(key);
     return value === undefined ? null : textFromBytes(value);
   }
 
   has(name: string): boolean {
+    const store = this.#store;
+    requireArguments(arguments.length, 1);
     const key = headerName(name);
-    return key === "set-cookie" ? this.#store.cookies !== undefined : this.#store.values.has(key);
+    return key === "set-cookie" ? store.cookies !== undefined : store.values.has(key);
   }
 
   getSetCookie(): string[] {
     return this.#store.cookies?.map(textFromBytes) ?? [];
   }
 
-  /** Older than getSetCookie, and still met in scripts. */
+  /** Older than getSetCookie, and still used by scripts. */
   getAll(name: string): string[] {
     if (headerName(name) !== "set-cookie") {
       throw new TypeError(
-        'getAll can be used with "Set-Cookie" alone: get gives all values of any other name.',
+        'getAll can be used with "Set-Cookie" only: get returns all values of any other name.',
       );
     }
     return this.getSetCookie();
   }
 
-  forEach(callback: (value: string, name: string, headers: ScriptHeaders) => void, thisArg?: unknown): void {
-    for (const [name, value] of this) callback.call(thisArg, value, name, this);
-  }
-
-  *entries(): Generator<[string, string], undefined> {
-    const { values, cookies } = this.#store;
-    const names = [...values.keys()];
-    if (cookies !== undefined) names.push("set-cookie");
-    for (const name of names.sort()) {
-      if (name !== "set-cookie") yield [name, textFromBytes(values.get(name) ?? "")];
-      else for (const cookie of cookies ?? []) yield [name, textFromBytes(cookie)];
+  forEach(
+    callback: (value: string, name: string, headers: ScriptHeaders) => void,
+    thisArg: unknown = undefined,
+  ): void {
+    const store = this.#store;
+    if (typeof callback !== "function") throw new TypeError("forEach needs a function.");
+    for (let index = 0; index < sorted(store).length; index++) {
+      const [name, value] = sorted(store)[index]!;
+      callback.call(thisArg, value, name, this);
     }
-    return undefined;
   }
 
-  *keys(): Generator<string, undefined> {
-    for (const [name] of this.entries()) yield name;
-    return undefined;
+  entries(): IterableIterator<[string, string]> {
+    const store = this.#store;
+    return iterateHeaders(() => sorted(store), "entry");
   }
 
-  *values(): Generator<string, undefined> {
-    for (const [, value] of this.entries()) yield value;
-    return undefined;
+  keys(): IterableIterator<string> {
+    const store = this.#store;
+    return iterateHeaders(() => sorted(store), "name");
   }
 
-  [Symbol.iterator](): Generator<[string, string], undefined> {
-    return this.entries();
+  values(): IterableIterator<string> {
+    const store = this.#store;
+    return iterateHeaders(() => sorted(store), "value");
   }
 
-  [Symbol.for("nodejs.util.inspect.custom")](
-    _depth: number,
-    options: object,
-    inspect: (value: unknown, options: object) => string,
-  ): string {
-    return `Headers ${inspect(Object.fromEntries(this), options)}`;
-  }
+  declare [Symbol.iterator]: () => IterableIterator<[string, string]>;
 }
 
-standInFor(ScriptHeaders, native.Headers);
+const { entries } = ScriptHeaders.prototype;
+Object.defineProperty(ScriptHeaders.prototype, Symbol.iterator, {
+  value: entries,
+  configurable: true,
+  writable: true,
+});
+standInFor({ ours: ScriptHeaders, theirs: native.Headers, isOurs });
+Object.defineProperty(ScriptHeaders.prototype, inspect.custom, {
+  value(this: ScriptHeaders, _depth: number, options: object) {
+    return `Headers ${inspect(Object.fromEntries(this), options)}`;
+  },
+  configurable: true,
+  writable: true,
+});
+
+function requireArguments(given: number, needed: number): void {
+  if (given < needed) {
+    throw new TypeError(`${needed} argument${needed === 1 ? "" : "s"} needed, but only ${given} given.`);
+  }
+}
 
 function mutable(store: HeaderStore): HeaderStore {
   if (store.immutable) {
     throw new TypeError("These headers cannot be changed: copy them first, with new Headers(headers).");
   }
+  store.sorted = undefined;
   return store;
+}
+
+function sorted(store: HeaderStore): readonly (readonly [string, string])[] {
+  store.sorted ??= sort(store);
+  return store.sorted;
+}
+
+function sort({ values, cookies }: HeaderStore): (readonly [string, string])[] {
+  const names = [...values.keys()];
+  if (cookies !== undefined) names.push("set-cookie");
+  const pairs: [string, string][] = [];
+  for (const name of names.sort()) {
+    if (name !== "set-cookie") pairs.push([name, textFromBytes(values.get(name)!)]);
+    else for (const cookie of cookies!) pairs.push([name, textFromBytes(cookie)]);
+  }
+  return pairs;
 }
 
 function append(store: HeaderStore, name: string, value: string): void {
@@ -130,30 +179,38 @@ function append(store: HeaderStore, name: string, value: string): void {
   store.values.set(name, before === undefined ? value : before + separator + value);
 }
 
+const nativeEntries = native.Headers.prototype[Symbol.iterator];
+
 function fill(store: HeaderStore, init: unknown): void {
-  if (isOurs(init)) {
+  if (!isObject(init)) {
+    throw new TypeError("Headers are made from an object, a list of pairs, or other headers.");
+  }
+  const iterate: unknown = (init as { [Symbol.iterator]?: unknown })[Symbol.iterator];
+  if (iterate === undefined || iterate === null) {
+    fillFromRecord(store, init as Readonly<Record<string, unknown>>);
+  } else if (iterate === entries && isOurs(init)) {
     const { values, cookies } = storeOf(init);
     store.values = new Map(values);
     store.cookies = cookies?.slice();
-  } else if (typeof init !== "object" || init === null) {
-    throw new TypeError("Headers are made from an object, a list of pairs, or other headers.");
-  } else if (init instanceof native.Headers) {
+  } else if (iterate === nativeEntries) {
     // Node's own hold byte strings.
     for (const [name, value] of init as Headers) append(store, headerName(name), value);
-  } else if (Symbol.iterator in init) {
-    for (const pair of init as Iterable<Iterable<unknown>>) {
-      const [name, value, ...rest] = pair;
-      if (value === undefined || rest.length > 0)
-        throw new TypeError("Headers are made from pairs of a name and a value.");
-      append(store, headerName(name), headerValue(value));
-    }
   } else {
-    const fields = init as Readonly<Record<string, unknown>>;
+    for (const [name, value] of pairsFromList(init as Iterable<unknown>))
+      append(store, headerName(name), headerValue(value));
+  }
+}
+
+function fillFromRecord(store: HeaderStore, fields: Readonly<Record<string, unknown>>): void {
+  if (isObservable(fields)) {
+    for (const [name, value] of pairsFromObservable(fields))
+      append(store, headerName(name), headerValue(value));
+  } else {
     for (const name of Object.keys(fields)) append(store, headerName(name), headerValue(fields[name]));
   }
 }
 
-/** From a connection: names and values in turn, as node:http gives them. A script must not change them. */
+/** From a connection: alternating names and values, as node:http returns them. Scripts cannot change them. */
 export function headersFromRaw(raw: readonly string[]): ScriptHeaders {
   const headers = new ScriptHeaders();
   const store = storeOf(headers);
@@ -169,7 +226,7 @@ export function headersFromWire(pairs: Iterable<readonly [string, string]>): Scr
   return headers;
 }
 
-/** From now on nobody may change them. */
+/** Makes them immutable. */
 export function frozen(headers: ScriptHeaders): ScriptHeaders {
   storeOf(headers).immutable = true;
   return headers;

@@ -1,5 +1,6 @@
-// Node's own fetch classes, kept from before a script's globals took their names, and how ours stand in for
+// Node's own fetch classes, saved before the globals of scripts replace them, and how ours stand in for
 // them: `instanceof` holds in both directions.
+import { inspect } from "node:util";
 
 export const native = {
   Headers: globalThis.Headers,
@@ -13,15 +14,57 @@ interface Class {
   readonly prototype: object;
 }
 
-/** What is ours is an instance of Node's class too, and what is Node's is one of ours. */
-export function standInFor(ours: Class, theirs: Class & (new (...args: never[]) => object)): void {
-  Object.setPrototypeOf(ours.prototype, theirs.prototype);
-  Object.defineProperty(ours, "name", { value: theirs.name });
-  Object.defineProperty(ours, Symbol.hasInstance, {
-    value(this: Class, value: unknown): boolean {
-      if (this === ours) return value instanceof theirs;
-      // A class that a script derived from ours knows its own alone.
-      return Function.prototype[Symbol.hasInstance].call(this as never, value);
+interface StandIn {
+  readonly ours: Class;
+  readonly theirs: Class & (new (...args: never[]) => object);
+  readonly isOurs: (value: unknown) => boolean;
+}
+
+const hasInstance = Function.prototype[Symbol.hasInstance];
+
+/** Whether Node made the object; ours are not instances in this sense. */
+export function isNative(value: unknown, theirs: Class): boolean {
+  return hasInstance.call(theirs as never, value);
+}
+
+/** Gives our class the name and the shape of Node's: members are enumerable, as Web IDL wants. */
+export function standInFor({ ours, theirs, isOurs }: StandIn): void {
+  const { name } = theirs;
+  Object.defineProperty(ours, "name", { value: name });
+  Object.defineProperty(ours.prototype, Symbol.toStringTag, { value: name, configurable: true });
+  makeEnumerable(ours.prototype);
+  makeEnumerable(ours);
+  // A class that a script derives from one of the two has only its own instances.
+  const isEither = (value: unknown) => isOurs(value) || isNative(value, theirs);
+  for (const known of [ours, theirs]) {
+    Object.defineProperty(known, Symbol.hasInstance, {
+      value(this: Class, value: unknown): boolean {
+        return this === known ? isEither(value) : hasInstance.call(this as never, value);
+      },
+      configurable: true,
+    });
+  }
+}
+
+const notListed = new Set(["constructor", "length", "name", "prototype"]);
+
+function makeEnumerable(target: object): void {
+  for (const name of Object.getOwnPropertyNames(target)) {
+    if (!notListed.has(name)) Object.defineProperty(target, name, { enumerable: true });
+  }
+}
+
+/** Shows an object in logs as its class and these fields. */
+export function defineInspection<T extends object>(
+  ours: Class & { readonly prototype: T },
+  fields: readonly (keyof T)[],
+): void {
+  Object.defineProperty(ours.prototype, inspect.custom, {
+    value(this: T, _depth: number, options: object) {
+      const shown = Object.fromEntries(fields.map((field) => [field, this[field]]));
+      return `${ours.name} ${inspect(shown, options)}`;
     },
+    configurable: true,
+    writable: true,
   });
 }

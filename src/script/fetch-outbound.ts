@@ -4,7 +4,7 @@ import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts
 import { type ByteStream, bodyFrom, takeBody } from "./fetch-body.ts";
 import { frozen, headersFromWire, wireHeaders } from "./fetch-headers.ts";
 import { native } from "./fetch-native.ts";
-import { requestParts, ScriptRequest } from "./fetch-request.ts";
+import { activeSignal, requestParts, ScriptRequest } from "./fetch-request.ts";
 import { assembleResponse } from "./fetch-response.ts";
 
 /** Of one connection (RFC 9110 7.6.1), or made anew for each request. */
@@ -30,8 +30,10 @@ const undone = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
-  const request = requestParts(new ScriptRequest(input, init))!;
-  const { method, url, signal, redirect, settings } = request;
+  const made = new ScriptRequest(input, init);
+  const request = requestParts(made)!;
+  const { method, url, redirect, settings } = request;
+  const signal = activeSignal(made);
   const mayHaveBody = method !== "GET" && method !== "HEAD";
   const body = request.body === undefined || !mayHaveBody ? undefined : takeBody(request.body);
   const headers = [...wireHeaders(request.headers)].filter(([name]) => !notSent.has(name));
@@ -40,10 +42,27 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
   const options = { ...settings, method, headers, redirect, duplex: "half" as const };
   const response = await native.fetch(url, {
     ...(options as RequestInit),
-    ...(body === undefined ? {} : { body }),
+    ...(body === undefined ? {} : { body: body instanceof ReadableStream ? bytesOnly(body) : body }),
     ...(signal === undefined ? {} : { signal }),
   });
   return received(response);
+}
+
+/** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
+function bytesOnly(body: ByteStream): ByteStream {
+  const reader = body.getReader();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (value instanceof Uint8Array) return controller.enqueue(value);
+        throw new TypeError(`The stream gave a ${typeof value} instead of a Uint8Array.`);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function received(response: Response): Response {

@@ -1,37 +1,28 @@
-// What `new Request(input, init)` is made of, checked as the standard asks, without the `duplex` that Node
-// wants beside a stream.
+// Parts that `new Request(input, init)` is made of, checked as the standard asks, without the `duplex` that
+// Node wants beside a stream.
 import { type Body, type ByteStream, bodyFrom, extractBody, moveBody } from "./fetch-body.ts";
 import { ScriptHeaders } from "./fetch-headers.ts";
-import { native } from "./fetch-native.ts";
+import { isNative, native } from "./fetch-native.ts";
+import { parseUrl } from "./globals/fetch/parse-url.ts";
+import {
+  checkMode,
+  enumerated,
+  noSettings,
+  type RequestSettings,
+  settingsFrom,
+} from "./globals/fetch/request-settings.ts";
 
 export interface RequestParts {
   readonly method: string;
   readonly url: string;
   readonly headers: ScriptHeaders;
   readonly body: Body | undefined;
-  readonly signal: AbortSignal | undefined;
+  /** What aborts the request: a signal, or another request with a signal of its own. */
+  readonly follows: AbortSignal | { readonly signal: AbortSignal } | undefined;
   readonly redirect: string;
   readonly cf: object | undefined;
-  readonly settings: Readonly<Record<string, unknown>>;
+  readonly settings: RequestSettings;
 }
-
-/** The fields of the standard that change nothing here but what they say of themselves, and what fetch is told. */
-export const defaultSettings: Readonly<Record<string, unknown>> = {
-  cache: "default",
-  credentials: "same-origin",
-  destination: "",
-  duplex: "half",
-  integrity: "",
-  isHistoryNavigation: false,
-  isReloadNavigation: false,
-  keepalive: false,
-  mode: "cors",
-  referrer: "about:client",
-  referrerPolicy: "",
-};
-
-/** Those that fetch is told. */
-const given = ["cache", "credentials", "integrity", "keepalive", "mode", "referrer", "referrerPolicy"];
 
 type Fields = Readonly<Record<string, unknown>>;
 type PartsOf = (value: unknown) => RequestParts | undefined;
@@ -40,72 +31,86 @@ export function partsFrom(input: unknown, init: unknown, oursOf: PartsOf): Reque
   const source = oursOf(input) ?? nativeParts(input);
   const url = source?.url ?? absoluteUrl(input);
   const example = oursOf(init) ?? nativeParts(init);
-  // A request in place of options says everything; the two share one body.
+  // A request in place of options gives everything but the URL; the two share one body.
   if (example !== undefined) return { ...example, url, headers: new ScriptHeaders(example.headers) };
   const options = optionsFrom(init);
+  const settings = settingsFrom(options, source?.settings ?? noSettings);
   const method = options.method === undefined ? (source?.method ?? "GET") : methodFrom(options.method);
+  checkMode(method, settings);
+  const follows = options.signal === undefined ? source?.follows : signalFrom(options.signal);
   const headers = new ScriptHeaders(options.headers ?? source?.headers);
-  const body = bodyOf(options, source, headers);
-  const saysSo = options.method !== undefined || options.body !== undefined;
-  if (saysSo && body !== undefined && (method === "GET" || method === "HEAD")) {
-    throw new TypeError(`A Request with method ${method} cannot have a body.`);
-  }
+  checkBody(method, options, source);
   return {
     method,
     url,
     headers,
-    body,
-    signal: signalFrom(options.signal, source?.signal),
-    redirect:
-      options.redirect === undefined ? (source?.redirect ?? "follow") : redirectFrom(options.redirect),
+    body: bodyOf({ options, source, headers, settings }),
+    follows,
+    redirect: enumerated(options, "redirect") ?? source?.redirect ?? "follow",
     cf: (options.cf ?? source?.cf) as object | undefined,
-    settings: { ...source?.settings, ...settingsFrom(options) },
+    settings,
   };
 }
 
 function optionsFrom(init: unknown): Fields {
   if (init === undefined || init === null) return {};
-  if (typeof init !== "object") throw new TypeError("The second argument of Request must be an object.");
+  if (typeof init !== "object" && typeof init !== "function")
+    throw new TypeError("The second argument of Request must be an object.");
   return init as Fields;
 }
 
 function nativeParts(value: unknown): RequestParts | undefined {
-  if (!(value instanceof native.Request)) return undefined;
-  const { method, url, body, signal, redirect } = value;
+  if (!isNative(value, native.Request)) return undefined;
+  const request = value as Request;
+  const { method, url, body, signal, redirect } = request;
+  const { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy } = request;
   return {
     method,
     url,
-    headers: new ScriptHeaders(value.headers),
+    headers: new ScriptHeaders(request.headers),
     body: body === null ? undefined : bodyFrom(body as ByteStream),
-    signal,
+    follows: signal,
     redirect,
     cf: undefined,
-    settings: settingsFrom(value as unknown as Fields),
+    settings: { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy },
   };
 }
 
-function bodyOf(options: Fields, source: RequestParts | undefined, headers: ScriptHeaders): Body | undefined {
+/** A GET that came with a body may be passed on; a script cannot make one. */
+function checkBody(method: string, options: Fields, source: RequestParts | undefined): void {
+  if (method !== "GET" && method !== "HEAD") return;
+  const given = options.body !== undefined && options.body !== null;
+  const inherited = options.method !== undefined && source?.body !== undefined;
+  if (given || inherited) throw new TypeError(`A Request with method ${method} cannot have a body.`);
+}
+
+interface BodyInput {
+  readonly options: Fields;
+  readonly source: RequestParts | undefined;
+  readonly headers: ScriptHeaders;
+  readonly settings: RequestSettings;
+}
+
+function bodyOf({ options, source, headers, settings }: BodyInput): Body | undefined {
   if (options.body === undefined || options.body === null) {
     return source?.body === undefined ? undefined : moveBody(source.body);
+  }
+  if (settings.keepalive === true && options.body instanceof ReadableStream) {
+    throw new TypeError("A Request with keepalive cannot have a stream as its body.");
   }
   const { body, contentType } = extractBody(options.body);
   if (contentType !== undefined && !headers.has("content-type")) headers.set("content-type", contentType);
   return body;
 }
 
-function settingsFrom(fields: Fields): Fields {
-  const said = given.filter((name) => fields[name] !== undefined);
-  return Object.fromEntries(said.map((name) => [name, fields[name]]));
-}
-
 function absoluteUrl(input: unknown): string {
   const text = `${input as string}`;
-  if (!URL.canParse(text)) {
+  const url = parseUrl(text);
+  if (url === undefined) {
     throw new TypeError(
       `Invalid URL ${JSON.stringify(text)}: a Request needs a whole one, such as "https://example.com/path".`,
     );
   }
-  const url = new URL(text);
   if (url.username !== "" || url.password !== "") {
     throw new TypeError(
       "A Request's URL cannot carry a user name or password: send an Authorization header.",
@@ -116,24 +121,18 @@ function absoluteUrl(input: unknown): string {
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** The six that the standard writes in capitals; all others stay as they came. */
+/** The six that the standard writes in capitals; all others stay as they are given. */
 const capitals = /^(delete|get|head|options|post|put)$/i;
 
 function methodFrom(value: unknown): string {
   const method = `${value as string}`;
   if (!token.test(method) || /^(connect|trace|track)$/i.test(method)) {
-    throw new TypeError(`${JSON.stringify(method)} is no method a Request may have.`);
+    throw new TypeError(`${JSON.stringify(method)} is not a method that a Request can have.`);
   }
   return capitals.test(method) ? method.toUpperCase() : method;
 }
 
-function redirectFrom(value: unknown): string {
-  if (value === "follow" || value === "manual" || value === "error") return value;
-  throw new TypeError(`"redirect" must be "follow", "manual" or "error": ${JSON.stringify(value)}`);
-}
-
-function signalFrom(value: unknown, inherited: AbortSignal | undefined): AbortSignal | undefined {
-  if (value === undefined) return inherited;
+function signalFrom(value: unknown): AbortSignal | undefined {
   if (value === null) return undefined;
   if (value instanceof AbortSignal) return value;
   throw new TypeError('"signal" must be an AbortSignal.');

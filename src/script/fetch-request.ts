@@ -3,8 +3,9 @@
 import { type Body, bodyFrom, cloneBody } from "./fetch-body.ts";
 import { defineBodyMembers } from "./fetch-body-members.ts";
 import { headersFromRaw, ScriptHeaders } from "./fetch-headers.ts";
-import { native, standInFor } from "./fetch-native.ts";
-import { defaultSettings, partsFrom, type RequestParts } from "./fetch-request-parts.ts";
+import { defineInspection, native, standInFor } from "./fetch-native.ts";
+import { partsFrom, type RequestParts } from "./fetch-request-parts.ts";
+import { defaultSettings, noSettings } from "./globals/fetch/request-settings.ts";
 
 export interface IncomingRequest {
   readonly method: string;
@@ -21,11 +22,12 @@ export interface IncomingRequest {
 const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
-const noSettings = {};
 const noHeaders: readonly string[] = [];
 
 let bodyOf: (request: ScriptRequest) => Body | undefined;
 let partsOf: (request: ScriptRequest) => RequestParts;
+let settingsOf: (request: ScriptRequest) => RequestParts["settings"];
+let activeSignalOf: (request: ScriptRequest) => AbortSignal | undefined;
 let isOurs: (value: unknown) => value is ScriptRequest;
 
 export class ScriptRequest {
@@ -34,7 +36,9 @@ export class ScriptRequest {
   #headers: ScriptHeaders | undefined;
   readonly #rawHeaders: IncomingRequest["rawHeaders"];
   readonly #body: Body | undefined;
+  /** Made when the script asks for it. */
   #signal: AbortSignal | undefined;
+  readonly #follows: RequestParts["follows"];
   readonly #onDisconnect: IncomingRequest["onDisconnect"];
   readonly #redirect: string;
   readonly #cf: object | undefined;
@@ -44,19 +48,26 @@ export class ScriptRequest {
     bodyOf = (request) => request.#body;
     isOurs = (value): value is ScriptRequest =>
       typeof value === "object" && value !== null && #method in value;
+    settingsOf = (request) => request.#settings;
+    activeSignalOf = (request) => {
+      const follows = request.#follows;
+      if (request.#signal !== undefined || follows === undefined) return request.#signal;
+      return isOurs(follows) ? activeSignalOf(follows) : (follows as AbortSignal);
+    };
     partsOf = (request) => ({
       method: request.#method,
       url: request.#url,
       headers: request.headers,
       body: request.#body,
-      signal: request.#signal,
+      follows: request,
       redirect: request.#redirect,
       cf: request.#cf,
       settings: request.#settings,
     });
   }
 
-  constructor(input: unknown, init?: unknown) {
+  constructor(input: unknown, init: unknown = undefined) {
+    if (arguments.length === 0) throw new TypeError("A Request needs a URL or another Request.");
     if (input === incomingMark) {
       const incoming = init as IncomingRequest;
       this.#method = incoming.method;
@@ -76,7 +87,7 @@ export class ScriptRequest {
     this.#rawHeaders = noHeaders;
     this.#headers = parts.headers;
     this.#body = parts.body;
-    this.#signal = parts.signal;
+    this.#follows = parts.follows;
     this.#redirect = parts.redirect;
     this.#cf = parts.cf;
     this.#settings = parts.settings;
@@ -108,12 +119,14 @@ export class ScriptRequest {
   }
 
   get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      const controller = new AbortController();
-      this.#onDisconnect?.(() => controller.abort(new DOMException("The client went away.", "AbortError")));
-      this.#signal = controller.signal;
-    }
+    this.#signal ??= this.#follows === undefined ? this.#ownSignal() : followingSignal(this.#follows);
     return this.#signal;
+  }
+
+  #ownSignal(): AbortSignal {
+    const controller = new AbortController();
+    this.#onDisconnect?.(() => controller.abort(new DOMException("The client went away.", "AbortError")));
+    return controller.signal;
   }
 
   clone(): ScriptRequest {
@@ -122,20 +135,31 @@ export class ScriptRequest {
   }
 }
 
-standInFor(ScriptRequest, native.Request);
-defineBodyMembers(ScriptRequest.prototype, (request) => bodyOf(request));
 for (const [name, standard] of Object.entries(defaultSettings)) {
-  Object.defineProperty(ScriptRequest.prototype, name, {
-    configurable: true,
+  const { get } = {
     get(this: ScriptRequest): unknown {
-      return partsOf(this).settings[name] ?? standard;
+      return settingsOf(this)[name] ?? standard;
     },
-  });
+  };
+  Object.defineProperty(get, "name", { value: `get ${name}` });
+  Object.defineProperty(ScriptRequest.prototype, name, { configurable: true, get });
+}
+defineBodyMembers(ScriptRequest.prototype, (request) => bodyOf(request));
+standInFor({ ours: ScriptRequest, theirs: native.Request, isOurs });
+defineInspection(ScriptRequest, ["method", "url", "headers", "redirect", "signal"]);
+
+function followingSignal(follows: NonNullable<RequestParts["follows"]>): AbortSignal {
+  return AbortSignal.any([follows instanceof AbortSignal ? follows : follows.signal]);
 }
 
-/** What a request is made of, if it is one of ours. */
+/** The parts of a request, if it is one of ours. */
 export function requestParts(value: unknown): RequestParts | undefined {
   return isOurs(value) ? partsOf(value) : undefined;
+}
+
+/** The signal that may abort the request, without making one. */
+export function activeSignal(request: ScriptRequest): AbortSignal | undefined {
+  return activeSignalOf(request);
 }
 
 export function createRequest(incoming: IncomingRequest): Request {

@@ -10,9 +10,9 @@ import {
   takeBody,
 } from "./fetch-body.ts";
 import { defineBodyMembers } from "./fetch-body-members.ts";
-import { headerValue } from "./fetch-header-text.ts";
 import { frozen, ScriptHeaders, wireHeaders } from "./fetch-headers.ts";
-import { native, standInFor } from "./fetch-native.ts";
+import { defineInspection, isNative, native, standInFor } from "./fetch-native.ts";
+import { parseUrl } from "./globals/fetch/parse-url.ts";
 
 export interface ResponseDescription {
   readonly status: number;
@@ -82,14 +82,15 @@ export class ScriptResponse {
     });
   }
 
-  constructor(body?: unknown, init?: ResponseInit | null) {
-    if (init !== undefined && init !== null) {
-      if (typeof init !== "object") throw new TypeError("The second argument of Response must be an object.");
+  constructor(body: unknown = null, init: ResponseInit | null = null) {
+    if (init !== null) {
+      if (typeof init !== "object" && typeof init !== "function")
+        throw new TypeError("The second argument of Response must be an object.");
       if (init.status !== undefined) this.#status = statusFrom(init.status);
       if (init.statusText !== undefined) this.#statusText = statusTextFrom(init.statusText);
       if (init.headers !== undefined) this.#headers = new ScriptHeaders(init.headers);
     }
-    if (body === undefined || body === null) return;
+    if (body === null) return;
     const extracted = extractBody(body);
     this.#body = nullBodyStatuses.includes(this.#status)
       ? nullBody(extracted.body!, this.#status)
@@ -148,23 +149,29 @@ export class ScriptResponse {
     return this.#contentType === undefined ? [] : [["content-type", this.#contentType]];
   }
 
-  static json(data: unknown, init?: ResponseInit | null): ScriptResponse {
+  static json(data: unknown, init: ResponseInit | null = null): ScriptResponse {
+    requireArgument(arguments.length);
     const text: string | undefined = JSON.stringify(data);
     if (text === undefined) throw new TypeError(`JSON cannot express a value of type ${typeof data}.`);
     const response = new ScriptResponse(text, init);
-    if (init?.headers === undefined || !new ScriptHeaders(init.headers).has("content-type")) {
-      response.headers.set("content-type", "application/json");
-    }
+    if (!saysContentType(init)) response.headers.set("content-type", "application/json");
     return response;
   }
 
   static redirect(url: string | URL, status: number = 302): ScriptResponse {
-    const location = new URL(url).href;
-    if (!redirectStatuses.includes(status)) {
-      throw new RangeError(`${status} is no status of a redirect: use ${redirectStatuses.join(", ")}.`);
+    requireArgument(arguments.length);
+    const location = parseUrl(`${url}`)?.href;
+    if (location === undefined) {
+      throw new TypeError(
+        `Invalid URL ${JSON.stringify(`${url}`)}: a redirect needs a whole one, such as "https://example.com/path".`,
+      );
+    }
+    const code = toUnsignedShort(status);
+    if (!redirectStatuses.includes(code)) {
+      throw new RangeError(`${code} is not the status of a redirect: use ${redirectStatuses.join(", ")}.`);
     }
     const headers = frozen(new ScriptHeaders({ location }));
-    return assemble({ status, statusText: "", headers, body: undefined });
+    return assemble({ status: code, statusText: "", headers, body: undefined });
   }
 
   static error(): ScriptResponse {
@@ -179,17 +186,34 @@ export class ScriptResponse {
   }
 }
 
-standInFor(ScriptResponse, native.Response);
 defineBodyMembers(ScriptResponse.prototype, (response) => bodyOf(response));
+standInFor({ ours: ScriptResponse, theirs: native.Response, isOurs });
+defineInspection(ScriptResponse, ["status", "statusText", "headers", "type", "url", "redirected"]);
+
+function requireArgument(given: number): void {
+  if (given === 0) throw new TypeError("An argument is needed.");
+}
+
+function saysContentType(init: ResponseInit | null): boolean {
+  const headers = init?.headers;
+  return headers !== undefined && new ScriptHeaders(headers).has("content-type");
+}
+
+/** Web IDL's conversion: 0 for everything that is not a number. */
+function toUnsignedShort(value: unknown): number {
+  return Math.trunc(Number(value)) & 0xffff;
+}
 
 function statusFrom(value: unknown): number {
-  const status = Math.trunc(Number(value));
+  const status = toUnsignedShort(value);
   if (status >= 200 && status <= 599) return status;
   throw new RangeError(`The status of a Response must be from 200 to 599: ${String(value)}`);
 }
 
 function statusTextFrom(value: unknown): string {
-  return headerValue(`${value as string}`);
+  const text = `${value as string}`;
+  if (/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) return text;
+  throw new TypeError(`Invalid status text ${JSON.stringify(text)}: use printable Latin-1 characters only.`);
 }
 
 /** Scripts give such statuses an empty body, which is none. */
@@ -210,7 +234,7 @@ export function describeResponse(response: Response): ResponseDescription {
       throw new TypeError("Response.error() cannot be sent: it stands for no answer.");
     return describe(response);
   }
-  if (!(response instanceof native.Response)) {
+  if (!isNative(response, native.Response)) {
     throw new TypeError(`A Response is needed here, not ${response === null ? "null" : typeof response}.`);
   }
   const { status, statusText, body, bodyUsed } = response;

@@ -9,6 +9,7 @@ import { ScriptResponse } from "./fetch-response.ts";
 import { define } from "./globals/define.ts";
 import type { ScriptEvents } from "./globals/events.ts";
 import { installPlatformGlobals } from "./globals/platform-globals.ts";
+import { webClasses } from "./globals/web-classes.ts";
 import { createDigest, DigestStream, timingSafeEqual } from "./globals-crypto.ts";
 import { IdentityTransformStream } from "./globals-streams.ts";
 import { HTMLRewriter } from "./html-rewriter.ts";
@@ -28,6 +29,7 @@ export function installGlobals({
   now = Date.now,
 }: GlobalsOptions): ScriptEvents {
   define(globalThis, {
+    ...webClasses(),
     Headers: ScriptHeaders,
     Request: ScriptRequest,
     Response: ScriptResponse,

@@ -72,10 +72,16 @@ export interface Sent {
   readonly hasBody: boolean;
 }
 
+/** Headers may hold these characters, but HTTP cannot carry them. */
+const control = /[\x00-\x08\x0a-\x1f\x7f]/;
+
 /** Names come in lower case, as Headers keeps them. */
 export function sentHeaders(headers: Iterable<readonly [string, string]>, sent: Sent): [string, string][] {
   const list: [string, string][] = [];
   for (const [name, value] of headers) {
+    if (control.test(value)) {
+      throw new TypeError(`The header "${name}" cannot be sent: its value contains a control character.`);
+    }
     const rule = rules.get(name);
     if (rule === undefined || (rule === "with a value" && value !== "")) list.push([name, value]);
     else if (name === "content-length" && isInformation(value, sent)) list.push([name, value]);

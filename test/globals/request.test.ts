@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
+import { declaredLength } from "../../src/binding/fixed-length-stream.ts";
 import { incoming, node, script, streamOf } from "./installed.ts";
 
 test("an incoming request has its method, URL and headers as they came", () => {
@@ -201,11 +202,15 @@ test("URLs a script gives must be whole, and are told when they are not", () => 
   assert.throws(() => new script.Request("http://user:pass@a/"), TypeError);
 });
 
-test("a signal is passed on, and there is one even when nobody gave one", () => {
+test("the signal of a request follows the one it was given, and exists without one", () => {
   const { signal, abort } = controller();
-  assert.equal(new script.Request("http://a/", { signal }).signal, signal);
-  assert.equal(new script.Request(new script.Request("http://a/", { signal })).signal, signal);
+  const request = new script.Request("http://a/", { signal });
+  const copy = new script.Request(request);
+  const clone = copy.clone();
+  assert.notEqual(request.signal, signal);
+  assert.equal(request.signal, request.signal);
   abort();
+  for (const one of [request, copy, clone]) assert.ok(one.signal.aborted);
   assert.ok(new script.Request("http://a/", { signal }).signal.aborted);
   let leave = () => {};
   const watched = incoming({
@@ -218,9 +223,7 @@ test("a signal is passed on, and there is one even when nobody gave one", () => 
   assert.ok(watched.signal.aborted);
   assert.ok(new script.Request(watched).signal.aborted);
   assert.equal(new script.Request(watched, { signal: null }).signal.aborted, false);
-  const request = incoming();
-  assert.equal(request.signal, request.signal);
-  assert.equal(request.signal.aborted, false);
+  assert.equal(incoming().signal.aborted, false);
   assert.throws(() => new script.Request("http://a/", { signal: {} }), TypeError);
 
   function controller() {
@@ -233,6 +236,47 @@ test("facts of a connection that a script gives stay with the request", () => {
   assert.deepEqual(new script.Request("http://a/", { cf: { country: "SE" } }).cf, { country: "SE" });
   assert.equal(new script.Request("http://a/").cf, undefined);
   assert.deepEqual(new script.Request("http://b/", incoming()).cf, {});
+});
+
+test("a copy of a request follows the client's disconnection, whichever signal is read first", () => {
+  let leave = () => {};
+  const watched = incoming({
+    onDisconnect(listener) {
+      leave = listener;
+    },
+  });
+  const copy = new script.Request("http://origin.example.com/", watched);
+  assert.equal(copy.signal.aborted, false);
+  leave();
+  assert.ok(copy.signal.aborted);
+});
+
+test("values that the standard does not allow for a field are a TypeError", () => {
+  const make = (init: object) => () => new script.Request("http://a/", init);
+  for (const name of ["mode", "credentials", "cache", "redirect", "referrerPolicy", "duplex", "priority"]) {
+    assert.throws(make({ [name]: "wrong" }), new RegExp(`"${name}" must be one of`));
+  }
+  assert.throws(make({ mode: "navigate" }), TypeError);
+  assert.throws(make({ mode: "no-cors", method: "PUT" }), TypeError);
+  assert.throws(make({ cache: "only-if-cached" }), TypeError);
+  assert.throws(make({ window: {} }), TypeError);
+  assert.throws(make({ referrer: "http://:1" }), TypeError);
+  assert.throws(make({ method: "POST", keepalive: true, body: streamOf("x") }), TypeError);
+  assert.throws(() => new (script.Request as unknown as new () => Request)(), TypeError);
+  const request = new script.Request("http://a/", { mode: "same-origin", integrity: 5, keepalive: 1 });
+  assert.deepEqual([request.mode, request.integrity, request.keepalive], ["same-origin", "5", true]);
+  assert.equal(new script.Request(request, { method: "POST" }).mode, "same-origin");
+});
+
+test("a body that moves to another request leaves its stream with the first", async () => {
+  const first = new script.Request("http://a/", { method: "POST", body: "text" });
+  const { body } = first;
+  const second = new script.Request(first);
+  assert.ok(first.bodyUsed);
+  assert.equal(first.body, body);
+  assert.notEqual(second.body, body);
+  assert.equal(declaredLength(second.body!), 4);
+  assert.equal(await second.text(), "text");
 });
 
 test("the rest of the standard's fields can be read", () => {

@@ -122,6 +122,12 @@ for (const mode of ["dev", "serve"] as const) {
       });
     }
 
+    await t.test("a header that HTTP cannot carry is a 500, and the connection goes on", async () => {
+      const answer = await ask({ path: target("/text", { "x-control": "a\u0001b" }) });
+      assert.equal(answer.status, 500);
+      assert.equal((await ask({ path: target("/text", {}) })).text, "hello");
+    });
+
     await t.test("a response that was made again to add a header keeps its body and length", async () => {
       const answer = await ask({ path: "/wrapped" });
       assert.deepEqual([answer.status, answer.text], [201, '{"hello":"world"}']);

@@ -1,5 +1,7 @@
 // Methods of the language that older Node versions lack: each is added only where it is missing.
 import { types } from "node:util";
+import { addArrayBufferTransfer } from "./array-buffer-transfer.ts";
+import { addArrayFromAsync } from "./array-from-async.ts";
 import { byteMethods, byteStatics } from "./byte-methods.ts";
 import { defineMissing } from "./define.ts";
 import { installIteratorMethods } from "./iterator-methods.ts";
@@ -33,18 +35,6 @@ const promiseStatics = {
   },
 };
 
-const arrayStatics = {
-  async fromAsync(items: AsyncIterable<unknown> | Iterable<unknown> | ArrayLike<unknown>, map?: Group) {
-    const isIterable = Symbol.asyncIterator in items || Symbol.iterator in items;
-    const source = isIterable ? items : Array.from(items);
-    const result: unknown[] = [];
-    for await (const item of source) {
-      result.push(map === undefined ? item : await map(item, result.length));
-    }
-    return result;
-  },
-};
-
 const objectStatics = {
   groupBy(items: Iterable<unknown>, key: Group) {
     const result = Object.create(null) as Record<PropertyKey, unknown[]>;
@@ -68,26 +58,16 @@ const regExpStatics = {
   },
 };
 
-const bufferMethods = {
-  transfer(this: ArrayBuffer, length = this.byteLength) {
-    const moved = structuredClone(this, { transfer: [this] });
-    if (length === moved.byteLength) return moved;
-    const result = new Uint8Array(length);
-    result.set(new Uint8Array(moved).subarray(0, length));
-    return result.buffer;
-  },
-};
-
 export function installMissingMethods(): void {
   installIteratorMethods();
   installSetMethods();
   defineMissing(Promise, promiseStatics);
-  defineMissing(Array, arrayStatics);
+  addArrayFromAsync();
   defineMissing(Object, objectStatics);
   defineMissing(Map, { groupBy: groups });
   defineMissing(Error, { isError: (value: unknown) => types.isNativeError(value) });
   defineMissing(RegExp, regExpStatics);
-  defineMissing(ArrayBuffer.prototype, bufferMethods);
+  addArrayBufferTransfer();
   defineMissing(Uint8Array, byteStatics);
   defineMissing(Uint8Array.prototype, byteMethods);
 }

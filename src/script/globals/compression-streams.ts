@@ -1,0 +1,154 @@
+// CompressionStream and DecompressionStream, the same on every Node version: Node's own know no Brotli in
+// older ones, and differ in what they do with trailing data and with a slow reader.
+import type { Transform } from "node:stream";
+import { types } from "node:util";
+import zlib from "node:zlib";
+import { bytesOf } from "../../binding/arguments.ts";
+
+type Engine = Transform & { readonly bytesWritten: number };
+type Engines = Readonly<Record<string, () => Engine>>;
+
+const compressors: Engines = {
+  brotli: () => zlib.createBrotliCompress(),
+  deflate: () => zlib.createDeflate(),
+  "deflate-raw": () => zlib.createDeflateRaw(),
+  gzip: () => zlib.createGzip(),
+};
+
+const decompressors: Engines = {
+  brotli: () => zlib.createBrotliDecompress(),
+  deflate: () => zlib.createInflate(),
+  "deflate-raw": () => zlib.createInflateRaw(),
+  gzip: () => zlib.createGunzip(),
+};
+
+interface Pair {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
+export class CompressionStream {
+  readonly #pair: Pair;
+
+  constructor(format: string) {
+    this.#pair = openPair(compressors, format);
+  }
+
+  get readable(): ReadableStream<Uint8Array> {
+    return this.#pair.readable;
+  }
+
+  get writable(): WritableStream<Uint8Array> {
+    return this.#pair.writable;
+  }
+}
+
+export class DecompressionStream {
+  readonly #pair: Pair;
+
+  constructor(format: string) {
+    this.#pair = openPair(decompressors, format);
+  }
+
+  get readable(): ReadableStream<Uint8Array> {
+    return this.#pair.readable;
+  }
+
+  get writable(): WritableStream<Uint8Array> {
+    return this.#pair.writable;
+  }
+}
+
+for (const { name, prototype } of [CompressionStream, DecompressionStream]) {
+  for (const member of ["readable", "writable"]) {
+    Object.defineProperty(prototype, member, { enumerable: true });
+  }
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true });
+}
+
+function openPair(engines: Engines, format: unknown): Pair {
+  const open = engines[`${format as string}`];
+  if (open !== undefined) return streamPair(open());
+  throw new TypeError(`Unknown compression format: use ${Object.keys(engines).join(", ")}.`);
+}
+
+/** Output waits in the engine until it is read; input waits until its output is taken. */
+function streamPair(engine: Engine): Pair {
+  let output: ReadableStreamDefaultController<Uint8Array>;
+  let input: WritableStreamDefaultController;
+  let given = 0;
+  const readable = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        output = controller;
+      },
+      pull: () => void engine.resume(),
+      cancel(reason) {
+        engine.destroy();
+        input.error(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  engine.pause();
+  // Each write reports its own error; without a listener, an error in between would end the process.
+  engine.on("error", () => {});
+  engine.on("data", (chunk: Buffer) => {
+    output.enqueue(new Uint8Array(chunk));
+    if (!engine.writableEnded && (output.desiredSize ?? 0) <= 0) engine.pause();
+  });
+
+  function fail(error: unknown): never {
+    engine.destroy();
+    output.error(error);
+    throw error;
+  }
+
+  /** The engine takes no bytes beyond the end of the compressed data. */
+  function checkTrailing(): void {
+    if (engine.bytesWritten < given)
+      fail(new TypeError("There is data after the end of the compressed data."));
+  }
+
+  const writable = new WritableStream<Uint8Array>({
+    start(controller) {
+      input = controller;
+    },
+    async write(chunk) {
+      const bytes = bytesOf(chunk);
+      if (bytes === undefined || types.isSharedArrayBuffer(bytes.buffer)) {
+        return fail(new TypeError("Only an ArrayBuffer or a view of one can be written."));
+      }
+      // The engine works on another thread, and the script may change its buffer meanwhile.
+      given += bytes.length;
+      await settled(engine, (done) => engine.write(Buffer.from(bytes), done)).catch(fail);
+      checkTrailing();
+    },
+    async close() {
+      await settled(engine, (done) => {
+        engine.once("end", done);
+        engine.end();
+        engine.resume();
+      }).catch(fail);
+      checkTrailing();
+      output.close();
+    },
+    abort(reason) {
+      engine.destroy();
+      output.error(reason);
+    },
+  });
+  return { readable, writable };
+}
+
+function settled(engine: Engine, start: (done: (error?: Error | null) => void) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error) => reject(new TypeError(error.message, { cause: error }));
+    engine.once("error", onError);
+    start((error) => {
+      engine.off("error", onError);
+      if (error) onError(error);
+      else resolve();
+    });
+  });
+}
