@@ -47,12 +47,6 @@ export interface StoreKvValueWithMetadata<Value, Metadata> {
   cacheStatus: string | null;
 }
 
-/** One of several keys; null in their Map when the key is missing. */
-export interface StoreKvBulkValue<Value, Metadata> {
-  value: Value;
-  metadata: Metadata | null;
-}
-
 type TextOptions = Partial<StoreKvGetOptions<undefined>> | StoreKvGetOptions<"text"> | "text";
 type JsonOptions = StoreKvGetOptions<"json"> | "json";
 type BytesOptions = StoreKvGetOptions<"arrayBuffer"> | "arrayBuffer";
@@ -61,11 +55,11 @@ type StreamOptions = StoreKvGetOptions<"stream"> | "stream";
 /** A key-value namespace, as a script holds it. */
 export interface StoreKvNamespace<Key extends string = string> {
   get(key: Key, options?: TextOptions): Promise<string | null>;
-  get<Value = unknown>(key: Key, options: JsonOptions): Promise<Value | null>;
-  get(key: Key, options: BytesOptions): Promise<ArrayBuffer | null>;
-  get(key: Key, options: StreamOptions): Promise<ReadableStream<Uint8Array> | null>;
+  get<Value = unknown>(key: Key, options?: JsonOptions): Promise<Value | null>;
+  get(key: Key, options?: BytesOptions): Promise<ArrayBuffer | null>;
+  get(key: Key, options?: StreamOptions): Promise<ReadableStream | null>;
   get(keys: Key[], options?: TextOptions): Promise<Map<string, string | null>>;
-  get<Value = unknown>(keys: Key[], options: JsonOptions): Promise<Map<string, Value | null>>;
+  get<Value = unknown>(keys: Key[], options?: JsonOptions): Promise<Map<string, Value | null>>;
 
   getWithMetadata<Metadata = unknown>(
     key: Key,
@@ -73,24 +67,25 @@ export interface StoreKvNamespace<Key extends string = string> {
   ): Promise<StoreKvValueWithMetadata<string, Metadata>>;
   getWithMetadata<Value = unknown, Metadata = unknown>(
     key: Key,
-    options: JsonOptions,
+    options?: JsonOptions,
   ): Promise<StoreKvValueWithMetadata<Value, Metadata>>;
   getWithMetadata<Metadata = unknown>(
     key: Key,
-    options: BytesOptions,
+    options?: BytesOptions,
   ): Promise<StoreKvValueWithMetadata<ArrayBuffer, Metadata>>;
   getWithMetadata<Metadata = unknown>(
     key: Key,
-    options: StreamOptions,
-  ): Promise<StoreKvValueWithMetadata<ReadableStream<Uint8Array>, Metadata>>;
+    options?: StreamOptions,
+  ): Promise<StoreKvValueWithMetadata<ReadableStream, Metadata>>;
+  /** Without `cacheStatus`, and with null for a missing key: the type is the one that scripts are written against. */
   getWithMetadata<Metadata = unknown>(
     keys: Key[],
     options?: TextOptions,
-  ): Promise<Map<string, StoreKvBulkValue<string, Metadata> | null>>;
+  ): Promise<Map<string, StoreKvValueWithMetadata<string, Metadata>>>;
   getWithMetadata<Value = unknown, Metadata = unknown>(
     keys: Key[],
-    options: JsonOptions,
-  ): Promise<Map<string, StoreKvBulkValue<Value, Metadata> | null>>;
+    options?: JsonOptions,
+  ): Promise<Map<string, StoreKvValueWithMetadata<Value, Metadata>>>;
 
   put(
     key: Key,

@@ -16,6 +16,7 @@ export interface StoreFigures {
 interface Measured {
   readonly at: number;
   readonly totals: ReadonlyMap<string, Totals>;
+  readonly namespaces: ReadonlyMap<string, Totals>;
   readonly scrub: ScrubProgress | undefined;
 }
 
@@ -34,13 +35,10 @@ export function createStoreFigures(engine: Engine): StoreFigures {
   async function measure(): Promise<void> {
     const begin = performance.now();
     try {
-      const totals = new Map<string, Totals>();
-      for (const { name } of await engine.listBuckets()) {
-        // Of one that is damaged, or deleted meanwhile, nothing is told; the others are.
-        const found = await engine.totals(name).catch(() => undefined);
-        if (found !== undefined) totals.set(name, found);
-      }
-      last = { at: Date.now(), totals, scrub: await engine.scrubProgress() };
+      const totals = await measureAll(await engine.listBuckets(), (name) => engine.totals(name));
+      const listed = await engine.kv.listNamespaces();
+      const namespaces = await measureAll(listed, (name) => engine.kv.totals(name));
+      last = { at: Date.now(), totals, namespaces, scrub: await engine.scrubProgress() };
     } catch {
       // The store is away: what was measured last is told on, with its age.
     } finally {
@@ -55,6 +53,10 @@ export function createStoreFigures(engine: Engine): StoreFigures {
       metrics.reading({ name, help, labels: ["bucket"] }, "gauge", () =>
         [...(known()?.totals ?? [])].map(([bucket, totals]) => [[bucket], value(totals)] as const),
       );
+    const perNamespace = (name: string, help: string, value: (totals: Totals) => number) =>
+      metrics.reading({ name, help, labels: ["namespace"] }, "gauge", () =>
+        [...(known()?.namespaces ?? [])].map(([namespace, totals]) => [[namespace], value(totals)] as const),
+      );
     const one = (name: string, help: string, value: (measured: Measured) => number | undefined) =>
       metrics.reading({ name, help }, "gauge", () => {
         const measured = known();
@@ -64,6 +66,8 @@ export function createStoreFigures(engine: Engine): StoreFigures {
     one("store_buckets", "Buckets in the store.", ({ totals }) => totals.size);
     perBucket("store_bucket_objects", "Objects in a bucket.", ({ objects }) => objects);
     perBucket("store_bucket_bytes", "Bytes of a bucket's objects.", ({ bytes }) => bytes);
+    perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
+    perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
     one("store_totals_age_seconds", "How long ago it was measured what buckets hold.", ({ at }) =>
       Math.max(0, (Date.now() - at) / 1000),
     );
@@ -101,4 +105,17 @@ async function within(milliseconds: number, work: Promise<void>): Promise<void> 
   });
   await Promise.race([work, tooLate]);
   clearTimeout(late);
+}
+
+/** A bucket or namespace that is damaged, or deleted meanwhile, is left out. */
+async function measureAll(
+  listed: readonly { readonly name: string }[],
+  measure: (name: string) => Promise<Totals>,
+): Promise<Map<string, Totals>> {
+  const totals = new Map<string, Totals>();
+  for (const { name } of listed) {
+    const found = await measure(name).catch(() => undefined);
+    if (found !== undefined) totals.set(name, found);
+  }
+  return totals;
 }

@@ -59,14 +59,27 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
-  const buckets = await engine.listBuckets().catch((error: unknown) => {
+  const none = (error: unknown) => {
     // Told of by the verification itself.
     if (error instanceof StoreError) return [];
     throw error;
-  });
-  for (const { name } of buckets) {
+  };
+  const buckets = (await engine.listBuckets().catch(none)).map(
+    ({ name }) =>
+      () =>
+        engine.totals(name),
+  );
+  const namespaces = await engine.kv.listNamespaces().catch(none);
+  for (const measure of [
+    ...buckets,
+    ...namespaces.map(
+      ({ name }) =>
+        () =>
+          engine.kv.totals(name),
+    ),
+  ]) {
     try {
-      total += (await engine.totals(name)).bytes;
+      total += (await measure()).bytes;
     } catch (error) {
       // A bucket that cannot be counted is told of by the verification, and one deleted meanwhile is none.
       if (!(error instanceof StoreError)) throw error;
