@@ -10,6 +10,8 @@ export interface Compatibility {
 export const compatibilityFlags = [
   "store_list_honor_include",
   "store_delimited_prefixes_keep_delimiter",
+  "assets_navigation_prefers_asset_serving",
+  "assets_navigation_has_no_effect",
 ] as const;
 
 const honorIncludeSince = "2022-08-04";

@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import type { TlsSource } from "../http/tls.ts";
 import { type Location, shownPlace } from "../model/location.ts";
+import type { AssetsOptions } from "../script/bindings.ts";
 import type { Mode } from "../script/host-messages.ts";
 import type { ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
@@ -30,6 +31,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
     url: url!,
     routes: config.routes,
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
+    ...(config.assets === undefined ? {} : { assets: assetsOf(config.assets) }),
   }));
   if (output.isJson) {
     const key =
@@ -45,14 +47,17 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       scripts,
     });
   }
-  const rows = scripts.map(({ name, url, routes, buckets }) => [
+  const rows = scripts.map(({ name, url, routes, buckets, assets }) => [
     name,
     routes.length > 0 ? routes.join(" ") : url,
-    buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`).join(", "),
+    [
+      ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
+      ...(assets === undefined ? [] : [assetsText(assets, directory)]),
+    ].join(", "),
   ]);
   if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
   else {
-    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BUCKETS" }], rows);
+    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
     await output.line("");
     await output.line(`Listening on ${url}`);
   }
@@ -60,7 +65,22 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
   await output.line(`Console on ${console.url}`);
   if (shown.url !== undefined) await output.line(`Public buckets on ${shown.url}`);
   await output.line(`Data in ${dataText(directory, location)}`);
-  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
+  const hasScript = server?.scripts.some(({ config }) => config.main !== undefined) === true;
+  if (mode === "dev" && url !== undefined) {
+    await output.line("");
+    await output.line("Try:");
+    await (hasScript ? tryScript(invocation, url) : output.line(`  curl ${url}`));
+    await tryRest(invocation, ready);
+  }
+}
+
+function assetsOf({ binding, directory }: AssetsOptions) {
+  return { ...(binding === undefined ? {} : { binding }), directory };
+}
+
+function assetsText(assets: ReturnType<typeof assetsOf>, directory: string): string {
+  const name = assets.binding === undefined ? "assets" : `env.${assets.binding}`;
+  return `${name} → ${relative(directory, assets.directory) || "."}/`;
 }
 
 function dataOf(location: Location) {
@@ -73,12 +93,13 @@ function dataText(directory: string, location: Location): string {
   return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
 }
 
-async function tryLines({ output }: Invocation, url: string, { s3, console }: Ready): Promise<void> {
-  await output.line("");
-  await output.line("Try:");
+async function tryScript({ output }: Invocation, url: string): Promise<void> {
   await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
   await output.line(`  curl ${url}hello.txt`);
   await output.line(`  curl -X DELETE ${url}hello.txt`);
+}
+
+async function tryRest({ output }: Invocation, { s3, console }: Ready): Promise<void> {
   if (console.token !== undefined) {
     await output.line("");
     await output.line("To look around, signed in for as long as this runs:");

@@ -33,6 +33,11 @@ export function checkSecretNames(config: ScriptConfig, secretNames: readonly str
     const message = `The script has a secret named "${binding}" too.`;
     throw configErrorFor(config, ["store_buckets", i, "binding"], message, hint(binding));
   }
+  const assets = config.assets?.binding;
+  if (assets !== undefined && secretNames.includes(assets)) {
+    const message = `The script has a secret named "${assets}" too.`;
+    throw configErrorFor(config, ["assets", "binding"], message, hint(assets));
+  }
   for (const name of Object.keys(config.vars)) {
     if (!secretNames.includes(name)) continue;
     throw configErrorFor(config, ["vars", name], `The script has a secret named "${name}" too.`, hint(name));

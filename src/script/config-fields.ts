@@ -17,6 +17,7 @@ export const knownKeys: Readonly<Record<string, readonly string[]>> = {
     "routes",
     "triggers",
     "store_buckets",
+    "assets",
     "vars",
     "records",
     "blobs",
@@ -24,6 +25,7 @@ export const knownKeys: Readonly<Record<string, readonly string[]>> = {
   ],
   triggers: ["crons"],
   store_buckets: ["binding", "bucket_name"],
+  assets: ["directory", "binding", "not_found_handling", "html_handling", "run_worker_first"],
 };
 
 export interface Told {

@@ -77,11 +77,15 @@ export function checkDistinct(fields: Fields, top: Table): void {
 interface Named {
   readonly name: string;
   readonly path: ConfigPath;
-  readonly what: "bucket binding" | "variable";
+  readonly what: "bucket binding" | "binding of assets" | "variable";
   readonly at: "key" | "value";
 }
 
 function* bindingNames(top: Table): Iterable<Named> {
+  const assets: unknown = (top.assets as Table | null | undefined)?.binding;
+  if (typeof assets === "string") {
+    yield { name: assets, path: ["assets", "binding"], what: "binding of assets", at: "value" };
+  }
   if (!Array.isArray(top.store_buckets)) return;
   for (const [index, bucket] of top.store_buckets.entries()) {
     const name: unknown = (bucket as Table | null)?.binding;

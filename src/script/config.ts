@@ -3,6 +3,7 @@
 // in the file all the same.
 import { dirname } from "node:path";
 import type { ScriptBindings } from "./bindings.ts";
+import { checkAssets } from "./config/check-assets.ts";
 import {
   checkBuckets,
   checkCompatibilityDate,
@@ -30,8 +31,8 @@ export interface ScriptConfig extends ScriptBindings {
   /** Where the file is: paths in it begin here. */
   readonly directory: string;
   readonly name: string;
-  /** Absolute. */
-  readonly main: string;
+  /** Absolute; undefined when assets are served without a script. */
+  readonly main: string | undefined;
   /** `YYYY-MM-DD` */
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
@@ -77,18 +78,19 @@ function checked(fields: Fields, today: string): ScriptConfig {
   // Before the keys at the top: one that strayed among these is not told as missing too.
   const buckets = checkBuckets(fields, top);
   const places = checkPlaces(fields, top);
+  const assets = checkAssets(fields, top);
   const config = {
     file: source.file,
     directory: dirname(source.file),
     name: checkName(fields, top),
-    main: checkMain(fields, top),
+    main: assets !== undefined && top.main === undefined ? undefined : checkMain(fields, top),
     compatibilityDate: checkCompatibilityDate(fields, top, today),
     compatibilityFlags: checkCompatibilityFlags(fields, top),
     routes: strings(fields, ["routes"], top.routes, line("routes", ["photos.example.com/*"]), checkRoute),
     crons: strings(fields, ["triggers", "crons"], triggers?.crons, cronsLine, checkCron),
     buckets,
     kvNamespaces: [],
-    assets: undefined,
+    assets,
     unsupported: [],
     vars: checkVars(fields, top),
     ...(places === undefined ? {} : { places }),

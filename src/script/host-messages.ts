@@ -11,8 +11,8 @@ import type { ScriptBindings } from "./bindings.ts";
 /** All a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
   readonly name: string;
-  /** The bundled module. */
-  readonly bundle: string;
+  /** The bundled module; undefined when assets are served without a script. */
+  readonly bundle: string | undefined;
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
   readonly secrets: Readonly<Record<string, string>>;

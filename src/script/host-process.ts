@@ -9,14 +9,16 @@ import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { createObserver, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
+import { openAssets } from "./assets/assets.ts";
+import { withAssets } from "./assets/with-assets.ts";
 import { installGlobals } from "./globals.ts";
 import { createEnvironment } from "./host/environment.ts";
 import { createHost, type Host, type ScriptHandlers } from "./host.ts";
+import type { HostObserver } from "./host-exchange.ts";
 import {
   beatMilliseconds,
   type FromHost,
   type Load,
-  type LoadedScript,
   maxMessageText,
   type NotificationMessage,
   type ToHost,
@@ -57,29 +59,43 @@ async function load({
   const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
-  const env = createEnvironment(script, { engine, presign });
-  const handlers = await loadHandlers(script);
+  const assets = script.assets === undefined ? undefined : await openAssets(script.assets, mode);
+  const env = createEnvironment(script, { engine, presign, assets });
+  const handlers = script.bundle === undefined ? {} : await loadHandlers(script.name, script.bundle);
   const runs = observer.metrics.counter({
     name: "store_script_runs_total",
     help: "Runs of a script's handlers other than fetch.",
     labels: ["script", "handler", "outcome"],
   });
-  const host = createHost(handlers, env, mode, {
+  const hostObserver: HostObserver = {
     script: script.name,
     onExchange: observer.onExchange,
     tellsIds: observing.logs,
     ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
-  });
+  };
+  const host = createHost(handlers, env, mode, hostObserver);
+  const handle =
+    assets === undefined
+      ? host.handle
+      : withAssets({
+          ...{ assets, options: script.assets!, observer: hostObserver, refuse: host.handle },
+          script: script.bundle === undefined ? undefined : host.handle,
+          compatibilityDate: script.compatibilityDate,
+          compatibilityFlags: script.compatibilityFlags,
+        });
+  const closeAll = () => {
+    assets?.close();
+    return engine.close();
+  };
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   const { limits, probe } = entrance;
   const current: Running = {
-    ...{ host, observer, close: () => engine.close() },
+    ...{ host, observer, close: closeAll },
     // The front has limits of its own, and forwards no more than those.
-    listening:
-      socketPath === undefined ? undefined : await listen(host.handle, { path: socketPath }, { trusted }),
+    listening: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
     async accept() {
       const options = { tls, trusted, limits, probe };
-      current.listening = await listen(host.handle, { fd: listenerDescriptor }, options);
+      current.listening = await listen(handle, { fd: listenerDescriptor }, options);
     },
   };
   running = current;
@@ -90,7 +106,7 @@ async function load({
   say({ kind: "ready", handlers: present });
 }
 
-async function loadHandlers({ name, bundle }: LoadedScript): Promise<ScriptHandlers> {
+async function loadHandlers(name: string, bundle: string): Promise<ScriptHandlers> {
   const module = (await import(pathToFileURL(bundle).href)) as { default?: ScriptHandlers };
   const handlers = module.default;
   if (typeof handlers !== "object" || handlers === null) {

@@ -1,6 +1,7 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
 import { setTimeout as pause } from "node:timers/promises";
+import { assetRuleFiles, inspectAssets } from "./assets/inspect-assets.ts";
 import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
@@ -42,7 +43,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const pool = createPool({ name, size, processes, socketPath, log });
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
-  let bundle: Bundle | undefined;
+  let loaded: { readonly bundle: Bundle | undefined } | undefined;
   let bundled: { readonly main: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
@@ -55,9 +56,11 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
     }
     const values = await secrets.values(name);
-    const built = await (await bundlerOf(next)).build();
-    inputs = built.inputs.filter((input) => !input.includes("/node_modules/"));
-    watch?.files([next.file, ...inputs]);
+    const built = await (await bundlerFor(next))?.build();
+    inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
+    const ruleFiles = next.assets === undefined ? [] : assetRuleFiles(next.assets);
+    watch?.files([next.file, ...inputs, ...ruleFiles]);
+    if (next.assets !== undefined) await inspectAssets(next.assets, log);
     await pool.run({
       script: { ...next, secrets: values },
       bundle: built,
@@ -67,28 +70,40 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       openUploads,
     });
     config = next;
-    bundle = built;
+    loaded = { bundle: built };
     options.onLoaded();
   }
 
   /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
   async function takeSecrets(): Promise<void> {
-    if (mode === "dev" || bundle === undefined) return run();
+    if (mode === "dev" || loaded === undefined) return run();
     const values = await secrets.values(name);
-    const taken = [...config.buckets.map(({ binding }) => binding), ...Object.keys(config.vars)];
+    const taken = [
+      ...config.buckets.map(({ binding }) => binding),
+      ...(config.assets?.binding === undefined ? [] : [config.assets.binding]),
+      ...Object.keys(config.vars),
+    ];
     const clash = taken.find((one) => Object.hasOwn(values, one));
     if (clash !== undefined) {
       throw new Error(`The script has something else named "${clash}": delete the secret of that name.`);
     }
-    await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
+    await pool.run({
+      script: { ...config, secrets: values },
+      ...loaded,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
   }
 
-  async function bundlerOf({ main, directory }: ScriptConfig): Promise<Bundler> {
+  /** Undefined when assets are served without a script. */
+  async function bundlerFor({ main, directory }: ScriptConfig): Promise<Bundler | undefined> {
     if (bundled?.main !== main) {
       await bundled?.bundler.close();
-      bundled = { main, bundler: createBundler({ main, directory }) };
+      bundled = main === undefined ? undefined : { main, bundler: createBundler({ main, directory }) };
     }
-    return bundled.bundler;
+    return bundled?.bundler;
   }
 
   /** One load after the other; the last change wins. */
