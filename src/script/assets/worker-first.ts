@@ -25,9 +25,8 @@ export interface Compatibility {
 
 /** Whether a browser that navigates gets the page for what was not found, rather than the script's response. */
 export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {
-  if (compatibilityFlags.includes("assets_navigation_has_no_effect")) return false;
+  if (compatibilityFlags.includes("assets_navigation_prefers_asset_serving")) return true;
   return (
-    compatibilityFlags.includes("assets_navigation_prefers_asset_serving") ||
-    compatibilityDate >= navigationSince
+    compatibilityDate >= navigationSince && !compatibilityFlags.includes("assets_navigation_has_no_effect")
   );
 }
