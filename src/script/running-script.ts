@@ -1,7 +1,7 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
 import { setTimeout as pause } from "node:timers/promises";
-import { assetRuleFiles, inspectAssets } from "./assets/inspect-assets.ts";
+import { inspectAssets } from "./assets/inspect-assets.ts";
 import { type Bundle, BundleError, type Bundler, createBundler } from "./bundle.ts";
 import type { ScriptConfig } from "./config.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
@@ -58,8 +58,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const values = await secrets.values(name);
     const built = await (await bundlerFor(next))?.build();
     inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
-    const ruleFiles = next.assets === undefined ? [] : assetRuleFiles(next.assets);
-    watch?.files([next.file, ...inputs, ...ruleFiles]);
+    watch?.files([next.file, ...inputs]);
     if (next.assets !== undefined) await inspectAssets(next.assets, log);
     await pool.run({
       script: { ...next, secrets: values },

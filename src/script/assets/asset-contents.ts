@@ -91,7 +91,10 @@ export function createAssetContents({ trustMilliseconds }: ContentsOptions): Ass
     },
     open(asset, { bytes, identity }, { offset, length }) {
       if (bytes !== undefined) return bytes.subarray(offset, offset + length);
-      return openRange(asset, identity, { offset, length });
+      return openRange(asset, identity, { offset, length }).then((source) => {
+        if (source === undefined) forget(asset);
+        return source;
+      });
     },
   };
 }
@@ -203,6 +206,10 @@ function sourceOf({ file }: AssetFile, handle: FileHandle, { identity, range }: 
           yield chunk;
         }
         if (left > 0) throw changed(file);
+      } catch (error) {
+        // The status is sent already: the connection ends, and the log says why.
+        if (closed === undefined) console.error(error);
+        throw error;
       } finally {
         await close();
       }

@@ -28,7 +28,7 @@ export interface AssetDirectory {
 }
 
 /** Not served: they say how the rest is. */
-export const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
+const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
 
 export const maxAssets = 100_000;
 const maxRuleFileBytes = 1024 * 1024;

@@ -19,14 +19,15 @@ export function emptyResponse(status: number, headers: readonly HeaderPair[] = [
   return { status, headers, body: null };
 }
 
-/** Undefined when the file is gone. */
+/** Undefined when the file is gone. Not a promise when the content is in memory. */
 export function assetResponse(
   request: AssetRequest,
   served: ServedAsset,
 ): HttpResponse | Promise<HttpResponse | undefined> {
   const content = served.contents.read(served.asset);
-  if (content === undefined || content instanceof Promise) return awaitResponse(request, served, content);
-  return contentResponse(request, served, content) as HttpResponse | Promise<HttpResponse | undefined>;
+  if (content instanceof Promise || content?.bytes === undefined)
+    return awaitResponse(request, served, content);
+  return contentResponse(request, served, content) as HttpResponse;
 }
 
 /** As often as a file may change between reading its etag and opening it. */
@@ -35,7 +36,7 @@ const maxAttempts = 5;
 async function awaitResponse(
   request: AssetRequest,
   served: ServedAsset,
-  first: Promise<AssetContent | undefined> | undefined,
+  first: ReturnType<AssetContents["read"]>,
 ): Promise<HttpResponse | undefined> {
   let content = await first;
   for (let attempt = 1; content !== undefined; attempt++) {

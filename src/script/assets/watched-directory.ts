@@ -20,6 +20,7 @@ const empty: AssetDirectory = {
   warnings: [],
 };
 
+/** Warnings of the first reading are reported by whoever started this process. */
 export async function openDirectory(options: AssetsOptions, mode: Mode): Promise<WatchedDirectory> {
   let current = await readAssetDirectory(options);
   if (mode === "serve") return { current, refresh: undefined, close() {} };
@@ -30,8 +31,10 @@ export async function openDirectory(options: AssetsOptions, mode: Mode): Promise
   async function reread(): Promise<void> {
     watch.reset();
     try {
+      const before = new Set(current.warnings);
       current = await readAssetDirectory(options);
       lastFault = "";
+      for (const warning of current.warnings) if (!before.has(warning)) console.error(warning);
     } catch (error) {
       if (!(error instanceof AssetsError)) throw error;
       // A build may have removed the directory to write it again.
