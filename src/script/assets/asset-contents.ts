@@ -31,7 +31,7 @@ export interface ContentsOptions {
 
 const smallBytes = 256 * 1024;
 const maxMemoryBytes = 32 * 1024 * 1024;
-const chunkBytes = 64 * 1024;
+const chunkBytes = 256 * 1024;
 /** A file changed this recently may change again without a new time: clocks of file systems are coarse. */
 const recentMilliseconds = 100;
 
