@@ -59,7 +59,8 @@ async function load({
   const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
-  const assets = script.assets === undefined ? undefined : await openAssets(script.assets, mode);
+  const assets =
+    script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
   const env = createEnvironment(script, { engine, presign, assets });
   const handlers = script.bundle === undefined ? {} : await loadHandlers(script.name, script.bundle);
   const runs = observer.metrics.counter({

@@ -59,7 +59,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     const built = await (await bundlerFor(next))?.build();
     inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...inputs]);
-    if (next.assets !== undefined) await inspectAssets(next.assets, log);
+    if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
     await pool.run({
       script: { ...next, secrets: values },
       bundle: built,

@@ -168,6 +168,27 @@ test("no path leads out of the assets directory", async (t) => {
   assert.match(server.log(), /leak\.txt: not served: a symbolic link must lead to a file in the assets/);
 });
 
+test("a project folder as assets directory does not publish the store's data or secrets", async (t) => {
+  const scene = await siteScene(t, {});
+  await scene.write("store.toml", config("").replace('"public"', '"."'));
+  await scene.write(".env", "secret");
+  await scene.write("sub/.dev.vars.production", "secret");
+  await scene.write("index.html", "home");
+  await symlink(".store/secret.key", join(scene.directory, "link.txt"));
+  await scene.secret("KEY", "value");
+  const server = await scene.start("serve");
+  assert.equal((await server.ask("/")).text, "home");
+  const paths = [
+    "/.store/secret.key",
+    "/.store/registry.db",
+    "/link.txt",
+    "/.env",
+    "/sub/.dev.vars.production",
+  ];
+  for (const path of paths) assert.equal((await server.ask(path)).status, 404, path);
+  assert.match(server.log(), /\.store: not served: it holds the store's data or secrets/);
+});
+
 test("a file that is replaced by a link after the start is not served", async (t) => {
   const scene = await siteScene(t, { "swap/a.txt": "a", "b.txt": "b" });
   const outside = await scene.write("outside/a.txt", "secret");

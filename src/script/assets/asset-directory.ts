@@ -4,10 +4,12 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { contentTypeOf } from "../../http/content-types.ts";
+import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { parseIgnorePatterns } from "./ignore-patterns.ts";
 import { type HeaderRule, parseHeaders } from "./parse-headers.ts";
 import { parseRedirects, type Redirects } from "./parse-redirects.ts";
+import { findPrivatePaths, isWithin } from "./private-paths.ts";
 import type { RuleFault } from "./rule-lines.ts";
 
 export interface AssetFile {
@@ -37,14 +39,24 @@ export class AssetsError extends Error {
   override readonly name = "AssetsError";
 }
 
+export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htmlHandling"> {
+  /** Of the store: its data is never served. */
+  readonly location: Location;
+}
+
 /** Throws an AssetsError when the directory cannot be served. */
 export async function readAssetDirectory({
   directory,
   htmlHandling,
-}: Pick<AssetsOptions, "directory" | "htmlHandling">): Promise<AssetDirectory> {
+  location,
+}: DirectoryOptions): Promise<AssetDirectory> {
   const root = await realpath(directory).catch((error: unknown) => {
     throw new AssetsError(`The assets directory ${directory} cannot be read: ${reason(error)}`);
   });
+  const hidden = await findPrivatePaths(location);
+  if (hidden.dataDirectory !== undefined && isWithin(root, hidden.dataDirectory)) {
+    throw new AssetsError(`The assets directory ${directory} is in the data directory: move it elsewhere.`);
+  }
   const warnings: string[] = [];
   const warn = (name: string, faults: readonly RuleFault[]) =>
     warnings.push(...faults.map(({ line, message }) => `${join(directory, name)}:${line}: ${message}`));
@@ -66,11 +78,13 @@ export async function readAssetDirectory({
         .join("/");
       if (ruleFiles.some((name) => name === path)) continue;
       if (ignored.ignores(path, entry.isDirectory() ? "folder" : "file")) continue;
-      if (entry.isDirectory()) folders.push(file);
+      if (hidden.has(file)) warnings.push(`${join(directory, path)}: ${privateWarning}`);
+      else if (entry.isDirectory()) folders.push(file);
       else if (entry.isFile()) files.set(`/${path}`, { file, contentType: contentTypeOf(path) });
       else if (entry.isSymbolicLink()) {
         const target = await linkTarget(file, root);
-        if (target === undefined) warnings.push(`${join(directory, path)}: ${linkWarning}`);
+        if (target === undefined || hidden.has(target))
+          warnings.push(`${join(directory, path)}: ${linkWarning}`);
         else files.set(`/${path}`, { file: target, contentType: contentTypeOf(path) });
       }
       if (files.size > maxAssets) {
@@ -84,6 +98,7 @@ export async function readAssetDirectory({
   return { files, folders, headers: headers.rules, redirects, warnings };
 }
 
+const privateWarning = "not served: it holds the store's data or secrets. Serve a folder of its own instead.";
 const linkWarning =
   "not served: a symbolic link must lead to a file in the assets directory. Copy the file instead.";
 
@@ -91,7 +106,7 @@ const linkWarning =
 async function linkTarget(link: string, root: string): Promise<string | undefined> {
   try {
     const target = await realpath(link);
-    if (!target.startsWith(root === sep ? sep : root + sep)) return undefined;
+    if (!isWithin(target, root)) return undefined;
     return (await stat(target)).isFile() ? target : undefined;
   } catch {
     return undefined;

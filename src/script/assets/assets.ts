@@ -1,5 +1,6 @@
 // Static assets: answers requests with files of a directory. Knows nothing of the script beside it.
 import type { HttpResponse } from "../../http/listen.ts";
+import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import type { Mode } from "../host-messages.ts";
 import { createAssetContents } from "./asset-contents.ts";
@@ -27,8 +28,14 @@ export interface AnswerOptions {
 /** A file that was compared with the disk this recently is served as it was. */
 const trustMilliseconds: Record<Mode, number> = { dev: 0, serve: 1000 };
 
-export async function openAssets(options: AssetsOptions, mode: Mode): Promise<Assets> {
-  const directory = await openDirectory(options, mode);
+export interface AssetsContext {
+  readonly mode: Mode;
+  /** Of the store: its data is never served. */
+  readonly location: Location;
+}
+
+export async function openAssets(options: AssetsOptions, { mode, location }: AssetsContext): Promise<Assets> {
+  const directory = await openDirectory({ ...options, location }, mode);
   const contents = createAssetContents({ trustMilliseconds: trustMilliseconds[mode] });
   const { htmlHandling } = options;
   const { refresh } = directory;

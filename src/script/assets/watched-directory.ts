@@ -1,8 +1,12 @@
 // The assets directory as it is now. While developing, it is read again before the first request after a change;
 // in production it is what it was when the script started.
-import type { AssetsOptions } from "../bindings.ts";
 import type { Mode } from "../host-messages.ts";
-import { type AssetDirectory, AssetsError, readAssetDirectory } from "./asset-directory.ts";
+import {
+  type AssetDirectory,
+  AssetsError,
+  type DirectoryOptions,
+  readAssetDirectory,
+} from "./asset-directory.ts";
 import { watchFolders } from "./watch-folders.ts";
 
 export interface WatchedDirectory {
@@ -21,7 +25,7 @@ const empty: AssetDirectory = {
 };
 
 /** Warnings of the first reading are reported by whoever started this process. */
-export async function openDirectory(options: AssetsOptions, mode: Mode): Promise<WatchedDirectory> {
+export async function openDirectory(options: DirectoryOptions, mode: Mode): Promise<WatchedDirectory> {
   let current = await readAssetDirectory(options);
   if (mode === "serve") return { current, refresh: undefined, close() {} };
   const watch = watchFolders(current.folders);
