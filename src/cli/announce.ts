@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import type { TlsSource } from "../http/tls.ts";
 import { type Location, shownPlace } from "../model/location.ts";
+import type { AssetsOptions } from "../script/bindings.ts";
 import type { Mode } from "../script/host-messages.ts";
 import { routesFor, type ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
@@ -33,6 +34,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
     routes: routesFor(config, server!.scripts.length, mode),
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
     kvNamespaces: config.kvNamespaces,
+    ...(config.assets === undefined ? {} : { assets: assetsOf(config.assets) }),
   }));
   if (output.isJson) {
     const key =
@@ -48,12 +50,13 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       scripts,
     });
   }
-  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces }) => [
+  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces, assets }) => [
     name,
     routes.length > 0 ? routes.join(" ") : url,
     [
       ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
       ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
+      ...(assets === undefined ? [] : [assetsText(assets, directory)]),
     ].join(", "),
   ]);
   if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
@@ -71,6 +74,15 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
   if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
 }
 
+function assetsOf({ binding, directory }: AssetsOptions) {
+  return { ...(binding === undefined ? {} : { binding }), directory };
+}
+
+function assetsText(assets: ReturnType<typeof assetsOf>, directory: string): string {
+  const name = assets.binding === undefined ? "assets" : `env.${assets.binding}`;
+  return `${name} → ${relative(directory, assets.directory) || "."}/`;
+}
+
 function dataOf(location: Location) {
   if (typeof location === "string") return location;
   return { records: shownPlace(location.records), blobs: shownPlace(location.blobs) };
@@ -84,13 +96,13 @@ function dataText(directory: string, location: Location): string {
 async function tryLines({ output }: Invocation, url: string, { server, s3, console }: Ready): Promise<void> {
   await output.line("");
   await output.line("Try:");
-  // What a project of another platform answers is not known.
-  if (server?.scripts.some(({ config }) => config.kind === "wrangler")) {
-    await output.line(`  curl -i ${url}`);
-  } else {
+  // What assets alone, or a project of another platform, answer to a PUT is not known.
+  if (server?.scripts.some(({ config }) => config.kind === "store" && config.main !== undefined)) {
     await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
     await output.line(`  curl ${url}hello.txt`);
     await output.line(`  curl -X DELETE ${url}hello.txt`);
+  } else {
+    await output.line(`  curl -i ${url}`);
   }
   if (console.token !== undefined) {
     await output.line("");

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../engine/engine.ts";
 import type { PortLimits } from "../http/limits.ts";
+import { AssetsError } from "../script/assets/asset-directory.ts";
 import { BundleError } from "../script/bundle.ts";
 import { readConfig, type ScriptConfig } from "../script/config.ts";
 import { LoadError } from "../script/host-handle.ts";
@@ -260,8 +261,12 @@ async function startPlanned(
 
 /** Why the scripts could not be started, for those who can do something about it. */
 function startError(error: unknown, host: string, port: number): unknown {
-  if (error instanceof BundleError || error instanceof LoadError) return new CommandError(error.message);
+  if (isAboutScripts(error)) return new CommandError(error.message);
   return listenError(error, { host, port, option: "port" });
+}
+
+function isAboutScripts(error: unknown): error is Error {
+  return error instanceof BundleError || error instanceof LoadError || error instanceof AssetsError;
 }
 
 /** Resolves with the first signal to end; the second ends the process at once. */

@@ -14,8 +14,8 @@ export interface LoadedScript extends ScriptBindings {
   readonly name: string;
   /** Whose configuration it has. */
   readonly kind: ConfigKind;
-  /** The bundled module. */
-  readonly bundle: string;
+  /** The bundled module; undefined when assets are served without a script. */
+  readonly bundle: string | undefined;
   /** A service worker adds listeners and exports no handlers. */
   readonly format: BundleFormat;
   readonly compatibilityDate: string;

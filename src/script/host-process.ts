@@ -9,6 +9,8 @@ import { type ChangingTls, createTlsSource } from "../http/tls.ts";
 import { createObserver, type Observer } from "../metrics/observer.ts";
 import { tellProcess } from "../metrics/process-figures.ts";
 import { openEngine } from "../open.ts";
+import { openAssets } from "./assets/assets.ts";
+import { withAssets } from "./assets/with-assets.ts";
 import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import { PromiseRejectionEvent } from "./globals/event-classes.ts";
 import { installNavigator } from "./globals/navigator.ts";
@@ -21,6 +23,7 @@ import { installPlatformValues } from "./host/platform-values.ts";
 import { fillProcessEnv } from "./host/process-env.ts";
 import { defineBindings } from "./host/service-worker.ts";
 import { createHost, type Host, type ScriptHandlers } from "./host.ts";
+import type { HostObserver } from "./host-exchange.ts";
 import {
   beatMilliseconds,
   type FromHost,
@@ -66,7 +69,9 @@ async function load({
   const observer = createObserver(observing, say);
   tellProcess(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
-  const env = createEnvironment(script, { engine, presign });
+  const assets =
+    script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
+  const env = createEnvironment(script, { engine, presign, assets });
   const pending = createPendingWork();
   const handlers = await loadHandlers(script, env, pending.waitUntil);
   const runs = observer.metrics.counter({
@@ -74,25 +79,35 @@ async function load({
     help: "Runs of a script's handlers other than fetch.",
     labels: ["script", "handler", "outcome"],
   });
-  const host = createHost({
-    ...{ handlers, env, mode, pending },
-    observer: {
-      script: script.name,
-      onExchange: observer.onExchange,
-      tellsIds: observing.logs,
-      ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
-    },
-  });
+  const hostObserver: HostObserver = {
+    script: script.name,
+    onExchange: observer.onExchange,
+    tellsIds: observing.logs,
+    ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+  };
+  const host = createHost({ handlers, env, mode, pending, observer: hostObserver });
+  const handle =
+    assets === undefined
+      ? host.handle
+      : withAssets({
+          ...{ assets, options: script.assets!, observer: hostObserver, refuse: host.handle },
+          script: script.bundle === undefined ? undefined : host.handle,
+          compatibilityDate: script.compatibilityDate,
+          compatibilityFlags: script.compatibilityFlags,
+        });
+  const closeAll = () => {
+    assets?.close();
+    return engine.close();
+  };
   const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
   const { limits, probe } = entrance;
   const current: Running = {
-    ...{ host, observer, close: () => engine.close() },
+    ...{ host, observer, close: closeAll },
     // The front has limits of its own, and forwards no more than those.
-    listening:
-      socketPath === undefined ? undefined : await listen(host.handle, { path: socketPath }, { trusted }),
+    listening: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
     async accept() {
       const options = { tls, trusted, limits, probe };
-      current.listening = await listen(host.handle, { fd: listenerDescriptor }, options);
+      current.listening = await listen(handle, { fd: listenerDescriptor }, options);
     },
   };
   running = current;
@@ -107,6 +122,7 @@ async function loadHandlers(
   env: Environment,
   waitUntil: (promise: Promise<unknown>) => void,
 ): Promise<ScriptHandlers> {
+  if (script.bundle === undefined) return {};
   installPlatformValues({ env, waitUntil });
   const { platform, populatesProcessEnv } = runtimeBehaviour(script);
   if (platform === "workers") installNavigator("Cloudflare-Workers");

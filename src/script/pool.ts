@@ -21,7 +21,8 @@ export interface Pool {
 
 export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
   readonly script: Omit<LoadedScript, "bundle" | "format">;
-  readonly bundle: Bundle;
+  /** Undefined when assets are served without a script. */
+  readonly bundle: Bundle | undefined;
 }
 
 export interface PooledProcess extends HostProcess {
@@ -67,7 +68,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
     const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
-    const placed = await load.bundle.place().catch((error: unknown) => {
+    const placed = await load.bundle?.place().catch((error: unknown) => {
       process.kill();
       throw error;
     });
@@ -77,7 +78,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       await process.load({
         ...{ kind: "load", location, mode, presign, openUploads },
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
-        script: { ...script, bundle: placed.file, format: load.bundle.format },
+        script: { ...script, bundle: placed?.file, format: load.bundle?.format ?? "module" },
       });
     } catch (error) {
       process.kill();
@@ -85,7 +86,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       throw error;
     } finally {
       deadline.clear();
-      await placed.remove();
+      await placed?.remove();
     }
     void process.ended.then((how) => died(pooled, load, how));
     return pooled;

@@ -1,6 +1,7 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
 import { setTimeout as pause } from "node:timers/promises";
+import { inspectAssets } from "./assets/inspect-assets.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { envNames } from "./config/env-names.ts";
 import { runtimeBehaviour } from "./config/runtime-flags.ts";
@@ -44,7 +45,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   const pool = createPool({ name, size, processes, socketPath, log });
   const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
   let config = options.config;
-  let bundle: Bundle | undefined;
+  let loaded: { readonly bundle: Bundle | undefined } | undefined;
   let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
@@ -57,9 +58,10 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
     }
     const values = await secrets.values(name);
-    const built = await (await bundlerOf(next)).build();
-    inputs = built.inputs.filter((input) => !input.includes("/node_modules/"));
+    const built = await (await bundlerFor(next))?.build();
+    inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
     watch?.files([next.file, ...next.watched, ...inputs]);
+    if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
     await pool.run({
       script: { ...next, secrets: { ...values, ...next.devVars } },
       bundle: built,
@@ -69,13 +71,13 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       openUploads,
     });
     config = next;
-    bundle = built;
+    loaded = { bundle: built };
     options.onLoaded();
   }
 
   /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
   async function takeSecrets(): Promise<void> {
-    if (mode === "dev" || bundle === undefined) return run();
+    if (mode === "dev" || loaded === undefined) return run();
     const values = await secrets.values(name);
     const clash = envNames(config).find((taken) => Object.hasOwn(values, taken.name));
     if (clash !== undefined) {
@@ -83,18 +85,25 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
         `The script has ${clash.what} named "${clash.name}" too: delete the secret of that name.`,
       );
     }
-    await pool.run({ script: { ...config, secrets: values }, bundle, location, mode, presign, openUploads });
+    await pool.run({
+      script: { ...config, secrets: values },
+      ...loaded,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
   }
 
-  async function bundlerOf(next: ScriptConfig): Promise<Bundler> {
-    if (next.main === undefined) throw new Error(`Script "${name}" has no main.`);
-    const wanted = bundlerOptions(next, next.main, mode);
-    const key = JSON.stringify(wanted);
+  /** Undefined when assets are served without a script. */
+  async function bundlerFor(next: ScriptConfig): Promise<Bundler | undefined> {
+    const wanted = next.main === undefined ? undefined : bundlerOptions(next, next.main, mode);
+    const key = JSON.stringify(wanted) ?? "";
     if (bundled?.key !== key) {
       await bundled?.bundler.close();
-      bundled = { key, bundler: createBundler(wanted) };
+      bundled = wanted === undefined ? undefined : { key, bundler: createBundler(wanted) };
     }
-    return bundled.bundler;
+    return bundled?.bundler;
   }
 
   /** One load after the other; the last change wins. */

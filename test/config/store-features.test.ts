@@ -70,9 +70,9 @@ const rows: readonly Row[] = [
   },
   {
     what: "a compatibility flag of the other platform",
-    text: `${least}compatibility_flags = ["nodejs_compat"]\n`,
+    text: `${least}compatibility_flags = ["streams_enable_constructors"]\n`,
     at: "4:24",
-    says: ['There is no compatibility flag "nodejs_compat".', "store_list_honor_include"],
+    says: ['There is no compatibility flag "streams_enable_constructors".', "store_list_honor_include"],
   },
   {
     what: "a namespace without a binding",

@@ -1,13 +1,13 @@
 // `store object put`: a file or stdin, of any size, becomes an object.
 import { StoreObject } from "../../binding/object.ts";
 import type { WriteOptions } from "../../engine/engine.ts";
+import { contentTypeOf } from "../../http/content-types.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { checkMetadata } from "../../model/metadata.ts";
 import { checkStorageClass, type HttpMetadata } from "../../model/object.ts";
 import type { Command, GivenOptions } from "../command.ts";
 import { usageError } from "../command-error.ts";
-import { contentTypeOf } from "../content-types.ts";
 import { type Data, withData } from "../context.ts";
 import { fileInput, type Input, standardInput } from "../input.ts";
 import { interruptible } from "../interrupt.ts";

@@ -1,10 +1,10 @@
 // The bucket as the side that is written: files become objects, of any size, and what replaces an object keeps its metadata.
 import type { WriteOptions } from "../../engine/engine.ts";
+import { contentTypeOf } from "../../http/content-types.ts";
 import type { Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { CommandError } from "../command-error.ts";
-import { contentTypeOf } from "../content-types.ts";
 import { upload } from "../upload.ts";
 import { hasSameBytes, openLocalFile } from "./local-file.ts";
 import type { SyncOptions, SyncTarget } from "./sync.ts";

@@ -3,11 +3,12 @@ import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { AssetsOptions } from "../bindings.ts";
 import { checkBinding } from "../config-check.ts";
-import type { Fields, Table } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import type { Element, Fields, Table } from "../config-fields.ts";
 import { nearest } from "../nearest.ts";
 
 const notFoundChoices = ["none", "404-page", "single-page-application"] as const;
+const maxPatterns = 100;
+const maxPatternLength = 100;
 const htmlChoices = ["auto-trailing-slash", "force-trailing-slash", "drop-trailing-slash", "none"] as const;
 
 export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefined {
@@ -15,13 +16,21 @@ export function checkAssets(fields: Fields, top: Table): AssetsOptions | undefin
   const example = fields.source.format === "toml" ? `\n    [assets]\n    ${line}` : `"assets": { ${line} }`;
   const assets = fields.table(["assets"], top.assets, example);
   if (assets === undefined) return undefined;
+  if (top.main === undefined && top.triggers !== undefined) {
+    const message = 'No script can be triggered: "main" is missing.';
+    fields.tell(["triggers"], { message, hint: nameScript(fields) });
+  }
   return {
     directory: checkDirectory(fields, assets, line),
     binding: assets.binding === undefined ? undefined : checkOwnBinding(fields, top, assets.binding),
     notFoundHandling: choice(fields, assets, "not_found_handling", notFoundChoices),
     htmlHandling: choice(fields, assets, "html_handling", htmlChoices),
-    runWorkerFirst: checkRunFirst(fields, assets.run_worker_first),
+    runWorkerFirst: checkRunFirst(fields, top, assets.run_worker_first),
   };
+}
+
+function nameScript(fields: Fields): string {
+  return `Name the script: ${fields.line("main", "src/index.ts")}\nOr remove the key.`;
 }
 
 function checkDirectory(fields: Fields, assets: Table, line: string): string {
@@ -71,8 +80,14 @@ function choice<T extends string>(fields: Fields, assets: Table, key: string, ch
   return found ?? choices[0]!;
 }
 
-function checkRunFirst(fields: Fields, value: unknown): boolean | readonly string[] {
+function checkRunFirst(fields: Fields, top: Table, value: unknown): boolean | readonly string[] {
   const path = ["assets", "run_worker_first"];
+  if (value !== undefined && value !== false && top.main === undefined) {
+    fields.tell(path, {
+      message: 'No script can run first: "main" is missing.',
+      hint: nameScript(fields),
+    });
+  }
   if (value === undefined || typeof value === "boolean") return value ?? false;
   const example = fields.line("run_worker_first", ["/api/*"]);
   if (!Array.isArray(value)) {
@@ -80,19 +95,30 @@ function checkRunFirst(fields: Fields, value: unknown): boolean | readonly strin
     fields.tell(path, { message, hint: `Write: ${example}` });
     return false;
   }
-  return fields.list(path, value, example).flatMap((element) => checkPattern(fields, element, example));
+  if (value.length > maxPatterns) {
+    fields.tell(path, { message: `"run_worker_first" can have at most ${maxPatterns} paths.` });
+  }
+  const patterns = fields
+    .list(path, value, example)
+    .flatMap((element) => checkPattern(fields, element, example));
+  if (patterns.every((pattern) => pattern.startsWith("!"))) {
+    const message = '"run_worker_first" names no path that goes to the script.';
+    fields.tell(path, { message, hint: `For example: ${example}` });
+  }
+  return patterns;
 }
 
-function checkPattern(
-  fields: Fields,
-  { path, value }: { readonly path: ConfigPath; readonly value: unknown },
-  example: string,
-): string[] {
+function checkPattern(fields: Fields, { path, value }: Element, example: string): string[] {
   const pattern = fields.string(path, value, example);
   if (pattern === undefined) return [];
   if (!/^!?\//.test(pattern)) {
     const hint = `Write: "/${pattern.replace(/^!/, "")}", or "!/${pattern.replace(/^!/, "")}" for an exception`;
     fields.tell(path, { message: `The path ${JSON.stringify(pattern)} does not begin with a slash.`, hint });
+  }
+  if (pattern.length > maxPatternLength) {
+    fields.tell(path, {
+      message: `The path ${JSON.stringify(pattern)} has more than ${maxPatternLength} characters.`,
+    });
   }
   return [pattern];
 }

@@ -9,6 +9,8 @@ export const runtimeFlags = [
   "nodejs_compat_do_not_populate_process_env",
   "enable_nodejs_global_timers",
   "no_nodejs_global_timers",
+  "assets_navigation_prefers_asset_serving",
+  "assets_navigation_has_no_effect",
 ] as const;
 
 export type RuntimeFlag = (typeof runtimeFlags)[number];

@@ -3,6 +3,8 @@ import { bindBucket } from "../../binding/bind.ts";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
 import { bindKvNamespace } from "../../binding/kv-namespace.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { Assets } from "../assets/assets.ts";
+import { bindAssets } from "../assets/assets-binding.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
 import { unsupportedBinding } from "./unsupported-binding.ts";
 
@@ -11,11 +13,12 @@ export type Environment = Record<string, unknown>;
 export interface EnvironmentOptions {
   readonly engine: Engine;
   readonly presign: ScriptPresigner | undefined;
+  readonly assets: Assets | undefined;
 }
 
 export function createEnvironment(
   { vars, secrets, buckets, kvNamespaces, unsupported, compatibilityDate, ...script }: LoadedScript,
-  { engine, presign }: EnvironmentOptions,
+  { engine, presign, assets }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
   // Other flags are about the runtime.
@@ -25,5 +28,8 @@ export function createEnvironment(
   }
   for (const { binding, namespace } of kvNamespaces) env[binding] = bindKvNamespace(engine.kv, namespace);
   for (const { binding, kind } of unsupported) env[binding] = unsupportedBinding(binding, kind);
+  if (assets !== undefined && script.assets?.binding !== undefined) {
+    env[script.assets.binding] = bindAssets(assets, script.assets);
+  }
   return env;
 }

@@ -1,20 +1,28 @@
-// The content type a name stands for: a small table of what people keep and browsers show.
+// Content types by file name extension, for uploads and static assets.
 
 const text = "; charset=utf-8";
 
 const types: Readonly<Record<string, string>> = {
   "7z": "application/x-7z-compressed",
   aac: "audio/aac",
+  apng: "image/apng",
+  atom: "application/atom+xml",
   avif: "image/avif",
   bmp: "image/bmp",
   bz2: "application/x-bzip2",
+  cjs: "application/node",
   css: `text/css${text}`,
   csv: `text/csv${text}`,
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  eot: "application/vnd.ms-fontobject",
   epub: "application/epub+zip",
   flac: "audio/flac",
+  geojson: "application/geo+json",
   gif: "image/gif",
+  glb: "model/gltf-binary",
+  gltf: "model/gltf+json",
   gz: "application/gzip",
+  heic: "image/heic",
   htm: `text/html${text}`,
   html: `text/html${text}`,
   ico: "image/x-icon",
@@ -24,20 +32,31 @@ const types: Readonly<Record<string, string>> = {
   js: `text/javascript${text}`,
   json: "application/json",
   jsonl: "application/jsonl",
+  jsonld: "application/ld+json",
+  jxl: "image/jxl",
+  m3u8: "application/vnd.apple.mpegurl",
   m4a: "audio/mp4",
+  m4v: "video/x-m4v",
   map: "application/json",
+  markdown: `text/markdown${text}`,
   md: `text/markdown${text}`,
   mjs: `text/javascript${text}`,
   mov: "video/quicktime",
   mp3: "audio/mpeg",
   mp4: "video/mp4",
+  mpd: "application/dash+xml",
   odt: "application/vnd.oasis.opendocument.text",
+  oga: "audio/ogg",
   ogg: "audio/ogg",
+  ogv: "video/ogg",
+  opus: "audio/ogg",
   otf: "font/otf",
   parquet: "application/vnd.apache.parquet",
   pdf: "application/pdf",
   png: "image/png",
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+  rss: "application/rss+xml",
+  rtf: "application/rtf",
   svg: "image/svg+xml",
   tar: "application/x-tar",
   tgz: "application/gzip",
@@ -47,6 +66,7 @@ const types: Readonly<Record<string, string>> = {
   tsv: `text/tab-separated-values${text}`,
   ttf: "font/ttf",
   txt: `text/plain${text}`,
+  vtt: `text/vtt${text}`,
   wasm: "application/wasm",
   wav: "audio/wav",
   webm: "video/webm",
@@ -54,8 +74,10 @@ const types: Readonly<Record<string, string>> = {
   webp: "image/webp",
   woff: "font/woff",
   woff2: "font/woff2",
+  xhtml: "application/xhtml+xml",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   xml: "application/xml",
+  xsl: "application/xml",
   xz: "application/x-xz",
   yaml: "application/yaml",
   yml: "application/yaml",
@@ -63,7 +85,7 @@ const types: Readonly<Record<string, string>> = {
   zst: "application/zstd",
 };
 
-/** Of the first name that tells: the key before the file it came from. */
+/** The type by the first of the names with a known extension. */
 export function contentTypeOf(...names: readonly string[]): string | undefined {
   for (const name of names) {
     const extension = /[^/]\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase();

@@ -1,0 +1,223 @@
+// The content of assets: its etag, computed once for each state of a file, and its bytes, small files from memory
+// and others from the disk. What a file was when its etag was computed is what is sent under that etag.
+import { createHash } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, realpath, stat } from "node:fs/promises";
+import type { ByteSource, HttpBody } from "../../http/listen.ts";
+import type { ByteRange } from "../../model/range.ts";
+import { type AssetFile, isGone } from "./asset-directory.ts";
+
+/** The state of a file at a time. */
+export interface AssetContent {
+  readonly size: number;
+  /** In quotes. */
+  readonly etag: string;
+  /** Of a small file. */
+  readonly bytes: Buffer | undefined;
+  readonly identity: string;
+}
+
+export interface AssetContents {
+  /** Undefined when the file is gone. Not a promise when the content is known and was compared a moment ago. */
+  read(asset: AssetFile): AssetContent | undefined | Promise<AssetContent | undefined>;
+  /** The bytes of a content that was read; undefined when the file has changed since. */
+  open(asset: AssetFile, content: AssetContent, range: ByteRange): HttpBody | Promise<HttpBody | undefined>;
+}
+
+export interface ContentsOptions {
+  /** For this long a known content is not compared with the file again. */
+  readonly trustMilliseconds: number;
+}
+
+const smallBytes = 256 * 1024;
+const maxMemoryBytes = 32 * 1024 * 1024;
+const chunkBytes = 256 * 1024;
+/** A file changed this recently may change again without a new time: clocks of file systems are coarse. */
+const recentMilliseconds = 100;
+
+interface Known extends AssetContent {
+  comparedAt: number;
+}
+
+export function createAssetContents({ trustMilliseconds }: ContentsOptions): AssetContents {
+  /** By file. */
+  const known = new Map<string, Known>();
+  const reading = new Map<string, Promise<AssetContent | undefined>>();
+  let memoryBytes = 0;
+
+  function forget({ file }: Pick<AssetFile, "file">): void {
+    memoryBytes -= known.get(file)?.bytes?.length ?? 0;
+    known.delete(file);
+  }
+
+  function remember(asset: AssetFile, content: AssetContent): void {
+    forget(asset);
+    memoryBytes += content.bytes?.length ?? 0;
+    known.set(asset.file, { ...content, comparedAt: performance.now() });
+    // The oldest go first; etags of large files take no memory to speak of.
+    for (const [file, { bytes }] of known) {
+      if (memoryBytes <= maxMemoryBytes) break;
+      if (bytes !== undefined) forget({ file });
+    }
+  }
+
+  async function compareOrRead(asset: AssetFile): Promise<AssetContent | undefined> {
+    try {
+      const found = known.get(asset.file);
+      if (found !== undefined && identityOf(await stat(asset.file)) === found.identity) {
+        found.comparedAt = performance.now();
+        return found;
+      }
+      forget(asset);
+      const { content, isSettled } = await readContent(asset);
+      if (isSettled) remember(asset, content);
+      return content;
+    } catch (error) {
+      forget(asset);
+      if (isGone(error)) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    read(asset) {
+      const found = known.get(asset.file);
+      if (found !== undefined && performance.now() - found.comparedAt < trustMilliseconds) return found;
+      const before = reading.get(asset.file);
+      if (before !== undefined) return before;
+      const read = compareOrRead(asset).finally(() => reading.delete(asset.file));
+      reading.set(asset.file, read);
+      return read;
+    },
+    open(asset, { bytes, identity }, { offset, length }) {
+      if (bytes !== undefined) return bytes.subarray(offset, offset + length);
+      return openRange(asset, identity, { offset, length }).then((source) => {
+        if (source === undefined) forget(asset);
+        return source;
+      });
+    },
+  };
+}
+
+function identityOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+}
+
+/** As a regular file in its own folder, even if someone has put a link or a pipe in its place. */
+async function openFile({ file }: AssetFile): Promise<FileHandle> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "ELOOP" ? gone(file) : error;
+  });
+  try {
+    if (!(await handle.stat()).isFile() || (await realpath(file)) !== file) throw gone(file);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function gone(file: string): NodeJS.ErrnoException {
+  return Object.assign(new Error(`${file} is not a file any more.`), { code: "ENOENT" });
+}
+
+interface ReadContent {
+  readonly content: AssetContent;
+  /** Whether the next look at the file will show any change of it. */
+  readonly isSettled: boolean;
+}
+
+const maxAttempts = 5;
+
+/** Reads again when the file changes meanwhile. */
+async function readContent(asset: AssetFile): Promise<ReadContent> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const handle = await openFile(asset);
+    try {
+      const before = await handle.stat();
+      const { size } = before;
+      const bytes = size <= smallBytes ? Buffer.allocUnsafeSlow(size) : undefined;
+      const hash = createHash("sha256");
+      let read = 0;
+      for await (const chunk of chunksOf(handle, { offset: 0, length: size })) {
+        hash.update(chunk);
+        bytes?.set(chunk, read);
+        read += chunk.length;
+      }
+      const identity = identityOf(await handle.stat());
+      if (read !== size || identity !== identityOf(before)) continue;
+      const etag = `"${hash.digest("hex").slice(0, 32)}"`;
+      const isSettled = Date.now() - Math.max(before.mtimeMs, before.ctimeMs) > recentMilliseconds;
+      return { content: { size, etag, bytes, identity }, isSettled };
+    } finally {
+      await handle.close();
+    }
+  }
+  throw new Error(`${asset.file} changes all the time: it cannot be served while it is written.`);
+}
+
+/** Ends early when the file does. */
+async function* chunksOf(handle: FileHandle, { offset, length }: ByteRange): AsyncGenerator<Uint8Array> {
+  for (let done = 0; done < length; ) {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(chunkBytes, length - done));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset + done);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    done += bytesRead;
+  }
+}
+
+async function openRange(
+  asset: AssetFile,
+  identity: string,
+  range: ByteRange,
+): Promise<ByteSource | undefined> {
+  const handle = await openFile(asset).catch((error: unknown) => {
+    if (isGone(error)) return undefined;
+    throw error;
+  });
+  if (handle === undefined) return undefined;
+  if (identityOf(await handle.stat()) === identity) return sourceOf(asset, handle, { identity, range });
+  await handle.close();
+  return undefined;
+}
+
+interface Sent {
+  readonly identity: string;
+  readonly range: ByteRange;
+}
+
+/** A file that changes under way fails the response: its connection ends before its announced length. */
+function sourceOf({ file }: AssetFile, handle: FileHandle, { identity, range }: Sent): ByteSource {
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= handle.close();
+    return closed;
+  };
+  return {
+    length: range.length,
+    async *chunks() {
+      let left = range.length;
+      try {
+        for await (const chunk of chunksOf(handle, range)) {
+          left -= chunk.length;
+          if (left === 0 && identityOf(await handle.stat()) !== identity) throw changed(file);
+          yield chunk;
+        }
+        if (left > 0) throw changed(file);
+      } catch (error) {
+        // The status is sent already: the connection ends, and the log says why.
+        if (closed === undefined) console.error(error);
+        throw error;
+      } finally {
+        await close();
+      }
+    },
+    cancel: close,
+  };
+}
+
+function changed(file: string): Error {
+  return new Error(`${file} changed while it was sent.`);
+}

@@ -1,0 +1,149 @@
+// The files of an assets directory, by the URL path of each. Requests are looked up in this index: no part of a
+// request ever becomes a file path.
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { contentTypeOf } from "../../http/content-types.ts";
+import type { Location } from "../../model/location.ts";
+import type { AssetsOptions } from "../bindings.ts";
+import { parseIgnorePatterns } from "./ignore-patterns.ts";
+import { type HeaderRule, parseHeaders } from "./parse-headers.ts";
+import { parseRedirects, type Redirects } from "./parse-redirects.ts";
+import { findPrivatePaths, isWithin } from "./private-paths.ts";
+import type { RuleFault } from "./rule-lines.ts";
+
+export interface AssetFile {
+  /** Absolute, without symbolic links. */
+  readonly file: string;
+  readonly contentType: string | undefined;
+}
+
+export interface AssetDirectory {
+  /** By decoded URL path, such as `/blog/index.html`. */
+  readonly files: ReadonlyMap<string, AssetFile>;
+  /** Absolute; the directory itself is the first. */
+  readonly folders: readonly string[];
+  readonly headers: readonly HeaderRule[];
+  readonly redirects: Redirects;
+  /** What has no effect, in words: malformed lines, links that lead out of the directory. */
+  readonly warnings: readonly string[];
+}
+
+/** Not served: they say how the rest is. */
+const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
+
+export const maxAssets = 100_000;
+const maxRuleFileBytes = 1024 * 1024;
+
+export class AssetsError extends Error {
+  override readonly name = "AssetsError";
+}
+
+export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htmlHandling"> {
+  /** Of the store: its data is never served. */
+  readonly location: Location;
+}
+
+/** Throws an AssetsError when the directory cannot be served. */
+export async function readAssetDirectory({
+  directory,
+  htmlHandling,
+  location,
+}: DirectoryOptions): Promise<AssetDirectory> {
+  const root = await realpath(directory).catch((error: unknown) => {
+    throw new AssetsError(`The assets directory ${directory} cannot be read: ${reason(error)}`);
+  });
+  const hidden = await findPrivatePaths(location);
+  if (hidden.dataDirectory !== undefined && isWithin(root, hidden.dataDirectory)) {
+    throw new AssetsError(`The assets directory ${directory} is in the data directory: move it elsewhere.`);
+  }
+  const warnings: string[] = [];
+  const warn = (name: string, faults: readonly RuleFault[]) =>
+    warnings.push(...faults.map(({ line, message }) => `${join(directory, name)}:${line}: ${message}`));
+  const ignored = parseIgnorePatterns(await readRuleFile(join(root, ".assetsignore"), warnings));
+  warn(".assetsignore", ignored.faults);
+  const redirects = parseRedirects(await readRuleFile(join(root, "_redirects"), warnings), htmlHandling);
+  warn("_redirects", redirects.faults);
+  const headers = parseHeaders(await readRuleFile(join(root, "_headers"), warnings));
+  warn("_headers", headers.faults);
+
+  const files = new Map<string, AssetFile>();
+  const folders = [root];
+  for (const folder of folders) {
+    for (const entry of await entriesOf(folder)) {
+      const file = join(folder, entry.name);
+      const path = file
+        .slice(root.length + (root === sep ? 0 : 1))
+        .split(sep)
+        .join("/");
+      if (ruleFiles.some((name) => name === path)) continue;
+      if (ignored.ignores(path, entry.isDirectory() ? "folder" : "file")) continue;
+      if (hidden.has(file)) warnings.push(`${join(directory, path)}: ${privateWarning}`);
+      else if (entry.isDirectory()) folders.push(file);
+      else if (entry.isFile()) files.set(`/${path}`, { file, contentType: contentTypeOf(path) });
+      else if (entry.isSymbolicLink()) {
+        const target = await linkTarget(file, root);
+        if (target === undefined || hidden.has(target))
+          warnings.push(`${join(directory, path)}: ${linkWarning}`);
+        else files.set(`/${path}`, { file: target, contentType: contentTypeOf(path) });
+      }
+      if (files.size > maxAssets) {
+        throw new AssetsError(
+          `The assets directory ${directory} has more than ${maxAssets.toLocaleString("en-US")} files. ` +
+            "List files that need not be served in .assetsignore.",
+        );
+      }
+    }
+  }
+  return { files, folders, headers: headers.rules, redirects, warnings };
+}
+
+const privateWarning = "not served: it holds the store's data or secrets. Serve a folder of its own instead.";
+const linkWarning =
+  "not served: a symbolic link must lead to a file in the assets directory. Copy the file instead.";
+
+/** The file that a link leads to; undefined when it is not one of the directory's own. */
+async function linkTarget(link: string, root: string): Promise<string | undefined> {
+  try {
+    const target = await realpath(link);
+    if (!isWithin(target, root)) return undefined;
+    return (await stat(target)).isFile() ? target : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A folder that was removed meanwhile has none. */
+async function entriesOf(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw new AssetsError(`The assets folder ${folder} cannot be read: ${reason(error)}`);
+  }
+}
+
+async function readRuleFile(file: string, warnings: string[]): Promise<string> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+    const stats = await handle.stat();
+    if (stats.isFile() && stats.size <= maxRuleFileBytes) return await handle.readFile("utf8");
+    warnings.push(`${file}: ignored: it must be a file of at most ${maxRuleFileBytes} bytes.`);
+    return "";
+  } catch (error) {
+    if (isGone(error)) return "";
+    throw new AssetsError(`${file} cannot be read: ${reason(error)}`);
+  } finally {
+    await handle?.close();
+  }
+}
+
+export function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

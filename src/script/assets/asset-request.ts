@@ -1,0 +1,60 @@
+// What a request asks of the assets: the parts of its URL as the script would see them.
+import type { HttpRequest } from "../../http/listen.ts";
+
+export interface AssetRequest {
+  readonly method: string;
+  /** With its port, if the URL has one. */
+  readonly host: string;
+  /** Percent-encoded, as `new URL()` has it. */
+  readonly pathname: string;
+  /** With its question mark; empty without one. */
+  readonly search: string;
+  header(name: string): string | undefined;
+}
+
+/** Paths that `new URL()` leaves as they are: no dot segment, no backslash, nothing that is encoded. */
+const isPlain = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
+
+/** The request must name a valid host. */
+export function assetRequestFrom(request: HttpRequest): AssetRequest {
+  const { method, target, header } = request;
+  const host = header("host") ?? "localhost";
+  const mark = target.indexOf("?");
+  const pathname = mark === -1 ? target : target.slice(0, mark);
+  if (mark === -1 && pathname !== "" && isPlain.test(pathname)) {
+    return { method, host, pathname, search: "", header };
+  }
+  const isAbsolute = /^https?:\/\//i.test(target);
+  const path = target.startsWith("/") ? target : "/";
+  return { method, header, ...partsOf(new URL(isAbsolute ? target : `http://${host}${path}`)) };
+}
+
+export function partsOf({ host, pathname, search }: URL): Pick<AssetRequest, "host" | "pathname" | "search"> {
+  return { host, pathname, search };
+}
+
+/** Each segment is decoded by itself, and kept as it is when it is not valid. Empty segments are left out. */
+export function decodePath(pathname: string): string {
+  if (!pathname.includes("%") && !pathname.includes("//")) return pathname;
+  return pathname.split("/").map(decodeSegment).join("/").replace(/\/+/g, "/");
+}
+
+export function encodePath(path: string): string {
+  return path.split("/").map(encodeSegment).join("/");
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function encodeSegment(segment: string): string {
+  try {
+    return encodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

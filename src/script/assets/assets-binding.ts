@@ -1,0 +1,76 @@
+// `env.<binding>` of the assets: a script asks for an asset as it would fetch a URL, whatever the URL's host.
+import { declareLength } from "../../binding/fixed-length-stream.ts";
+import type { ByteSource, HttpResponse } from "../../http/listen.ts";
+import type { AssetsOptions } from "../bindings.ts";
+import { type AssetRequest, partsOf } from "./asset-request.ts";
+import type { Assets } from "./assets.ts";
+import { emptyResponse } from "./respond.ts";
+
+export interface AssetsBinding {
+  fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+}
+
+const maxRedirects = 20;
+
+export function bindAssets(assets: Assets, options: AssetsOptions): AssetsBinding {
+  const how = { notFound: options.notFoundHandling, otherMethods: "refuse" } as const;
+  return {
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      let url = new URL(request.url);
+      for (let redirects = 0; ; redirects++) {
+        request.signal.throwIfAborted();
+        const answered = (await assets.answer(assetRequest(request, url), how)) ?? emptyResponse(404);
+        const location = locationOf(answered);
+        if (location === undefined || request.redirect === "manual") return responseFrom(answered);
+        const next = new URL(location, url);
+        if (request.redirect === "error" || redirects === maxRedirects) {
+          throw new TypeError(`The asset ${url.pathname} redirects to ${next.href}.`);
+        }
+        // There are no assets of other hosts: the script decides what to do with such a redirect.
+        if (next.origin !== url.origin) return responseFrom(answered);
+        url = next;
+      }
+    },
+  };
+}
+
+function assetRequest({ method, headers }: Request, url: URL): AssetRequest {
+  return { method, ...partsOf(url), header: (name) => headers.get(name) ?? undefined };
+}
+
+function locationOf({ status, headers }: HttpResponse): string | undefined {
+  if (status < 301 || status > 308 || status === 304) return undefined;
+  for (const [name, value] of headers) if (name === "location") return value;
+  return undefined;
+}
+
+function responseFrom({ status, headers, body }: HttpResponse): Response {
+  const list = [...headers].map(([name, value]): [string, string] => [name, value]);
+  return new Response(bodyFrom(body), { status, headers: list });
+}
+
+function bodyFrom(body: HttpResponse["body"]): ConstructorParameters<typeof Response>[0] {
+  if (body === null || typeof body === "string") return body;
+  // A copy: the script may change what it is given.
+  if (body instanceof Uint8Array) return new Uint8Array(body);
+  return streamOf(body);
+}
+
+function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
+  const chunks = source.chunks()[Symbol.asyncIterator]();
+  const stream: ReadableStream<Uint8Array> = new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done !== true) return controller.enqueue(new Uint8Array(value));
+      controller.close();
+      controller.byobRequest?.respond(0);
+    },
+    async cancel(reason) {
+      await source.cancel(reason);
+    },
+  });
+  declareLength(stream, source.length!);
+  return stream;
+}

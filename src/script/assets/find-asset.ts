@@ -1,0 +1,58 @@
+// What the assets answer to a request: an asset, a redirect, or nothing.
+import { type AssetRequest, decodePath, encodePath, partsOf } from "./asset-request.ts";
+import type { Redirect, Redirects } from "./parse-redirects.ts";
+import { fillIn } from "./path-pattern.ts";
+import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
+
+export type FoundAsset =
+  | { readonly kind: "asset"; readonly path: string; readonly status: 200 | 404 }
+  /** From a path that is not canonical. */
+  | { readonly kind: "canonical"; readonly location: string }
+  | { readonly kind: "redirect"; readonly status: number; readonly location: string }
+  /** A rule of `_redirects` names an asset that does not exist: no other asset and no script answers. */
+  | { readonly kind: "missing" };
+
+export function findAsset(
+  request: AssetRequest,
+  { files, redirects }: { readonly files: AssetPaths; readonly redirects: Redirects },
+  rules: ResolveRules,
+): FoundAsset | undefined {
+  const redirect = matchingRedirect(request.pathname, redirects);
+  if (redirect !== undefined && redirect.status !== 200) {
+    return { kind: "redirect", status: redirect.status, location: locationOf(redirect, request) };
+  }
+  const pathname = redirect === undefined ? request.pathname : targetOf(redirect, request).pathname;
+  const path = decodePath(pathname);
+  const resolution = resolvePath(path, files, rules);
+  if (resolution === undefined) return redirect === undefined ? undefined : { kind: "missing" };
+  const canonical = encodePath(resolution.kind === "redirect" ? resolution.path : path);
+  if (resolution.kind === "redirect" || canonical !== pathname) {
+    return { kind: "canonical", location: canonical + request.search };
+  }
+  return resolution;
+}
+
+function matchingRedirect(pathname: string, redirects: Redirects): Redirect | undefined {
+  const fixed = redirects.static.get(pathname);
+  if (fixed !== undefined) return fixed;
+  for (const { pattern, to, status } of redirects.dynamic) {
+    const captures = pattern.match(pathname);
+    if (captures === undefined) continue;
+    const filled = fillIn(to, captures);
+    // A capture that is empty leaves two slashes, which at the beginning would name another host.
+    return { status, to: /^\w+:\/\//.test(to) ? filled : filled.replace(/\/+/g, "/") };
+  }
+  return undefined;
+}
+
+function targetOf({ to }: Redirect, { host }: AssetRequest): URL {
+  return new URL(to.startsWith("/") ? `https://${host}${to}` : to);
+}
+
+/** Without a query of its own, the target takes over that of the request. */
+function locationOf(redirect: Redirect, request: AssetRequest): string {
+  const target = targetOf(redirect, request);
+  const search = target.search === "" ? request.search : target.search;
+  const isHere = partsOf(target).host === request.host;
+  return `${isHere ? "" : target.origin}${target.pathname}${search}${target.hash}`;
+}

@@ -1,0 +1,85 @@
+// The file `.assetsignore`: patterns of files that are not served, in the syntax of .gitignore. As in git, a
+// file in an ignored folder cannot be included again: the folder is not entered.
+
+import type { RuleFault } from "./rule-lines.ts";
+
+export interface IgnorePatterns {
+  readonly faults: readonly RuleFault[];
+  /** The path is relative to the file, without a slash at either end; every folder above it is not ignored. */
+  ignores(path: string, kind: "file" | "folder"): boolean;
+}
+
+interface Pattern {
+  readonly expression: RegExp;
+  readonly isNegated: boolean;
+  readonly isForFolders: boolean;
+}
+
+export function parseIgnorePatterns(content: string): IgnorePatterns {
+  const faults: RuleFault[] = [];
+  const patterns = content.split("\n").flatMap((line, i): Pattern[] => {
+    try {
+      const pattern = parsePattern(line.replace(/\r$/, ""));
+      return pattern === undefined ? [] : [pattern];
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      faults.push({ line: i + 1, message: `${JSON.stringify(line)} is not a valid pattern.` });
+      return [];
+    }
+  });
+  return {
+    faults,
+    ignores(path, kind) {
+      const last = patterns.findLast(
+        ({ expression, isForFolders }) => (!isForFolders || kind === "folder") && expression.test(path),
+      );
+      return last !== undefined && !last.isNegated;
+    },
+  };
+}
+
+function parsePattern(line: string): Pattern | undefined {
+  if (line.startsWith("#")) return undefined;
+  // Spaces at the end count only after a backslash.
+  const trimmed = line.replace(/(?<!\\)((?:\\\\)*) +$/, "$1");
+  const isNegated = trimmed.startsWith("!");
+  const text = isNegated ? trimmed.slice(1) : trimmed;
+  const isForFolders = text.endsWith("/");
+  const body = isForFolders ? text.slice(0, -1) : text;
+  if (body === "") return undefined;
+  // A slash before the end anchors the pattern; without one it applies at every depth.
+  const isAnchored = body.includes("/");
+  const source = segmentsSource(body.replace(/^\//, ""));
+  return {
+    expression: new RegExp(`^${isAnchored ? "" : "(?:.*/)?"}${source}$`, "su"),
+    isNegated,
+    isForFolders,
+  };
+}
+
+/** `**` stands for any number of folders when it is a whole segment. */
+function segmentsSource(pattern: string): string {
+  const segments = pattern.split("/");
+  return segments.reduce((source, segment, i) => {
+    const isLast = i === segments.length - 1;
+    if (segment === "**") return `${source}${isLast ? ".+" : "(?:.*/)?"}`;
+    return `${source}${segmentSource(segment)}${isLast ? "" : "/"}`;
+  }, "");
+}
+
+function segmentSource(segment: string): string {
+  const pieces = segment.match(/\\.|\[[!^]?\]?[^\]]*\]|\*+|./gsu) ?? [];
+  return pieces.map(pieceSource).join("");
+}
+
+function pieceSource(piece: string): string {
+  if (piece.startsWith("*")) return "[^/]*";
+  if (piece === "?") return "[^/]";
+  if (piece.length > 2 && piece.startsWith("[")) {
+    const isNegated = /^\[[!^]/.test(piece);
+    const members = piece.slice(isNegated ? 2 : 1, -1).replace(/[\\\]^[|]/g, "\\$&");
+    return `(?!/)[${isNegated ? "^" : ""}${members}]`;
+  }
+  const character = piece.startsWith("\\") && piece.length > 1 ? piece.slice(1) : piece;
+  return character.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}

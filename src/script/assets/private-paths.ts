@@ -1,0 +1,36 @@
+// What must never be served, even if it is in the assets directory: the store's own data, and files with secrets.
+import { realpath } from "node:fs/promises";
+import { basename, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Location } from "../../model/location.ts";
+
+export interface PrivatePaths {
+  /** Absolute; undefined when the store has no directory on this machine. */
+  readonly dataDirectory: string | undefined;
+  /** Takes absolute paths without symbolic links. */
+  has(path: string): boolean;
+}
+
+const secretFiles = /^\.(env|dev\.vars)(\..*)?$/;
+
+export async function findPrivatePaths(location: Location): Promise<PrivatePaths> {
+  const dataDirectory = await directoryOf(location);
+  return {
+    dataDirectory,
+    has(path) {
+      if (dataDirectory !== undefined && isWithin(path, dataDirectory)) return true;
+      return secretFiles.test(basename(path));
+    },
+  };
+}
+
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+async function directoryOf(location: Location): Promise<string | undefined> {
+  const place = typeof location === "string" ? location : location.blobs;
+  if (place === "memory:" || /^s3:/i.test(place)) return undefined;
+  const directory = place.startsWith("file:") ? fileURLToPath(place) : place;
+  return realpath(directory).catch(() => undefined);
+}

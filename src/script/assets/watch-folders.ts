@@ -1,0 +1,75 @@
+// Notices that the files of folders have changed. Where a folder cannot be watched, it counts as changed always.
+import { type FSWatcher, watch } from "node:fs";
+import { basename, join, sep } from "node:path";
+
+export interface FolderWatch {
+  /** Watches exactly these folders from now on. A folder that was not watched before counts as changed. */
+  folders(folders: readonly string[]): void;
+  hasChanged(): boolean;
+  /** To be called before the folders are read: only what changes from now on counts as a change. */
+  reset(): void;
+  /** Resolves when changes made before the call are known. */
+  pending(): Promise<void>;
+  close(): void;
+}
+
+/** The system limits how many can be watched. */
+const maxWatched = 2000;
+
+export function watchFolders(first: readonly string[]): FolderWatch {
+  const watchers = new Map<string, FSWatcher>();
+  let isComplete = true;
+  let isDirty = false;
+
+  function drop(folder: string): void {
+    watchers.get(folder)?.close();
+    watchers.delete(folder);
+  }
+
+  /** A folder that was replaced by another of its name is watched again when it is found. */
+  function renamed(folder: string, name: string | null): void {
+    const moved = join(folder, name ?? "");
+    for (const watched of watchers.keys()) {
+      if (watched === moved || watched.startsWith(moved + sep)) drop(watched);
+    }
+    if (name === basename(folder)) drop(folder);
+  }
+
+  function open(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, (event, name) => {
+        isDirty = true;
+        if (event === "rename") renamed(folder, name);
+      });
+      watcher.on("error", () => {
+        isDirty = true;
+        drop(folder);
+      });
+      watchers.set(folder, watcher);
+      isDirty = true;
+    } catch {
+      isComplete = false;
+    }
+  }
+
+  function folders(wanted: readonly string[]): void {
+    isComplete = wanted.length > 0 && wanted.length <= maxWatched;
+    const keep = new Set(wanted.slice(0, maxWatched));
+    for (const folder of [...watchers.keys()]) if (!keep.has(folder)) drop(folder);
+    for (const folder of keep) if (!watchers.has(folder)) open(folder);
+  }
+
+  folders(first);
+  return {
+    folders,
+    hasChanged: () => isDirty || !isComplete,
+    reset() {
+      isDirty = false;
+    },
+    // Events wait in the kernel until the event loop has polled once.
+    pending: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
+    close() {
+      for (const watcher of watchers.values()) watcher.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The assets directory as it is now. While developing, it is read again before the first request after a change;
+// in production it is what it was when the script started.
+import type { Mode } from "../host-messages.ts";
+import {
+  type AssetDirectory,
+  AssetsError,
+  type DirectoryOptions,
+  readAssetDirectory,
+} from "./asset-directory.ts";
+import { watchFolders } from "./watch-folders.ts";
+
+export interface WatchedDirectory {
+  readonly current: AssetDirectory;
+  /** Undefined in production; otherwise resolves when `current` has every change made before the call. */
+  readonly refresh: (() => Promise<void>) | undefined;
+  close(): void;
+}
+
+const empty: AssetDirectory = {
+  files: new Map(),
+  folders: [],
+  headers: [],
+  redirects: { static: new Map(), dynamic: [] },
+  warnings: [],
+};
+
+/** Warnings of the first reading are reported by whoever started this process. */
+export async function openDirectory(options: DirectoryOptions, mode: Mode): Promise<WatchedDirectory> {
+  let current = await readAssetDirectory(options);
+  if (mode === "serve") return { current, refresh: undefined, close() {} };
+  const watch = watchFolders(current.folders);
+  let rereading: Promise<void> | undefined;
+  let lastFault = "";
+
+  async function reread(): Promise<void> {
+    watch.reset();
+    try {
+      const before = new Set(current.warnings);
+      current = await readAssetDirectory(options);
+      lastFault = "";
+      for (const warning of current.warnings) if (!before.has(warning)) console.error(warning);
+    } catch (error) {
+      if (!(error instanceof AssetsError)) throw error;
+      // A build may have removed the directory to write it again.
+      current = empty;
+      if (error.message !== lastFault) console.error(error.message);
+      lastFault = error.message;
+    }
+    watch.folders(current.folders);
+  }
+
+  async function refresh(): Promise<void> {
+    await watch.pending();
+    // One in progress may have begun before the change that this request is to see.
+    await rereading;
+    if (rereading === undefined && !watch.hasChanged()) return;
+    rereading ??= reread().finally(() => {
+      rereading = undefined;
+    });
+    await rereading;
+  }
+
+  return {
+    get current() {
+      return current;
+    },
+    refresh,
+    close: () => watch.close(),
+  };
+}

@@ -1,0 +1,32 @@
+// Which of script and assets a request goes to: `run_worker_first`, and requests of browsers for a whole page.
+import type { AssetsOptions } from "../bindings.ts";
+import { compileGlob } from "./path-pattern.ts";
+
+/** `either`: the assets, and the script where they have nothing. */
+export type Destination = "script" | "assets" | "either";
+
+export function createDestinations(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
+  if (typeof runWorkerFirst === "boolean") return (): Destination => (runWorkerFirst ? "script" : "either");
+  const isExcluded = (rule: string) => rule.startsWith("!");
+  const toAssets = runWorkerFirst.filter(isExcluded).map((rule) => compileGlob(rule.slice(1)));
+  const toScript = runWorkerFirst.filter((rule) => !isExcluded(rule)).map(compileGlob);
+  return (pathname: string): Destination => {
+    if (toAssets.some((pattern) => pattern.match(pathname) !== undefined)) return "assets";
+    return toScript.some((pattern) => pattern.match(pathname) !== undefined) ? "script" : "either";
+  };
+}
+
+const navigationSince = "2025-04-01";
+
+export interface Compatibility {
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+}
+
+/** Whether a browser that navigates gets the page for what was not found, rather than the script's response. */
+export function prefersAssets({ compatibilityDate, compatibilityFlags }: Compatibility): boolean {
+  if (compatibilityFlags.includes("assets_navigation_prefers_asset_serving")) return true;
+  return (
+    compatibilityDate >= navigationSince && !compatibilityFlags.includes("assets_navigation_has_no_effect")
+  );
+}
