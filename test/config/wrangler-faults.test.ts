@@ -54,6 +54,18 @@ const rows: readonly Row[] = [
     says: ['"r2_buckets[0].bucket_name" must be a string, not a number.'],
   },
   {
+    what: "bindings of another kind that are not tables",
+    text: `${least}d1_databases = ["DB"]\n`,
+    at: "4:17",
+    says: ['"d1_databases[0]" must be a table, not a string.'],
+  },
+  {
+    what: "environments that are not a table",
+    text: `${least}env = ["staging"]\n`,
+    at: "4:7",
+    says: ['"env" must be a table, not a list.'],
+  },
+  {
     what: "a binding of another kind without a name",
     text: `${least}[[queues.producers]]\nqueue = "jobs"\n`,
     at: "4:1",

@@ -38,6 +38,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   const { environment } = options;
   const raw = createFields(file, { keys: wranglerKeys });
   raw.table([], file.value, "");
+  raw.table(["env"], (file.value as Table).env, "");
   const view = selectEnvironment(file, environment, (key) => ownWranglerKeys.includes(key));
   const top = (isTable(view.value) ? view.value : {}) as Table;
   if (environment) raw.table(["env", environment], environmentOf(file, environment), "");
@@ -73,7 +74,9 @@ function environmentOf({ value }: ConfigSource, name: string): unknown {
   return isTable(env) ? env[name] : undefined;
 }
 
-/** Reports unknown keys in every table whose keys are known. */
+const checkedLater = ["r2_buckets", "kv_namespaces", "assets", "triggers", "route", "routes", "rules"];
+
+/** Reports unknown keys in every table whose keys are known, and what should be a table and is not. */
 function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
   const table = path.filter((step) => typeof step === "string").join(".");
   if (wranglerKeys[table] === undefined) return;
@@ -81,8 +84,9 @@ function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
     for (const [index, element] of value.entries()) checkKeys(fields, [...path, index], element);
     return;
   }
-  if (!isTable(value)) return;
-  fields.table(path, value, "");
+  // Those that mean something here are checked with their values.
+  if (!isTable(value) && checkedLater.includes(table)) return;
+  if (fields.table(path, value, "") === undefined || !isTable(value)) return;
   for (const key of Object.keys(value)) checkKeys(fields, [...path, key], value[key]);
 }
 
