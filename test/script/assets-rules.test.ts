@@ -90,6 +90,17 @@ test("redirects fill in what their pattern matched, and take over the query", ()
   });
   assert.deepEqual(redirectTo(content, "/gone"), { kind: "missing" });
   assert.equal(redirectTo(content, "/other"), undefined);
+  const named = { ...parseRedirects("/old /new", "none"), files: new Set<string>() };
+  const request = {
+    method: "GET",
+    host: "Example.com:443",
+    pathname: "/old",
+    search: "",
+    header: () => undefined,
+  };
+  const rules = { htmlHandling: "none", notFoundHandling: "none" } as const;
+  const found = findAsset(request, { files: named.files, redirects: named }, rules);
+  assert.deepEqual(found, { kind: "redirect", status: 302, location: "/new" });
 });
 
 test("malformed redirects are reported with their line, and the others apply", () => {
@@ -157,7 +168,7 @@ test("header rules replace what the server set, add to each other, and remove", 
     ["set-cookie", "b=2"],
     ["x-path", "plain/f.js"],
   ]);
-  assert.deepEqual(at("dev.example.com:8787", "/").at(-1), ["x-robots-tag", "noindex"]);
+  assert.deepEqual(at("Dev.example.com:8787", "/").at(-1), ["x-robots-tag", "noindex"]);
   assert.deepEqual(at("example.com", "/").at(-1), ["set-cookie", "a=1"]);
 });
 

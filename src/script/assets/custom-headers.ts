@@ -34,5 +34,5 @@ function joined(name: string, before: readonly string[], value: string): string[
 }
 
 function hostname(host: string): string {
-  return host.replace(/:\d*$/, "");
+  return host.replace(/:\d*$/, "").toLowerCase();
 }

@@ -1,5 +1,5 @@
 // What the assets answer to a request: an asset, a redirect, or nothing.
-import { type AssetRequest, decodePath, encodePath, partsOf } from "./asset-request.ts";
+import { type AssetRequest, decodePath, encodePath } from "./asset-request.ts";
 import type { Redirect, Redirects } from "./parse-redirects.ts";
 import { fillIn } from "./path-pattern.ts";
 import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
@@ -53,6 +53,6 @@ function targetOf({ to }: Redirect, { host }: AssetRequest): URL {
 function locationOf(redirect: Redirect, request: AssetRequest): string {
   const target = targetOf(redirect, request);
   const search = target.search === "" ? request.search : target.search;
-  const isHere = partsOf(target).host === request.host;
+  const isHere = redirect.to.startsWith("/") || target.host === request.host;
   return `${isHere ? "" : target.origin}${target.pathname}${search}${target.hash}`;
 }

@@ -24,7 +24,7 @@ const empty: AssetDirectory = {
   warnings: [],
 };
 
-/** Warnings of the first reading are reported by whoever started this process. */
+/** Warnings of the first reading are not logged here: the supervisor reports them once. */
 export async function openDirectory(options: DirectoryOptions, mode: Mode): Promise<WatchedDirectory> {
   let current = await readAssetDirectory(options);
   if (mode === "serve") return { current, refresh: undefined, close() {} };

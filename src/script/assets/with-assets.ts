@@ -1,4 +1,4 @@
-// Puts assets and a script behind one HTTP handler.
+// One HTTP handler for assets and a script: decides which of the two answers a request.
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/listen.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "../host-exchange.ts";
