@@ -17,36 +17,43 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
       return body !== undefined && isUsed(body);
     },
     async text(this: T) {
-      return readText(bodyOf(this));
+      return readText(bodyToRead(this));
     },
     async json(this: T) {
-      return JSON.parse(await readText(bodyOf(this))) as unknown;
+      return JSON.parse(await readText(bodyToRead(this))) as unknown;
     },
     async bytes(this: T) {
-      return readBytes(bodyOf(this));
+      return readBytes(bodyToRead(this));
     },
     async arrayBuffer(this: T) {
-      return (await readBytes(bodyOf(this))).buffer;
+      return (await readBytes(bodyToRead(this))).buffer;
     },
     async blob(this: T) {
-      return (await described(this)).blob();
+      return (await described(this, bodyToRead(this))).blob();
     },
     async formData(this: T) {
-      return (await described(this)).formData();
+      return (await described(this, bodyToRead(this))).formData();
     },
     textStream(this: T) {
-      return readTextStream(bodyOf(this));
+      return readTextStream(bodyToRead(this));
     },
   };
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
     Object.defineProperty(prototype, name, descriptor);
   }
 
+  /** An aborted body fails at once, with the reason of its signal. */
+  function bodyToRead(owner: T): Body | undefined {
+    const body = bodyOf(owner);
+    body?.signal?.throwIfAborted();
+    return body;
+  }
+
   /** Node's own class reads what only the type of the content can tell. */
-  async function described(owner: T): Promise<Response> {
+  async function described(owner: T, body: Body | undefined): Promise<Response> {
     const contentType = owner.headers.get("content-type");
     const headers: Record<string, string> =
       contentType === null ? {} : { "content-type": Buffer.from(contentType).toString("latin1") };
-    return new native.Response(await readBytes(bodyOf(owner)), { headers });
+    return new native.Response(await readBytes(body), { headers });
   }
 }

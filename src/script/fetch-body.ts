@@ -15,6 +15,8 @@ export interface Body {
   source: BodySource;
   /** Read, or passed on to somebody who reads it. */
   taken: boolean;
+  /** Aborts a body that is being received. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface Extracted {
@@ -23,8 +25,8 @@ export interface Extracted {
   readonly contentType: string | undefined;
 }
 
-export function bodyFrom(source: BodySource): Body {
-  return { source, taken: false };
+export function bodyFrom(source: BodySource, signal?: AbortSignal): Body {
+  return { source, taken: false, signal };
 }
 
 /** All the types the standard allows; whatever else is given is text. */
@@ -147,7 +149,7 @@ export function cloneBody(body: Body): Body {
   const length = declaredLength(stream);
   const [mine, other] = stream.tee();
   body.source = withLength(mine, length);
-  return bodyFrom(withLength(other, length));
+  return bodyFrom(withLength(other, length), body.signal);
 }
 
 /** All of it, in a buffer of its own. */

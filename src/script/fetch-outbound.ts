@@ -45,7 +45,7 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
     ...(body === undefined ? {} : { body: body instanceof ReadableStream ? bytesOnly(body) : body }),
     ...(signal === undefined ? {} : { signal }),
   });
-  return received(response);
+  return received(response, signal);
 }
 
 /** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
@@ -65,7 +65,7 @@ function bytesOnly(body: ByteStream): ByteStream {
   );
 }
 
-function received(response: Response): Response {
+function received(response: Response, signal: AbortSignal | undefined): Response {
   const { status, statusText, body } = response;
   if (body !== null) {
     origins.set(body, response);
@@ -76,7 +76,7 @@ function received(response: Response): Response {
     status,
     statusText,
     headers: frozen(headersFromWire(receivedHeaders(response))),
-    body: body === null ? undefined : bodyFrom(body as ByteStream),
+    body: body === null ? undefined : bodyFrom(body as ByteStream, signal),
     origin: response,
   });
 }

@@ -168,3 +168,25 @@ test("a request that was sent has lost its body", async () => {
   await script.fetch(clone);
   assert.equal(seen.body, "x");
 });
+
+test("reading a response that was aborted fails with the reason of the signal, each time", async () => {
+  const controller = new AbortController();
+  const response = await script.fetch(`${origin}/`, { signal: controller.signal });
+  const clone = response.clone();
+  controller.abort(new Error("enough"));
+  await assert.rejects(response.text(), /enough/);
+  await assert.rejects(response.json(), /enough/);
+  await assert.rejects(clone.blob(), /enough/);
+});
+
+test("a stream that gives something other than bytes fails the request", async () => {
+  for (const chunk of ["text", new ArrayBuffer(1), null]) {
+    const body = new ReadableStream({
+      start(stream) {
+        stream.enqueue(chunk);
+        stream.close();
+      },
+    });
+    await assert.rejects(script.fetch(`${origin}/`, { method: "POST", body }), TypeError);
+  }
+});
