@@ -1,6 +1,6 @@
 // Stores to back up: with everything a store can hold, and the places for their copies.
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
@@ -16,7 +16,9 @@ export interface Places {
 }
 
 export async function openPlaces(t: TestContext): Promise<Places> {
-  const directory = await temporaryDirectory(t);
+  // One level down: what leads out of a data directory by two steps is still in a folder of this test alone.
+  const directory = join(await temporaryDirectory(t), "places");
+  await mkdir(directory);
   return {
     data: join(directory, "data"),
     backup: join(directory, "backup"),

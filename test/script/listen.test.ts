@@ -25,8 +25,11 @@ test("a connection that is kept and not used is closed in the end, before its fi
   const port = await listenTo(t, answering);
   const unused = await converse(port);
   assert.equal(await restOf(unused), "");
-  const used = await converse(port, "GET / HTTP/1.1", "Host: a", "");
-  assert.match(await restOf(used), /0 bytes$/);
+  // On a busy machine the request may be later than an unused connection is kept.
+  await until(async () => {
+    const used = await converse(port, "GET / HTTP/1.1", "Host: a", "");
+    return /0 bytes$/.test(await restOf(used));
+  }, "a connection is used and closed");
 });
 
 test("a sender that falls silent before the end of its body is cut", async (t) => {
