@@ -47,8 +47,8 @@ export default {
         send({ kind: "request lines", text: forged + "\\n" });
         await write(forged + "\\n");
         break;
-      case "/line": for (let i = 0; i < 200; i++) await write(megabyte); break;
-      case "/lines": for (let i = 0; i < 50; i++) await write("a line of the flood\\n".repeat(50_000)); break;
+      case "/line": for (let i = 0; i < 32; i++) await write(megabyte); break;
+      case "/lines": await write("a line of the flood\\n".repeat(50_000)); break;
       case "/exit": process.exit(1);
       case "/loop": for (;;) {}
       case "/allocate":

@@ -23,6 +23,4 @@ test("docs/cli.md tells of every command", async () => {
   }
 });
 
-for (const page of ["cli.md", "operating.md", "quick-start.md"]) {
-  test(`every command shown in docs/${page} does what is shown`, (t) => playPage(t, page));
-}
+test("every command shown in docs/cli.md does what is shown", (t) => playPage(t, "cli.md"));
