@@ -9,6 +9,7 @@ import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Environment } from "./host/environment.ts";
 import type { PendingWork } from "./host/pending-work.ts";
+import { logError, withoutFrames } from "./host/script-error.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import { sentHeaders } from "./host-headers.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
@@ -62,14 +63,16 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
     if (!namesHost(request)) return ownAnswer(400, badHost, begun, "BadHost");
     try {
       if (handlers.fetch === undefined)
-        throw new TypeError("The script's default export has no fetch handler.");
+        throw withoutFrames(new TypeError("The script's default export has no fetch handler."));
       const response = await handlers.fetch(requestFor(request), env, createContext());
       if (!(response instanceof Response)) {
-        throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
+        throw withoutFrames(
+          new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`),
+        );
       }
       return responseFrom(response, request.method, begun);
     } catch (error) {
-      console.error(error);
+      logError(error);
       return ownAnswer(500, faultText(error, mode), begun, "Exception");
     }
   };
@@ -187,7 +190,7 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
         }
       } catch (error) {
         // The status is out already: the connection breaks off, and the log says why.
-        console.error(error);
+        logError(error);
         throw error;
       }
     },
