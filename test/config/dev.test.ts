@@ -34,7 +34,7 @@ d1_databases = [{ binding = "DB" }]
 `,
   );
   const server = await scene.start("dev");
-  assert.match(server.log(), /^wrangler\.toml: without effect here: workers_dev\.$/m);
+  assert.match(server.log(), /^wrangler\.toml: no effect in Store: workers_dev\.$/m);
   assert.match(server.log(), /^wrangler\.toml: Store does not have DB \(a D1 database\)/m);
   assert.match(server.log(), /^Created bucket files\.$/m);
   assert.equal((await server.ask("/")).text, '["a/"]');

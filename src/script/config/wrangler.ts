@@ -6,6 +6,7 @@ import type { UnsupportedBinding } from "../bindings.ts";
 import { createFields, type Fields, isTable, type Table } from "../config-fields.ts";
 import type { ConfigPath } from "../config-places.ts";
 import type { ConfigSource } from "../config-source.ts";
+import { unsupportedHint } from "../host/unsupported-binding.ts";
 import { selectEnvironment } from "./environments.ts";
 import { wranglerFlags } from "./platform-flags.ts";
 import { createOrigins, type Origins, viewOf } from "./view.ts";
@@ -55,7 +56,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
-    note(`Store does not have ${names}: a script that uses one fails. What to do instead: docs/migrating.md`);
+    note(`Store does not have ${names}: to use one throws an error. ${unsupportedHint}`);
   }
   const port = devPort(fields, top);
   const source = viewOf(view, value, origins);
@@ -193,7 +194,7 @@ function noteLeftOut(top: Table, note: Note): void {
       : []),
   ];
   const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...inner];
-  if (names.length > 0) note(`without effect here: ${names.join(", ")}.`);
+  if (names.length > 0) note(`no effect in Store: ${names.join(", ")}.`);
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
   if (top.site !== undefined) note("a Workers Site is not served: name its folder under assets instead.");
