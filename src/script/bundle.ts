@@ -23,6 +23,7 @@ import {
   isFileInput,
   nodeModules,
   platformModules,
+  siteModule,
   textLoaders,
   webAssembly,
 } from "./supervisor/bundle-plugins.ts";
@@ -159,7 +160,7 @@ function openContext({ main, directory, bundling = {}, ...options }: BundlerOpti
 }
 
 function resolution({ packages }: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
-  const plugins = [webAssembly, binaryFiles, platformModules];
+  const plugins = [webAssembly, binaryFiles, platformModules, siteModule];
   if (packages !== "workers") return { platform: "node", plugins };
   return {
     platform: "browser",

@@ -181,8 +181,6 @@ name = "LIMIT"
 type = "ratelimit"
 [wasm_modules]
 CODE = "a.wasm"
-[site]
-bucket = "./public"
 `;
   const config = await readToml(await project(t), text);
   const listed = Object.fromEntries(config.unsupported.map(({ binding, kind }) => [binding, kind]));
@@ -195,7 +193,6 @@ bucket = "./public"
     AI: "the AI binding",
     LIMIT: "a rate limiter",
     CODE: "a WebAssembly module binding",
-    __STATIC_CONTENT: "the namespace of a Workers Site",
   });
   const said = config.notes.filter((note) => note.includes("docs/migrating.md"));
   assert.equal(said.length, 1);

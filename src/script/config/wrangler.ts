@@ -14,6 +14,7 @@ import { unsupportedBindings } from "./wrangler-bindings.ts";
 import { ignoredKeys, ownWranglerKeys, wranglerKeys } from "./wrangler-keys.ts";
 import { type Note, usableBuckets, usableDate, usableName, usableNamespaces } from "./wrangler-names.ts";
 import { isRoute, wranglerRoutes } from "./wrangler-routes.ts";
+import { addSite, noteSite } from "./wrangler-site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
@@ -119,6 +120,7 @@ function translated(translation: Translation): Table {
   origins.set(["store_buckets"], ["r2_buckets"]);
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
   value.assets = assetsOf(top);
+  addSite(top, value, origins);
   addPages(translation, value, folder);
   addVersion(translation, value);
   return value;
@@ -197,7 +199,7 @@ function noteLeftOut(top: Table, note: Note): void {
   if (names.length > 0) note(`no effect in Store: ${names.join(", ")}.`);
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
-  if (top.site !== undefined) note("a Workers Site is not served: name its folder under assets instead.");
+  noteSite(top, note);
 }
 
 /** Without an environment the script would start without the bindings it needs. */

@@ -1,6 +1,7 @@
 // A binding of a kind that Store does not have. The script starts with it, can pass it on, copy and print it, and
 // gets a TypeError that says what is missing when it uses the binding.
 import { inspect } from "node:util";
+import { isOwnFrame } from "../../binding/call-stack.ts";
 
 /** What to do about a binding that Store does not have. */
 export const unsupportedHint = "For alternatives see docs/migrating.md in Store's documentation.";
@@ -14,6 +15,8 @@ export function unsupportedBinding(binding: string, kind: string): object {
     // The script may catch the error and answer with words of its own, which say nothing of the cause.
     if (!isLogged) console.error(`The script has used a binding that is not supported: ${message}`);
     isLogged = true;
+    const lines = String(error.stack).split("\n");
+    error.stack = lines.filter((line) => !isOwnFrame(line)).join("\n");
     throw error;
   };
   // A function, so that it can be called and constructed; a bound one, since that has no fixed properties.
