@@ -8,6 +8,7 @@ import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Environment } from "./host/environment.ts";
+import { missingBindingHint } from "./host/missing-binding.ts";
 import type { PendingWork } from "./host/pending-work.ts";
 import { logError, withoutFrames } from "./host/script-error.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
@@ -73,7 +74,9 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       return responseFrom(response, request.method, begun);
     } catch (error) {
       logError(error);
-      return ownAnswer(500, faultText(error, mode), begun, "Exception");
+      const hint = mode === "dev" ? missingBindingHint(error, env) : undefined;
+      if (hint !== undefined) console.error(hint);
+      return ownAnswer(500, faultText(error, mode, hint), begun, "Exception");
     }
   };
 
@@ -205,7 +208,8 @@ function bytesIn(chunk: unknown): Uint8Array {
   throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }
 
-function faultText(error: unknown, mode: Mode): string {
+function faultText(error: unknown, mode: Mode, hint: string | undefined): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return mode === "dev" ? `${stack}\n` : "Internal Server Error";
+  if (mode !== "dev") return "Internal Server Error";
+  return hint === undefined ? `${stack}\n` : `${stack}\n${hint}\n`;
 }

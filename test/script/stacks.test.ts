@@ -1,6 +1,7 @@
 // What the author of a script sees of errors that the script did not catch: its own frames, and not those of the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { missingBindingHint } from "../../src/script/host/missing-binding.ts";
 import { trimStack } from "../../src/script/host/script-error.ts";
 import { scriptScene } from "./scene.ts";
 
@@ -34,7 +35,11 @@ test("the stack of an uncaught error names the script's lines and ends there", a
   await t.test("an error that the script throws", async () => {
     const lines = (await ask("/sync")).text.trimEnd().split("\n");
     assert.match(lines[0]!, /^TypeError: Cannot read properties of undefined/);
-    assert.deepEqual(lines.slice(1).map(withoutColumn), [`    at Object.fetch (${script}:8)`]);
+    assert.deepEqual(lines.slice(1).map(withoutColumn), [
+      `    at Object.fetch (${script}:8)`,
+      "If this is a binding: env holds BUCKET. Compare the names in the script and in the configuration.",
+    ]);
+    await told(/^If this is a binding: env holds BUCKET\./m);
   });
   await t.test("an error of a bucket: where the script called it", async () => {
     const lines = (await ask("/range")).text.trimEnd().split("\n");
@@ -54,6 +59,16 @@ test("the stack of an uncaught error names the script's lines and ends there", a
       "TypeError: The script's fetch handler must return a Response, not undefined.\n",
     );
   });
+});
+
+test("the names in env are a hint only where a binding may be missing, and never with values", () => {
+  const env = { FILES: {}, TOKEN: "secret" };
+  const hint = (message: string) => missingBindingHint(new TypeError(message), env);
+  assert.match(hint("Cannot read properties of undefined (reading 'put')")!, /env holds FILES, TOKEN\./);
+  assert.doesNotMatch(hint("Cannot read properties of undefined (reading 'put')")!, /secret/);
+  assert.equal(hint("Cannot read properties of undefined (reading 'length')"), undefined);
+  assert.equal(hint("Cannot read properties of null (reading 'put')"), undefined);
+  assert.equal(missingBindingHint("text", env), undefined);
 });
 
 test("a stack without a frame of a script, and values that are not errors, are left as they are", () => {
