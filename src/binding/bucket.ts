@@ -1,6 +1,6 @@
 // The bucket a script holds as `env.<binding>` (spec 4): turns arguments into the engine's terms and
 // outcomes into what the spec says. No rule is decided here.
-import type { Engine, ListOptions } from "../engine/engine.ts";
+import type { ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
 import {
@@ -16,6 +16,7 @@ import {
   realString,
   stringArgument,
 } from "./arguments.ts";
+import type { BucketEngine } from "./bucket-engine.ts";
 import type { Compatibility } from "./compatibility.ts";
 import { type Included, StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
@@ -24,12 +25,12 @@ import { StoreMultipartUpload } from "./upload.ts";
 import { cancelSource, sourceOf } from "./values.ts";
 
 export class StoreBucket {
-  readonly #engine: Engine;
+  readonly #engine: BucketEngine;
   readonly #name: string;
   readonly #compatibility: Compatibility;
   readonly #presigner: Presigner | undefined;
 
-  constructor(engine: Engine, name: string, compatibility: Compatibility, presigner?: Presigner) {
+  constructor(engine: BucketEngine, name: string, compatibility: Compatibility, presigner?: Presigner) {
     this.#engine = engine;
     this.#name = name;
     this.#compatibility = compatibility;

@@ -1,5 +1,4 @@
 // A multipart upload as a script holds it (spec 2.9). A resumed one is not checked until it is used.
-import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import {
   customerKeyArgument,
@@ -8,16 +7,17 @@ import {
   partNumberArgument,
   realString,
 } from "./arguments.ts";
+import type { BucketEngine } from "./bucket-engine.ts";
 import { StoreObject } from "./object.ts";
 import { cancelSource, sourceOf } from "./values.ts";
 
 export class StoreMultipartUpload implements script.StoreMultipartUpload {
   readonly key: string;
   readonly uploadId: string;
-  readonly #engine: Engine;
+  readonly #engine: BucketEngine;
   readonly #bucket: string;
 
-  constructor(engine: Engine, bucket: string, key: string, uploadId: string) {
+  constructor(engine: BucketEngine, bucket: string, key: string, uploadId: string) {
     this.#engine = engine;
     this.#bucket = bucket;
     this.key = key;

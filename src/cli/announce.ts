@@ -106,7 +106,7 @@ async function tryLines({ output }: Invocation, url: string, { server, s3, conso
   }
   if (console.token !== undefined) {
     await output.line("");
-    await output.line("To look around, signed in for as long as this runs:");
+    await output.line("The console, signed in (the link works until the server stops):");
     // Behind the #, where a browser sends it to nobody.
     await output.line(`  ${console.url}/#token=${console.token}`);
   }

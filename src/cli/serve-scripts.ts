@@ -188,7 +188,7 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
     const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
     await announce(invocation, { ...ready, ports: asked });
     await endingSignal(tls);
-    log("Ending: requests under way are finished first.");
+    log("Shutting down: waiting for requests in flight to finish.");
   } finally {
     await Promise.all(running.map((server) => server.close()));
   }

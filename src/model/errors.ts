@@ -65,10 +65,9 @@ export class StoreError extends Error {
   readonly reason: Reason;
   readonly code: number;
   readonly action: Action | undefined;
-  /** The message without the action and the code. */
-  readonly detail: string;
-  /** Whether the change was certainly not made, where the reason alone leaves that open. */
-  readonly isNotDone: boolean;
+  // Private, so that a printed error does not repeat its message.
+  readonly #detail: string;
+  readonly #isNotDone: boolean;
 
   constructor(reason: Reason, options: StoreErrorOptions = {}) {
     const [code, standard] = reasons[reason];
@@ -78,8 +77,18 @@ export class StoreError extends Error {
     this.reason = reason;
     this.code = code;
     this.action = options.action;
-    this.detail = detail;
-    this.isNotDone = options.notDone === true;
+    this.#detail = detail;
+    this.#isNotDone = options.notDone === true;
+  }
+
+  /** The message without the action and the code. */
+  get detail(): string {
+    return this.#detail;
+  }
+
+  /** Whether the change was certainly not made, where the reason alone leaves that open. */
+  get isNotDone(): boolean {
+    return this.#isNotDone;
   }
 }
 

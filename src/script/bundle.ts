@@ -23,9 +23,11 @@ import {
   isFileInput,
   nodeModules,
   platformModules,
+  siteModule,
   textLoaders,
   webAssembly,
 } from "./supervisor/bundle-plugins.ts";
+import { installAdvice } from "./supervisor/install-advice.ts";
 
 export interface Bundle {
   /** Every file that went into it, for whoever watches them. */
@@ -159,7 +161,7 @@ function openContext({ main, directory, bundling = {}, ...options }: BundlerOpti
 }
 
 function resolution({ packages }: Pick<BundlerOptions, "packages">): BuildOptions & { plugins: Plugin[] } {
-  const plugins = [webAssembly, binaryFiles, platformModules];
+  const plugins = [webAssembly, binaryFiles, platformModules, siteModule];
   if (packages !== "workers") return { platform: "node", plugins };
   return {
     platform: "browser",
@@ -191,12 +193,12 @@ function bundleError(error: unknown, directory: string): unknown {
     const file = join(directory, location.file);
     return missing === undefined ? [file] : [file, join(dirname(file), missing)];
   });
-  return new BundleError(errors.map(textOf).join("\n\n"), files);
+  return new BundleError(errors.map((message) => textOf(message, directory)).join("\n\n"), files);
 }
 
-function textOf(error: Message): string {
+function textOf(error: Message, directory: string): string {
   const { text: message, location } = error;
-  const hint = adviceOn(error);
+  const hint = adviceOn(error, directory);
   if (location === null) return hint === undefined ? message : `${message}\n  ${hint}`;
   const { file: path, line, lineText: source, column, length } = location;
   // esbuild counts bytes.
@@ -210,9 +212,9 @@ function textOf(error: Message): string {
 }
 
 /** What esbuild would advise on modules is for those who call it themselves. */
-function adviceOn({ text, notes }: Message): string | undefined {
+function adviceOn({ text, notes }: Message, directory: string): string | undefined {
   const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
-  if (name !== undefined) return `Is it installed? npm install ${name}`;
+  if (name !== undefined) return installAdvice(name, directory);
   if (text.startsWith("Could not resolve") || notes.length === 0) return undefined;
   return notes.map((note) => note.text).join("\n");
 }

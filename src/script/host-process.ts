@@ -21,6 +21,7 @@ import { HandlersFault } from "./host/handlers-fault.ts";
 import { createPendingWork } from "./host/pending-work.ts";
 import { installPlatformValues } from "./host/platform-values.ts";
 import { fillProcessEnv } from "./host/process-env.ts";
+import { logError } from "./host/script-error.ts";
 import { defineBindings } from "./host/service-worker.ts";
 import { createHost, type Host, type ScriptHandlers } from "./host.ts";
 import type { HostObserver } from "./host-exchange.ts";
@@ -150,7 +151,7 @@ async function run(id: number, work: (current: Running) => Promise<void>): Promi
     await work(running);
     say({ kind: "ran", id, error: undefined });
   } catch (error) {
-    console.error(error);
+    logError(error);
     say({ kind: "ran", id, error: messageOf(error) });
   }
 }
@@ -200,10 +201,10 @@ process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
 // A fault outside of any request is told and survived, as one inside of a request is.
-process.on("uncaughtException", (error) => console.error("Uncaught:", error));
+process.on("uncaughtException", (error) => logError(error, "Uncaught:"));
 process.on("unhandledRejection", (reason, promise) => {
   const event = new PromiseRejectionEvent("unhandledrejection", { reason, promise, cancelable: true });
-  if (events.scope.dispatchEvent(event)) console.error("Unhandled rejection:", reason);
+  if (events.scope.dispatchEvent(event)) logError(reason, "Unhandled rejection:");
 });
 
 const events = installGlobals({});

@@ -8,7 +8,9 @@ import type { StoreNotification } from "../types.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Environment } from "./host/environment.ts";
+import { missingBindingHint } from "./host/missing-binding.ts";
 import type { PendingWork } from "./host/pending-work.ts";
+import { logError, withoutFrames } from "./host/script-error.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import { sentHeaders } from "./host-headers.ts";
 import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
@@ -62,15 +64,19 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
     if (!namesHost(request)) return ownAnswer(400, badHost, begun, "BadHost");
     try {
       if (handlers.fetch === undefined)
-        throw new TypeError("The script's default export has no fetch handler.");
+        throw withoutFrames(new TypeError("The script's default export has no fetch handler."));
       const response = await handlers.fetch(requestFor(request), env, createContext());
       if (!(response instanceof Response)) {
-        throw new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`);
+        throw withoutFrames(
+          new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`),
+        );
       }
       return responseFrom(response, request.method, begun);
     } catch (error) {
-      console.error(error);
-      return ownAnswer(500, faultText(error, mode), begun, "Exception");
+      logError(error);
+      const hint = mode === "dev" ? missingBindingHint(error, env) : undefined;
+      if (hint !== undefined) console.error(hint);
+      return ownAnswer(500, faultText(error, mode, hint), begun, "Exception");
     }
   };
 
@@ -187,7 +193,7 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
         }
       } catch (error) {
         // The status is out already: the connection breaks off, and the log says why.
-        console.error(error);
+        logError(error);
         throw error;
       }
     },
@@ -202,7 +208,8 @@ function bytesIn(chunk: unknown): Uint8Array {
   throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }
 
-function faultText(error: unknown, mode: Mode): string {
+function faultText(error: unknown, mode: Mode, hint: string | undefined): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return mode === "dev" ? `${stack}\n` : "Internal Server Error";
+  if (mode !== "dev") return "Internal Server Error";
+  return hint === undefined ? `${stack}\n` : `${stack}\n${hint}\n`;
 }

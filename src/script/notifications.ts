@@ -2,6 +2,7 @@
 // waitUntil, has come to a good end.
 
 import type { Environment } from "./host/environment.ts";
+import { logError } from "./host/script-error.ts";
 import type { ScriptContext, ScriptHandlers } from "./host.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
 
@@ -23,7 +24,7 @@ export async function handleAll(
         await handle(handlers, env, context, events[place]!);
         handled.push(place);
       } catch (fault) {
-        console.error(fault);
+        logError(fault);
         error ??= fault instanceof Error ? fault.message : String(fault);
         return;
       }

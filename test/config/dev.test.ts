@@ -1,5 +1,8 @@
 // `store dev` and `store serve` with wrangler files: buckets, environments, development variables, routes, builds.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { openScene, type Scene } from "../script/scene.ts";
 
@@ -34,7 +37,7 @@ d1_databases = [{ binding = "DB" }]
 `,
   );
   const server = await scene.start("dev");
-  assert.match(server.log(), /^wrangler\.toml: without effect here: workers_dev\.$/m);
+  assert.match(server.log(), /^wrangler\.toml: no effect in Store: workers_dev\.$/m);
   assert.match(server.log(), /^wrangler\.toml: Store does not have DB \(a D1 database\)/m);
   assert.match(server.log(), /^Created bucket files\.$/m);
   assert.equal((await server.ask("/")).text, '["a/"]');
@@ -57,7 +60,10 @@ test("dev creates the buckets of a wrangler file by itself, and serve asks for t
     });
     child.once("close", () => reject(new Error(log)));
   });
+  // The data directory can be removed once the process has ended.
+  const closed = once(child, "close");
   child.kill("SIGTERM");
+  await closed;
   assert.match(text, /Created bucket files\./);
 });
 
@@ -73,6 +79,12 @@ test("--env and -e choose an environment for dev, types and secrets", async (t) 
   assert.match(told, /There is no environment "stagng": did you mean staging\?/);
 });
 
+/** In one step: a file that is being written is empty at first, and may be loaded so. */
+async function replaceVars(scene: Scene, text: string): Promise<void> {
+  await scene.write("new.vars", text);
+  await rename(join(scene.directory, "new.vars"), join(scene.directory, ".dev.vars"));
+}
+
 test("development variables take the place of variables and secrets, and a change reloads the script", async (t) => {
   const scene = await openProject(t, `${head}[vars]\nOTHER = "x"\n`);
   await scene.secret("TITLE", "the secret", "wrangler.toml");
@@ -80,11 +92,11 @@ test("development variables take the place of variables and secrets, and a chang
   const server = await scene.start("dev");
   assert.equal((await server.ask("/title")).text, "first");
   let from = server.log().length;
-  await scene.write(".dev.vars", "TITLE=second\n");
+  await replaceVars(scene, "TITLE=second\n");
   await server.told(/changed: loaded/, from);
   assert.equal((await server.ask("/title")).text, "second");
   from = server.log().length;
-  await scene.write(".dev.vars", "TITLE\n");
+  await replaceVars(scene, "TITLE\n");
   await server.told(/\.dev\.vars:1:1: This line is not of the form NAME=value/, from);
   assert.equal((await server.ask("/title")).text, "second");
   await server.stop();

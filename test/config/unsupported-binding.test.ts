@@ -12,10 +12,12 @@ interface Database {
 
 const wanted = {
   name: "TypeError",
-  message: "env.DB is a D1 database, which Store does not have. What to do instead: docs/migrating.md",
+  message:
+    "env.DB is a D1 database, which Store does not have. For alternatives see docs/migrating.md in Store's documentation.",
 };
 
-test("using the binding throws an error that names it", () => {
+test("using the binding throws an error that names it", (t) => {
+  t.mock.method(console, "error", () => {});
   const db = unsupportedBinding("DB", "a D1 database") as Database;
   assert.throws(() => db.prepare("SELECT 1"), wanted);
   assert.throws(() => db(), wanted);
@@ -33,4 +35,16 @@ test("copying, printing, awaiting and serializing the binding are harmless", asy
   assert.equal(`${env.DB}`, "[env.DB: a D1 database, not supported]");
   assert.deepEqual({ ...env.DB }, {});
   assert.equal(Boolean(env.DB), true);
+});
+
+test("the first use is logged, so that a script that catches the error still shows its cause", (t) => {
+  const log = t.mock.method(console, "error", () => {});
+  const db = unsupportedBinding("DB", "a D1 database") as Database;
+  for (const _ of [1, 2]) assert.throws(() => db.prepare("SELECT 1"));
+  assert.deepEqual(
+    log.mock.calls.map(({ arguments: [line] }) => line),
+    [
+      "The script has used a binding that is not supported: env.DB is a D1 database, which Store does not have.",
+    ],
+  );
 });

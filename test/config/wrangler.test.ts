@@ -101,8 +101,8 @@ kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
   assert.deepEqual(config.notes, [
     'wrangler.toml: the name "<YOUR_NAME>" cannot be used here, so the script is called "your-name".',
     'wrangler.toml: the compatibility_date "YYYY-MM-DD" is not a date, so today\'s is used: 2026-11-15.',
-    'wrangler.toml: it names no bucket that can be used, so MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
-    'wrangler.toml: it names no KV namespace that can be used, so CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
+    'wrangler.toml: without a valid bucket_name, MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
+    'wrangler.toml: without a valid id, CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
   ]);
 });
 
@@ -159,7 +159,7 @@ queue = "q"
   const config = await readToml(await project(t), text);
   assert.equal(config.devPort, 9999);
   assert.deepEqual(config.notes, [
-    "wrangler.toml: without effect here: account_id, workers_dev, observability, dev.ip, queues.consumers.",
+    "wrangler.toml: no effect in Store: account_id, workers_dev, observability, dev.ip, queues.consumers.",
     "wrangler.toml: to listen on another address than 127.0.0.1, use --host.",
   ]);
 });
@@ -181,8 +181,6 @@ name = "LIMIT"
 type = "ratelimit"
 [wasm_modules]
 CODE = "a.wasm"
-[site]
-bucket = "./public"
 `;
   const config = await readToml(await project(t), text);
   const listed = Object.fromEntries(config.unsupported.map(({ binding, kind }) => [binding, kind]));
@@ -195,7 +193,6 @@ bucket = "./public"
     AI: "the AI binding",
     LIMIT: "a rate limiter",
     CODE: "a WebAssembly module binding",
-    __STATIC_CONTENT: "the namespace of a Workers Site",
   });
   const said = config.notes.filter((note) => note.includes("docs/migrating.md"));
   assert.equal(said.length, 1);

@@ -63,7 +63,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.equal((await streamed).text, "piece ".repeat(5));
     t.diagnostic(`ended after ${Date.now() - began} ms`);
     assert.ok(Date.now() - began < 40_000, "it does not wait for connections that are idle");
-    assert.match(stderr, /Ending: requests under way are finished first/);
+    assert.match(stderr, /Shutting down: waiting for requests in flight to finish/);
     agent.destroy();
     assert.deepEqual(pids.filter(isAlive), [], "no process is left");
     assert.deepEqual(leftBehind(scene), [], "no file is left");
@@ -116,7 +116,7 @@ test("a second signal ends it at once, and a supervisor that is killed leaves no
     await server.told(/slow begins/);
     const stopped = server.stop(signals[0]);
     if (signals.length > 1) {
-      await server.told(/Ending/);
+      await server.told(/Shutting down/);
       await server.stop("SIGTERM");
     }
     assert.equal((await stopped).code, signals[0]);

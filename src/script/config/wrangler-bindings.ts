@@ -1,8 +1,10 @@
 // Bindings of a wrangler file that Store does not have: each is in env all the same, and throws when it is used.
+import { siteBinding } from "../assets/site-names.ts";
 import type { UnsupportedBinding } from "../bindings.ts";
 import { type Fields, isTable, type Table } from "../config-fields.ts";
 import type { ConfigPath } from "../config-places.ts";
 import { blobBindings, foreignBindings } from "./wrangler-keys.ts";
+import { hasSite } from "./wrangler-site.ts";
 
 export interface FoundBinding extends UnsupportedBinding {
   readonly inView: ConfigPath;
@@ -25,9 +27,9 @@ export function unsupportedBindings(fields: Fields, top: Table): readonly FoundB
       const names = isTable(top[key]) ? Object.keys(top[key]) : [];
       return names.map((binding) => ({ binding, kind, inView: [key, binding] }));
     }),
-    ...(top.site === undefined
+    ...(top.site === undefined || hasSite(top)
       ? []
-      : [{ binding: "__STATIC_CONTENT", kind: "the namespace of a Workers Site", inView: ["site"] }]),
+      : [{ binding: siteBinding, kind: "the namespace of a Workers Site", inView: ["site"] }]),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { UnsupportedBinding } from "../bindings.ts";
 import { createFields, type Fields, isTable, type Table } from "../config-fields.ts";
 import type { ConfigPath } from "../config-places.ts";
 import type { ConfigSource } from "../config-source.ts";
+import { unsupportedHint } from "../host/unsupported-binding.ts";
 import { selectEnvironment } from "./environments.ts";
 import { wranglerFlags } from "./platform-flags.ts";
 import { createOrigins, type Origins, viewOf } from "./view.ts";
@@ -13,6 +14,7 @@ import { unsupportedBindings } from "./wrangler-bindings.ts";
 import { ignoredKeys, ownWranglerKeys, wranglerKeys } from "./wrangler-keys.ts";
 import { type Note, usableBuckets, usableDate, usableName, usableNamespaces } from "./wrangler-names.ts";
 import { isRoute, wranglerRoutes } from "./wrangler-routes.ts";
+import { addSite, noteSite } from "./wrangler-site.ts";
 
 export interface WranglerOptions {
   readonly environment: string | undefined;
@@ -55,7 +57,7 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
-    note(`Store does not have ${names}: a script that uses one fails. What to do instead: docs/migrating.md`);
+    note(`Store does not have ${names}: to use one throws an error. ${unsupportedHint}`);
   }
   const port = devPort(fields, top);
   const source = viewOf(view, value, origins);
@@ -118,6 +120,7 @@ function translated(translation: Translation): Table {
   origins.set(["store_buckets"], ["r2_buckets"]);
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
   value.assets = assetsOf(top);
+  addSite(top, value, origins);
   addPages(translation, value, folder);
   addVersion(translation, value);
   return value;
@@ -193,10 +196,10 @@ function noteLeftOut(top: Table, note: Note): void {
       : []),
   ];
   const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...inner];
-  if (names.length > 0) note(`without effect here: ${names.join(", ")}.`);
+  if (names.length > 0) note(`no effect in Store: ${names.join(", ")}.`);
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
-  if (top.site !== undefined) note("a Workers Site is not served: name its folder under assets instead.");
+  noteSite(top, note);
 }
 
 /** Without an environment the script would start without the bindings it needs. */

@@ -5,6 +5,8 @@ import { bindKvNamespace } from "../../binding/kv-namespace.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Assets } from "../assets/assets.ts";
 import { bindAssets } from "../assets/assets-binding.ts";
+import { bindSite } from "../assets/site-binding.ts";
+import { siteBinding } from "../assets/site-names.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
 import { unsupportedBinding } from "./unsupported-binding.ts";
 
@@ -29,7 +31,8 @@ export function createEnvironment(
   for (const { binding, namespace } of kvNamespaces) env[binding] = bindKvNamespace(engine.kv, namespace);
   for (const { binding, kind } of unsupported) env[binding] = unsupportedBinding(binding, kind);
   if (assets !== undefined && script.assets?.binding !== undefined) {
-    env[script.assets.binding] = bindAssets(assets, script.assets);
+    const bind = script.assets.binding === siteBinding ? bindSite : bindAssets;
+    env[script.assets.binding] = bind(assets, script.assets);
   }
   return env;
 }

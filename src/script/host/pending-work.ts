@@ -1,6 +1,7 @@
 // Promises that a script wants to be waited for when its process ends, and the contexts through which it names them.
 import type { ScriptContext } from "../host.ts";
 import { ownExports } from "./platform-values.ts";
+import { logError } from "./script-error.ts";
 
 export interface PendingWork {
   /** Logs a failure. */
@@ -23,7 +24,7 @@ export function createPendingWork(): PendingWork {
   function waitUntil(promise: Promise<unknown>): void {
     waitFor(
       Promise.resolve(promise).catch((error: unknown) =>
-        console.error("A promise given to waitUntil failed:", error),
+        logError(error, "A promise given to waitUntil failed:"),
       ),
     );
   }

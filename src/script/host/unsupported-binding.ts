@@ -1,13 +1,23 @@
 // A binding of a kind that Store does not have. The script starts with it, can pass it on, copy and print it, and
 // gets a TypeError that says what is missing when it uses the binding.
 import { inspect } from "node:util";
+import { isOwnFrame } from "../../binding/call-stack.ts";
+
+/** What to do about a binding that Store does not have. */
+export const unsupportedHint = "For alternatives see docs/migrating.md in Store's documentation.";
 
 export function unsupportedBinding(binding: string, kind: string): object {
   const description = `[env.${binding}: ${kind}, not supported]`;
+  let isLogged = false;
   const fail = (): never => {
-    throw new TypeError(
-      `env.${binding} is ${kind}, which Store does not have. What to do instead: docs/migrating.md`,
-    );
+    const message = `env.${binding} is ${kind}, which Store does not have.`;
+    const error = new TypeError(`${message} ${unsupportedHint}`);
+    // The script may catch the error and answer with words of its own, which say nothing of the cause.
+    if (!isLogged) console.error(`The script has used a binding that is not supported: ${message}`);
+    isLogged = true;
+    const lines = String(error.stack).split("\n");
+    error.stack = lines.filter((line) => !isOwnFrame(line)).join("\n");
+    throw error;
   };
   // A function, so that it can be called and constructed; a bound one, since that has no fixed properties.
   const target = function unsupported() {}.bind(undefined);

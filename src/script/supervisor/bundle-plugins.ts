@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import type { Loader, Plugin } from "esbuild";
+import { siteManifest, siteManifestName } from "../assets/site-names.ts";
 import {
   isPlatformModule,
   type PlatformModule,
@@ -52,6 +53,7 @@ function bytesExpression(bytes: Buffer): string {
 }
 
 const platformNamespace = "store-platform";
+const siteNamespace = "store-site";
 
 /** Modules `cloudflare:*`, whose values the process holds that runs the script. */
 export const platformModules: Plugin = {
@@ -83,9 +85,19 @@ function platformSource(name: PlatformModule): string {
   ].join("\n");
 }
 
+/** Modules that use a Workers Site import its manifest under this name. */
+export const siteModule: Plugin = {
+  name: "site-manifest",
+  setup(build) {
+    const filter = new RegExp(`^${siteManifestName}$`);
+    build.onResolve({ filter }, ({ path }) => ({ path, namespace: siteNamespace, sideEffects: false }));
+    build.onLoad({ filter, namespace: siteNamespace }, () => ({ contents: siteManifest, loader: "text" }));
+  },
+};
+
 /** Whether an input of a bundle is a file. */
 export function isFileInput(input: string): boolean {
-  return !input.startsWith(`${platformNamespace}:`);
+  return ![platformNamespace, siteNamespace].some((namespace) => input.startsWith(`${namespace}:`));
 }
 
 /** Node's modules stay imports, with and without `node:`, also where packages are resolved as for browsers. */

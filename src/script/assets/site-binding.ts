@@ -1,0 +1,46 @@
+// `env.__STATIC_CONTENT` of a Workers Site: the files of its folder, read as the keys of a namespace. Projects of this
+// older kind read their files with a library that looks each path up in a manifest and then in the namespace.
+import { checkType, getOptions, kvKeyArgument } from "../../binding/kv-arguments.ts";
+import type { AssetsOptions } from "../bindings.ts";
+import type { Assets } from "./assets.ts";
+import { bindAssets } from "./assets-binding.ts";
+import { siteBinding } from "./site-names.ts";
+
+export interface SiteBinding {
+  get(key: unknown, options?: unknown): Promise<unknown>;
+  getWithMetadata(key: unknown, options?: unknown): Promise<unknown>;
+  list(): Promise<never>;
+  put(): Promise<never>;
+  delete(): Promise<never>;
+}
+
+export function bindSite(assets: Assets, options: AssetsOptions): SiteBinding {
+  const files = bindAssets(assets, options);
+
+  async function read(key: unknown, given: unknown): Promise<unknown> {
+    const type = checkType(getOptions(given));
+    const path = kvKeyArgument(key).split("/").map(encodeURIComponent).join("/");
+    const response = await files.fetch(`http://site/${path}`, { redirect: "manual" });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      return null;
+    }
+    if (type === "stream") return response.body;
+    if (type === "arrayBuffer") return response.arrayBuffer();
+    return type === "json" ? response.json() : response.text();
+  }
+
+  async function refuse(): Promise<never> {
+    throw new TypeError(`env.${siteBinding} only reads: the files are those of ${options.directory}.`);
+  }
+
+  return {
+    get: read,
+    async getWithMetadata(key, given) {
+      return { value: await read(key, given), metadata: null, cacheStatus: null };
+    },
+    list: refuse,
+    put: refuse,
+    delete: refuse,
+  };
+}
