@@ -33,4 +33,5 @@ test("copying, printing, awaiting and serializing the binding are harmless", asy
   assert.equal(`${env.DB}`, "[env.DB: a D1 database, not supported]");
   assert.deepEqual({ ...env.DB }, {});
   assert.equal(Boolean(env.DB), true);
+  assert.equal(env.DB.constructor.name, "Unsupported");
 });

@@ -101,8 +101,8 @@ kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
   assert.deepEqual(config.notes, [
     'wrangler.toml: the name "<YOUR_NAME>" cannot be used here, so the script is called "your-name".',
     'wrangler.toml: the compatibility_date "YYYY-MM-DD" is not a date, so today\'s is used: 2026-11-15.',
-    'wrangler.toml: it names no bucket that can be used, so MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
-    'wrangler.toml: it names no KV namespace that can be used, so CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
+    'wrangler.toml: bucket_name is missing or cannot be used, so MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
+    'wrangler.toml: id of a KV namespace is missing or cannot be used, so CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
   ]);
 });
 
@@ -159,7 +159,7 @@ queue = "q"
   const config = await readToml(await project(t), text);
   assert.equal(config.devPort, 9999);
   assert.deepEqual(config.notes, [
-    "wrangler.toml: without effect here: account_id, workers_dev, observability, dev.ip, queues.consumers.",
+    "wrangler.toml: these keys have no effect in Store: account_id, workers_dev, observability, dev.ip, queues.consumers.",
     "wrangler.toml: to listen on another address than 127.0.0.1, use --host.",
   ]);
 });
@@ -177,8 +177,8 @@ queue = "jobs"
 name = "ROOMS"
 class_name = "Room"
 [[unsafe.bindings]]
-name = "LIMIT"
-type = "ratelimit"
+name = "OTHER"
+type = "other"
 [wasm_modules]
 CODE = "a.wasm"
 [site]
@@ -193,7 +193,7 @@ bucket = "./public"
     AUTH: "a service binding",
     MAIL: "an email sender",
     AI: "the AI binding",
-    LIMIT: "a rate limiter",
+    OTHER: "an unsafe binding (other)",
     CODE: "a WebAssembly module binding",
     __STATIC_CONTENT: "the namespace of a Workers Site",
   });

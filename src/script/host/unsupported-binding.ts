@@ -2,6 +2,9 @@
 // gets a TypeError that says what is missing when it uses the binding.
 import { inspect } from "node:util";
 
+/** Libraries ask every value in env for the name of its class. */
+class Unsupported {}
+
 export function unsupportedBinding(binding: string, kind: string): object {
   const description = `[env.${binding}: ${kind}, not supported]`;
   const fail = (): never => {
@@ -19,7 +22,8 @@ export function unsupportedBinding(binding: string, kind: string): object {
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
       // Looked at by await, and by libraries that ask what a value is.
-      if (property === "then" || property === "constructor" || typeof property === "symbol") return undefined;
+      if (property === "constructor") return Unsupported;
+      if (property === "then" || typeof property === "symbol") return undefined;
       return fail();
     },
     has: () => false,
