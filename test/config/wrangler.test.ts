@@ -65,6 +65,13 @@ test("an unknown compatibility flag is accepted with a note", async (t) => {
   assert.deepEqual(notes, ["wrangler.toml: these compatibility flags are not known: nodejs_compta."]);
 });
 
+test("a flag that would keep fetch from private addresses is noted as not enforced", async (t) => {
+  const text = `${least}compatibility_flags = ["global_fetch_strictly_public"]\n`;
+  assert.deepEqual((await readToml(await project(t), text)).notes, [
+    "wrangler.toml: global_fetch_strictly_public is not enforced: fetch reaches private addresses too.",
+  ]);
+});
+
 test("a missing name and date are replaced, with a note for each", async (t) => {
   const files = await project(t);
   const file = await files.write("my_site/wrangler.toml", 'main = "index.ts"\n');
