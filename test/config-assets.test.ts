@@ -56,6 +56,12 @@ const rows: readonly Row[] = [
     says: ['There is no folder "dist".', "run that build first"],
   },
   {
+    what: "a directory of a package that is not installed",
+    text: assets().replace("public", "node_modules/site/dist"),
+    at: "5:13",
+    says: ['There is no folder "node_modules/site/dist".', "It belongs to a package: run npm install first."],
+  },
+  {
     what: "a directory that is a file",
     text: assets().replace("public", "src/index.ts"),
     at: "5:13",

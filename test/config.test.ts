@@ -77,6 +77,7 @@ function expected(directory: string, file: string) {
     ],
     kvNamespaces: [],
     assets: undefined,
+    emulated: [],
     unsupported: [],
     vars: json.vars,
     devVars: {},

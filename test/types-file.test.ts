@@ -76,6 +76,10 @@ const allBindings = {
     htmlHandling: "none",
     runWorkerFirst: false,
   },
+  emulated: [
+    { kind: "rate limiter", binding: "LIMITER", limit: 1, periodSeconds: 10 },
+    { kind: "dataset", binding: "POINTS" },
+  ],
   unsupported: [{ binding: "DB", kind: "a D1 database" }],
   vars: {},
 } as const;
@@ -93,6 +97,10 @@ test("Env has every kind of binding, and one that is not supported is unknown", 
     CACHE: import("store").StoreKvNamespace;
     /** The static files. */
     ASSETS: import("store").StoreAssets;
+    /** A rate limiter that counts per process. */
+    LIMITER: { limit(options: { key: string }): Promise<{ success: boolean }> };
+    /** A dataset: data points are dropped. */
+    POINTS: { writeDataPoint(point?: object): void };
     /** Not available: Store does not have a D1 database. Using this binding fails. */
     DB: unknown;
 `,

@@ -34,6 +34,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
     routes: routesFor(config, server!.scripts.length, mode),
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
     kvNamespaces: config.kvNamespaces,
+    ...(config.emulated.length === 0 ? {} : { emulated: config.emulated }),
     ...(config.assets === undefined ? {} : { assets: assetsOf(config.assets) }),
   }));
   if (output.isJson) {
@@ -50,12 +51,13 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       scripts,
     });
   }
-  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces, assets }) => [
+  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces, emulated = [], assets }) => [
     name,
     routes.length > 0 ? routes.join(" ") : url,
     [
       ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
       ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
+      ...emulated.map(({ binding, kind }) => `env.${binding} → ${kind}`),
       ...(assets === undefined ? [] : [assetsText(assets, directory)]),
     ].join(", "),
   ]);

@@ -19,6 +19,23 @@ export interface UnsupportedBinding {
   readonly kind: string;
 }
 
+/** Counts requests in the process that runs the script. */
+export interface RateLimiterBinding {
+  readonly kind: "rate limiter";
+  readonly binding: string;
+  readonly limit: number;
+  readonly periodSeconds: number;
+}
+
+/** Accepts data points and drops them. */
+export interface DatasetBinding {
+  readonly kind: "dataset";
+  readonly binding: string;
+}
+
+/** A kind of binding that Store has no service for, and that works within a script's process. */
+export type EmulatedBinding = RateLimiterBinding | DatasetBinding;
+
 /** Static files that are served beside a script, or without one. */
 export interface AssetsOptions {
   /** Absolute. */
@@ -35,6 +52,7 @@ export interface ScriptBindings {
   readonly buckets: readonly BucketBinding[];
   readonly kvNamespaces: readonly KvBinding[];
   readonly assets: AssetsOptions | undefined;
+  readonly emulated: readonly EmulatedBinding[];
   readonly unsupported: readonly UnsupportedBinding[];
   /** Anything JSON can hold. */
   readonly vars: Readonly<Record<string, unknown>>;

@@ -107,14 +107,14 @@ function normalize(source: ConfigSource, options: ReadOptions): Normalized {
   }
   checkEnvironments(file, top);
   const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, before: file });
-  return { fields, unsupported: [], notes: [], devPort: undefined, secretNames: undefined };
+  return { fields, emulated: [], unsupported: [], notes: [], devPort: undefined, secretNames: undefined };
 }
 
 function today({ now = Date.now }: ReadOptions): string {
   return new Date(now()).toISOString().slice(0, 10);
 }
 
-function checked({ fields, unsupported, notes, devPort }: Normalized, options: ReadOptions): ScriptConfig {
+function checked({ fields, notes, devPort, ...normalized }: Normalized, options: ReadOptions): ScriptConfig {
   const { source, line } = fields;
   const top: Table = isTable(source.value) ? source.value : {};
   const isForeign = source.kind === "wrangler";
@@ -138,7 +138,9 @@ function checked({ fields, unsupported, notes, devPort }: Normalized, options: R
     crons: triggers.crons,
     sunday: triggers.sunday,
     bundling: checkBundling(fields, top),
-    ...{ buckets, kvNamespaces, assets, unsupported },
+    ...{ buckets, kvNamespaces, assets },
+    emulated: normalized.emulated,
+    unsupported: normalized.unsupported,
     vars: checkVars(fields, top),
     ...{ devVars: {}, watched: [], devPort },
     notes: [...notes, ...triggers.notes],

@@ -15,6 +15,7 @@ import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import { PromiseRejectionEvent } from "./globals/event-classes.ts";
 import { installNavigator } from "./globals/navigator.ts";
 import { installGlobals } from "./globals.ts";
+import { usePlatformClassNames } from "./host/class-names.ts";
 import { createEnvironment, type Environment } from "./host/environment.ts";
 import { findHandlers, handlerNames } from "./host/handlers.ts";
 import { HandlersFault } from "./host/handlers-fault.ts";
@@ -126,7 +127,10 @@ async function loadHandlers(
   if (script.bundle === undefined) return {};
   installPlatformValues({ env, waitUntil });
   const { platform, populatesProcessEnv } = runtimeBehaviour(script);
-  if (platform === "workers") installNavigator("Cloudflare-Workers");
+  if (platform === "workers") {
+    installNavigator("Cloudflare-Workers");
+    usePlatformClassNames();
+  }
   if (populatesProcessEnv) fillProcessEnv(script);
   const isServiceWorker = script.format === "service-worker";
   if (isServiceWorker) defineBindings(env);

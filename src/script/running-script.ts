@@ -110,7 +110,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   function reload(why: string, load: () => Promise<void>): void {
     const began = Date.now();
     last = last.then(load).then(
-      () => log(`Script "${name}" ${why}: loaded anew in ${Date.now() - began} ms.`),
+      () => log(`Script "${name}" ${why}: reloaded in ${Date.now() - began} ms.`),
       (error: unknown) => {
         if (error instanceof BundleError) {
           watch?.foldersOf([config.file, ...config.watched, ...inputs, ...error.files]);

@@ -45,7 +45,7 @@ export function envTypes(config: ScriptConfig, secretNames: readonly string[]): 
   ].join("\n");
 }
 
-function bindingMembers({ buckets, kvNamespaces, assets, unsupported }: ScriptConfig): Member[] {
+function bindingMembers({ buckets, kvNamespaces, assets, emulated, unsupported }: ScriptConfig): Member[] {
   const members: Member[] = [
     ...buckets.map(({ binding, bucketName }) => ({
       name: binding,
@@ -61,12 +61,24 @@ function bindingMembers({ buckets, kvNamespaces, assets, unsupported }: ScriptCo
   if (assets?.binding !== undefined) {
     members.push({ name: assets.binding, type: storeType("StoreAssets"), comment: "The static files." });
   }
+  for (const { binding, kind } of emulated) members.push({ name: binding, ...emulatedTypes[kind] });
   for (const { binding, kind } of unsupported) {
     const comment = `Not available: Store does not have ${kind}. Using this binding fails.`;
     members.push({ name: binding, type: "unknown", comment: comment.replaceAll("*/", "* /") });
   }
   return members;
 }
+
+const emulatedTypes = {
+  "rate limiter": {
+    type: "{ limit(options: { key: string }): Promise<{ success: boolean }> }",
+    comment: "A rate limiter that counts per process.",
+  },
+  dataset: {
+    type: "{ writeDataPoint(point?: object): void }",
+    comment: "A dataset: data points are dropped.",
+  },
+} as const;
 
 function storeType(name: string): string {
   return `import(${JSON.stringify("store")}).${name}`;

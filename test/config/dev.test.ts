@@ -37,7 +37,7 @@ d1_databases = [{ binding = "DB" }]
 `,
   );
   const server = await scene.start("dev");
-  assert.match(server.log(), /^wrangler\.toml: no effect in Store: workers_dev\.$/m);
+  assert.match(server.log(), /^wrangler\.toml: these keys have no effect in Store: workers_dev\.$/m);
   assert.match(server.log(), /^wrangler\.toml: Store does not have DB \(a D1 database\)/m);
   assert.match(server.log(), /^Created bucket files\.$/m);
   assert.equal((await server.ask("/")).text, '["a/"]');
@@ -93,7 +93,7 @@ test("development variables take the place of variables and secrets, and a chang
   assert.equal((await server.ask("/title")).text, "first");
   let from = server.log().length;
   await replaceVars(scene, "TITLE=second\n");
-  await server.told(/changed: loaded/, from);
+  await server.told(/changed: reloaded/, from);
   assert.equal((await server.ask("/title")).text, "second");
   from = server.log().length;
   await replaceVars(scene, "TITLE\n");

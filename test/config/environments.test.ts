@@ -113,6 +113,6 @@ test("a wrangler file whose environments alone have bindings says so", async (t)
   const text = `${least}[[env.live.r2_buckets]]\nbinding = "A"\nbucket_name = "aaa"\n`;
   const { notes } = await read(await project(t), "wrangler.toml", text);
   assert.deepEqual(notes, [
-    "wrangler.toml: only its environments have buckets or namespaces: use --env live.",
+    "wrangler.toml: buckets and namespaces are bound only in its environments; start again with --env live.",
   ]);
 });

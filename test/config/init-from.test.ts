@@ -34,7 +34,7 @@ test("the file that is written says the same, environment by environment, and wh
   assert.match(printed, /^Wrote store\.toml from wrangler\.jsonc\.\nLeft out or replaced:\n/);
   for (const words of [
     'the name "Gallery" cannot be used here, so the script is called "gallery".',
-    "no effect in Store: workers_dev.",
+    "these keys have no effect in Store: workers_dev.",
     "DB, a D1 database: Store has none, see docs/migrating.md",
     "compatibility flags that need nothing here: nodejs_compat",
     "build.command: run it before store dev: npm run build",

@@ -35,6 +35,7 @@ test("copying, printing, awaiting and serializing the binding are harmless", asy
   assert.equal(`${env.DB}`, "[env.DB: a D1 database, not supported]");
   assert.deepEqual({ ...env.DB }, {});
   assert.equal(Boolean(env.DB), true);
+  assert.equal(env.DB.constructor.name, "Unsupported");
 });
 
 test("the first use is logged, so that a script that catches the error still shows its cause", (t) => {

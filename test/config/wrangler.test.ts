@@ -65,6 +65,13 @@ test("an unknown compatibility flag is accepted with a note", async (t) => {
   assert.deepEqual(notes, ["wrangler.toml: these compatibility flags are not known: nodejs_compta."]);
 });
 
+test("a flag that would keep fetch from private addresses is noted as not enforced", async (t) => {
+  const text = `${least}compatibility_flags = ["global_fetch_strictly_public"]\n`;
+  assert.deepEqual((await readToml(await project(t), text)).notes, [
+    "wrangler.toml: global_fetch_strictly_public is not enforced: fetch reaches private addresses too.",
+  ]);
+});
+
 test("a missing name and date are replaced, with a note for each", async (t) => {
   const files = await project(t);
   const file = await files.write("my_site/wrangler.toml", 'main = "index.ts"\n');
@@ -101,8 +108,8 @@ kv_namespaces = [{ binding = "CACHE", id = "<YOUR_ID>" }, { binding = "OTHER" }]
   assert.deepEqual(config.notes, [
     'wrangler.toml: the name "<YOUR_NAME>" cannot be used here, so the script is called "your-name".',
     'wrangler.toml: the compatibility_date "YYYY-MM-DD" is not a date, so today\'s is used: 2026-11-15.',
-    'wrangler.toml: without a valid bucket_name, MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
-    'wrangler.toml: without a valid id, CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
+    'wrangler.toml: bucket_name is missing or cannot be used, so MY_FILES uses the bucket "my-files", R2 uses the bucket "r2-bucket".',
+    'wrangler.toml: id of a KV namespace is missing or cannot be used, so CACHE uses the namespace "CACHE", OTHER uses the namespace "OTHER".',
   ]);
 });
 
@@ -159,7 +166,7 @@ queue = "q"
   const config = await readToml(await project(t), text);
   assert.equal(config.devPort, 9999);
   assert.deepEqual(config.notes, [
-    "wrangler.toml: no effect in Store: account_id, workers_dev, observability, dev.ip, queues.consumers.",
+    "wrangler.toml: these keys have no effect in Store: account_id, workers_dev, observability, dev.ip, queues.consumers.",
     "wrangler.toml: to listen on another address than 127.0.0.1, use --host.",
   ]);
 });
@@ -177,8 +184,8 @@ queue = "jobs"
 name = "ROOMS"
 class_name = "Room"
 [[unsafe.bindings]]
-name = "LIMIT"
-type = "ratelimit"
+name = "OTHER"
+type = "other"
 [wasm_modules]
 CODE = "a.wasm"
 `;
@@ -191,7 +198,7 @@ CODE = "a.wasm"
     AUTH: "a service binding",
     MAIL: "an email sender",
     AI: "the AI binding",
-    LIMIT: "a rate limiter",
+    OTHER: "an unsafe binding (other)",
     CODE: "a WebAssembly module binding",
   });
   const said = config.notes.filter((note) => note.includes("docs/migrating.md"));

@@ -75,7 +75,7 @@ for (const mode of ["dev", "serve"] as const) {
     });
 
     await scene.secret("AUTH_KEY_SECRET", "swordfish", configs[0]);
-    await server.told(/has new secrets: loaded anew/);
+    await server.told(/has new secrets: reloaded/);
 
     await t.test("PUT without the header is forbidden", () => forbidden(put({})));
     await t.test("PUT with a wrong value is forbidden", async () => {

@@ -22,7 +22,7 @@ async function takenIn(
   const from = server.log().length;
   const began = Date.now();
   await change();
-  const [, milliseconds] = await server.told(/loaded anew in (\d+) ms/, from);
+  const [, milliseconds] = await server.told(/reloaded in (\d+) ms/, from);
   return { clock: Date.now() - began, log: Number(milliseconds) };
 }
 
@@ -57,7 +57,7 @@ test("a change of the source is served in the time the log says, and requests un
   ] as const;
   for (const [text, change] of changes) {
     const { clock, log } = await takenIn(server, change);
-    t.diagnostic(`loaded anew in ${log} ms, by the clock in ${clock} ms`);
+    t.diagnostic(`reloaded in ${log} ms, by the clock in ${clock} ms`);
     assert.ok(clock - log < 20_000, `the log says ${log} ms, the clock ${clock} ms`);
     // One change may be seen twice: what is told then is still of the change before.
     await until(async () => (await server.ask("/")).text === text, `${text} is served`);

@@ -21,7 +21,7 @@ test(`${total} reloads`, async (t: TestContext) => {
   for (let n = 1; n <= total; n++) {
     const from = server.log().length;
     await scene.write("src/index.ts", version(n));
-    const [, milliseconds] = await server.told(/loaded anew in (\d+) ms/, from);
+    const [, milliseconds] = await server.told(/reloaded in (\d+) ms/, from);
     times.push(Number(milliseconds));
     // One change may be seen twice: what is told then is still of the change before.
     const isNew = async () => (await server.ask("/")).text === String(n + 100_000 + n);

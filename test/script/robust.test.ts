@@ -196,6 +196,6 @@ test("a spare process that dies unused is not missed", async (t) => {
   process.kill(spare!, "SIGKILL");
   await until(() => !isAlive(spare!), "it is gone");
   await scene.write("src/index.ts", "export default { fetch: () => new Response('new') };");
-  await server.told(/changed: loaded anew/);
+  await server.told(/changed: reloaded/);
   assert.equal((await server.ask("/")).text, "new");
 });

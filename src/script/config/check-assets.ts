@@ -48,7 +48,9 @@ function checkDirectory(fields: Fields, assets: Table, line: string): string {
           ? `There is no folder ${JSON.stringify(written)}.`
           : `${JSON.stringify(written)} is not a folder.`;
     const where = `The path begins at the folder of ${basename(fields.source.file)}; looked for ${directory}`;
-    const build = "If a build makes it, run that build first, for example: npm run build";
+    const build = /(^|[\\/])node_modules([\\/]|$)/.test(written)
+      ? "It belongs to a package: run npm install first."
+      : "If a build makes it, run that build first, for example: npm run build";
     fields.tell(path, { message: why, hint: `${where}\n${build}` });
   }
   return directory;

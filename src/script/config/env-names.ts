@@ -17,6 +17,7 @@ export function envNames({
   buckets,
   kvNamespaces,
   assets,
+  emulated,
   unsupported,
   vars,
 }: ScriptBindings): readonly EnvName[] {
@@ -29,6 +30,9 @@ export function envNames({
     ...(binding === undefined
       ? []
       : [{ name: binding, what: "the assets binding", path: ["assets", "binding"], at: "value" } as const]),
+    ...emulated.map(({ binding, kind }, index) => {
+      return { name: binding, what: `a ${kind}`, path: ["emulated", index], at: "value" } as const;
+    }),
     ...unsupported.map(({ binding, kind }, index) => {
       return { name: binding, what: kind, path: ["unsupported", index], at: "value" } as const;
     }),

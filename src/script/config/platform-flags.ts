@@ -82,6 +82,10 @@ export function wranglerFlags(flags: unknown, note: (text: string) => void): unk
   const given: readonly unknown[] = flags ?? [];
   const unknown = given.filter((flag) => typeof flag === "string" && !isPlatformFlag(flag));
   if (unknown.length > 0) note(`these compatibility flags are not known: ${unknown.join(", ")}.`);
+  // Libraries and authors rely on this flag against requests to private addresses.
+  if (given.includes("global_fetch_strictly_public")) {
+    note("global_fetch_strictly_public is not enforced: fetch reaches private addresses too.");
+  }
   const ours = given.map((flag) => (typeof flag === "string" ? (equivalentFlags[flag] ?? flag) : flag));
   // Scripts for that platform expect "a/" among the prefixes of a listing.
   return [...ours, "store_delimited_prefixes_keep_delimiter"];

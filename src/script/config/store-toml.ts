@@ -126,7 +126,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-function leftOutOf({ notes, unsupported, devPort }: WranglerConfig, own: Table): string[] {
+function leftOutOf({ notes, emulated, unsupported, devPort }: WranglerConfig, own: Table): string[] {
   const build = isTable(own.build) ? own.build.command : undefined;
   const required = isTable(own.secrets) && Array.isArray(own.secrets.required) ? own.secrets.required : [];
   const flags = (Array.isArray(own.compatibility_flags) ? own.compatibility_flags : []).filter(
@@ -136,9 +136,12 @@ function leftOutOf({ notes, unsupported, devPort }: WranglerConfig, own: Table):
   // What was said of bindings is said one by one below.
   const said = notes
     .map((note) => note.replace(/^\S+: /, ""))
-    .filter((note) => !/^Store does not have/.test(note));
+    .filter((note) => !/^(Store does not have|data points written to)/.test(note));
   return [
     ...said,
+    ...emulated.map(
+      ({ binding, kind }) => `${binding}, a ${kind}: only projects with a wrangler file have it`,
+    ),
     ...unsupported.map(({ binding, kind }) => `${binding}, ${kind}: Store has none, see docs/migrating.md`),
     ...(flags.length === 0 ? [] : [`compatibility flags that need nothing here: ${flags.join(", ")}`]),
     ...(typeof build === "string" ? [`build.command: run it before store dev: ${build}`] : []),

@@ -18,11 +18,11 @@ export function unsupportedBindings(fields: Fields, top: Table): readonly FoundB
         named(fields, [...path, kind.nameKey], value[kind.nameKey], kind.kind),
       ),
     ),
-    ...entriesAt(top, ["unsafe", "bindings"]).flatMap(({ path, value }) => {
-      const kind =
-        value.type === "ratelimit" ? "a rate limiter" : `an unsafe binding (${String(value.type)})`;
-      return named(fields, [...path, "name"], value.name, kind);
-    }),
+    ...entriesAt(top, ["unsafe", "bindings"])
+      .filter(({ value }) => value.type !== "ratelimit")
+      .flatMap(({ path, value }) =>
+        named(fields, [...path, "name"], value.name, `an unsafe binding (${String(value.type)})`),
+      ),
     ...Object.entries(blobBindings).flatMap(([key, kind]) => {
       const names = isTable(top[key]) ? Object.keys(top[key]) : [];
       return names.map((binding) => ({ binding, kind, inView: [key, binding] }));
@@ -33,12 +33,12 @@ export function unsupportedBindings(fields: Fields, top: Table): readonly FoundB
   ];
 }
 
-interface Entry {
+export interface Entry {
   readonly path: ConfigPath;
   readonly value: Table;
 }
 
-function entriesAt(top: Table, path: readonly string[]): Entry[] {
+export function entriesAt(top: Table, path: readonly string[]): Entry[] {
   let value: unknown = top;
   for (const key of path) value = isTable(value) ? value[key] : undefined;
   if (isTable(value)) return [{ path, value }];
@@ -48,7 +48,7 @@ function entriesAt(top: Table, path: readonly string[]): Entry[] {
   );
 }
 
-function named(fields: Fields, path: ConfigPath, value: unknown, kind: string): FoundBinding[] {
+export function named(fields: Fields, path: ConfigPath, value: unknown, kind: string): FoundBinding[] {
   const example = fields.line(String(path.at(-1)), "NAME");
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);

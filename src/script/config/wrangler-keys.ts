@@ -20,7 +20,7 @@ const readKeys: readonly string[] = words(`
   pages_build_output_dir version_metadata
 `);
 
-/** A kind of binding that Store does not have. */
+/** A kind of binding that Store has no service for. */
 export interface ForeignBinding {
   /** Where the entries are: a list of tables, or one table. */
   readonly path: readonly string[];
@@ -49,7 +49,6 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreign("workflows", "a workflow", "binding name class_name script_name limits schedules"),
   foreign("vectorize", "a Vectorize index", "binding index_name"),
   foreign("hyperdrive", "a Hyperdrive configuration", "binding id localConnectionString"),
-  foreign("analytics_engine_datasets", "an Analytics Engine dataset", "binding dataset"),
   foreign(
     "send_email",
     "an email sender",
@@ -59,7 +58,6 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreign("dispatch_namespaces", "a dispatch namespace", "binding namespace outbound"),
   foreign("pipelines", "a pipeline", "binding pipeline stream"),
   foreign("secrets_store_secrets", "a Secrets Store secret", "binding store_id secret_name"),
-  foreign("ratelimits", "a rate limiter", "name namespace_id simple type"),
   foreign("worker_loaders", "a worker loader", "binding"),
   foreign("vpc_services", "a VPC service", "binding service_id"),
   foreign("vpc_networks", "a VPC network", "binding tunnel_id network_id"),
@@ -77,6 +75,12 @@ export const foreignBindings: readonly ForeignBinding[] = [
   foreign("websearch", "the web search binding", "binding"),
 ];
 
+/** Kinds that work within the process of a script. */
+const emulatedBindings: readonly ForeignBinding[] = [
+  foreign("ratelimits", "a rate limiter", "name namespace_id simple type"),
+  foreign("analytics_engine_datasets", "a dataset", "binding dataset"),
+];
+
 /** Files as bindings, by name: the form that scripts without modules used. */
 export const blobBindings: Readonly<Record<string, string>> = {
   wasm_modules: "a WebAssembly module binding",
@@ -84,8 +88,9 @@ export const blobBindings: Readonly<Record<string, string>> = {
   data_blobs: "a data file binding",
 };
 
-const bindingTables = Object.fromEntries(foreignBindings.map(({ path, keys }) => [path.join("."), keys]));
-const bindingKeys = [...new Set(foreignBindings.map(({ path }) => path[0]!))];
+const bindings = [...foreignBindings, ...emulatedBindings];
+const bindingTables = Object.fromEntries(bindings.map(({ path, keys }) => [path.join("."), keys]));
+const bindingKeys = [...new Set(bindings.map(({ path }) => path[0]!))];
 
 export const wranglerKeys: KnownKeys = {
   "": [...readKeys, ...ignoredKeys, ...bindingKeys, ...Object.keys(blobBindings), "unsafe"],

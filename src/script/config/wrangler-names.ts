@@ -46,7 +46,7 @@ export function usableBuckets(buckets: unknown, note: Note): unknown {
     derived.push(`${binding} uses the bucket "${name}"`);
     return { binding, bucket_name: name };
   });
-  if (derived.length > 0) note(`without a valid bucket_name, ${derived.join(", ")}.`);
+  if (derived.length > 0) note(`bucket_name is missing or cannot be used, so ${derived.join(", ")}.`);
   return usable;
 }
 
@@ -74,6 +74,7 @@ export function usableNamespaces(namespaces: unknown, note: Note): unknown {
     derived.push(`${binding} uses the namespace "${name}"`);
     return { binding, id: name };
   });
-  if (derived.length > 0) note(`without a valid id, ${derived.join(", ")}.`);
+  if (derived.length > 0)
+    note(`id of a KV namespace is missing or cannot be used, so ${derived.join(", ")}.`);
   return usable;
 }

@@ -2,11 +2,12 @@
 // places in the file kept. Everything that changes nothing here, or is replaced, is said in a note.
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { UnsupportedBinding } from "../bindings.ts";
+import type { EmulatedBinding, UnsupportedBinding } from "../bindings.ts";
 import { createFields, type Fields, isTable, type Table } from "../config-fields.ts";
 import type { ConfigPath } from "../config-places.ts";
 import type { ConfigSource } from "../config-source.ts";
 import { unsupportedHint } from "../host/unsupported-binding.ts";
+import { emulatedBindings } from "./emulated-bindings.ts";
 import { selectEnvironment } from "./environments.ts";
 import { wranglerFlags } from "./platform-flags.ts";
 import { createOrigins, type Origins, viewOf } from "./view.ts";
@@ -29,6 +30,7 @@ export interface WranglerConfig {
   readonly source: ConfigSource;
   /** With the faults found so far. */
   readonly fields: Fields;
+  readonly emulated: readonly EmulatedBinding[];
   readonly unsupported: readonly UnsupportedBinding[];
   readonly notes: readonly string[];
   readonly devPort: number | undefined;
@@ -50,20 +52,27 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   const notes: string[] = [];
   const note: Note = (text) => notes.push(`${basename(file.file)}: ${text}`);
   const found = unsupportedBindings(fields, top);
+  const emulated = emulatedBindings(fields, top);
   const origins = createOrigins();
   const value = translated({ top, file, origins, note, options });
   for (const [index, { inView }] of found.entries()) origins.set(["unsupported", index], inView);
+  for (const [index, { inView }] of emulated.entries()) origins.set(["emulated", index], inView);
   noteLeftOut(top, note);
   if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
-    note(`Store does not have ${names}: to use one throws an error. ${unsupportedHint}`);
+    note(`Store does not have ${names}: using one throws an error. ${unsupportedHint}`);
   }
+  const datasets = emulated.flatMap(({ emulated: { kind, binding } }) =>
+    kind === "dataset" ? [binding] : [],
+  );
+  if (datasets.length > 0) note(`data points written to ${datasets.join(", ")} are dropped.`);
   const port = devPort(fields, top);
   const source = viewOf(view, value, origins);
   return {
     source,
     fields: createFields(source, { keys: undefined, before: fields }),
+    emulated: emulated.map((each) => each.emulated),
     unsupported: found.map(({ binding, kind }) => ({ binding, kind })),
     notes,
     devPort: port,
@@ -196,7 +205,7 @@ function noteLeftOut(top: Table, note: Note): void {
       : []),
   ];
   const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...inner];
-  if (names.length > 0) note(`no effect in Store: ${names.join(", ")}.`);
+  if (names.length > 0) note(`these keys have no effect in Store: ${names.join(", ")}.`);
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
   noteSite(top, note);
@@ -211,8 +220,9 @@ function noteEnvironments({ value }: ConfigSource, top: Table, note: Note): void
     const own = env[name];
     return isTable(own) && keys.some((key) => own[key] !== undefined);
   });
-  if (names.length > 0)
-    note(`only its environments have buckets or namespaces: use --env ${names.join(" or --env ")}.`);
+  if (names.length === 0) return;
+  const choices = names.map((name) => `--env ${name}`).join(" or ");
+  note(`buckets and namespaces are bound only in its environments; start again with ${choices}.`);
 }
 
 function devPort(fields: Fields, { dev }: Table): number | undefined {

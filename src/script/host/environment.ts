@@ -7,7 +7,10 @@ import type { Assets } from "../assets/assets.ts";
 import { bindAssets } from "../assets/assets-binding.ts";
 import { bindSite } from "../assets/site-binding.ts";
 import { siteBinding } from "../assets/site-names.ts";
+import type { EmulatedBinding } from "../bindings.ts";
 import type { LoadedScript, ScriptPresigner } from "../host-messages.ts";
+import { AnalyticsDataset } from "./analytics-dataset.ts";
+import { RateLimiter } from "./rate-limiter.ts";
 import { unsupportedBinding } from "./unsupported-binding.ts";
 
 export type Environment = Record<string, unknown>;
@@ -19,7 +22,7 @@ export interface EnvironmentOptions {
 }
 
 export function createEnvironment(
-  { vars, secrets, buckets, kvNamespaces, unsupported, compatibilityDate, ...script }: LoadedScript,
+  { vars, secrets, buckets, kvNamespaces, emulated, unsupported, compatibilityDate, ...script }: LoadedScript,
   { engine, presign, assets }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
@@ -29,10 +32,15 @@ export function createEnvironment(
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });
   }
   for (const { binding, namespace } of kvNamespaces) env[binding] = bindKvNamespace(engine.kv, namespace);
+  for (const each of emulated) env[each.binding] = emulate(each);
   for (const { binding, kind } of unsupported) env[binding] = unsupportedBinding(binding, kind);
   if (assets !== undefined && script.assets?.binding !== undefined) {
     const bind = script.assets.binding === siteBinding ? bindSite : bindAssets;
     env[script.assets.binding] = bind(assets, script.assets);
   }
   return env;
+}
+
+function emulate(binding: EmulatedBinding): object {
+  return binding.kind === "rate limiter" ? new RateLimiter(binding) : new AnalyticsDataset();
 }

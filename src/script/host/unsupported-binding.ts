@@ -6,6 +6,9 @@ import { isOwnFrame } from "../../binding/call-stack.ts";
 /** What to do about a binding that Store does not have. */
 export const unsupportedHint = "For alternatives see docs/migrating.md in Store's documentation.";
 
+/** Libraries ask every value in env for the name of its class. */
+class Unsupported {}
+
 export function unsupportedBinding(binding: string, kind: string): object {
   const description = `[env.${binding}: ${kind}, not supported]`;
   let isLogged = false;
@@ -29,7 +32,8 @@ export function unsupportedBinding(binding: string, kind: string): object {
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
       // Looked at by await, and by libraries that ask what a value is.
-      if (property === "then" || property === "constructor" || typeof property === "symbol") return undefined;
+      if (property === "constructor") return Unsupported;
+      if (property === "then" || typeof property === "symbol") return undefined;
       return fail();
     },
     has: () => false,
