@@ -2,7 +2,6 @@
 import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import { StoreBucket } from "./bucket.ts";
-import { createBucketEngine } from "./bucket-engine.ts";
 import { compatibilityOf } from "./compatibility.ts";
 import type { Presigner } from "./presign.ts";
 
@@ -22,6 +21,6 @@ export function bindBucket(
 ): script.StorePresigningBucket {
   const compatibility = compatibilityOf(options.compatibilityDate, options.compatibilityFlags);
   // The class answers every overload of the interface at once, which TypeScript cannot see.
-  const bucket = new StoreBucket(createBucketEngine(engine), name, compatibility, options.presign);
+  const bucket = new StoreBucket(engine, name, compatibility, options.presign);
   return bucket as script.StorePresigningBucket;
 }

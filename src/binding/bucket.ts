@@ -1,6 +1,6 @@
 // The bucket a script holds as `env.<binding>` (spec 4): turns arguments into the engine's terms and
 // outcomes into what the spec says. No rule is decided here.
-import type { ListOptions } from "../engine/engine.ts";
+import type { Engine, ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
 import {
@@ -16,7 +16,7 @@ import {
   realString,
   stringArgument,
 } from "./arguments.ts";
-import type { BucketEngine } from "./bucket-engine.ts";
+import { atCall } from "./call-stack.ts";
 import type { Compatibility } from "./compatibility.ts";
 import { type Included, StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
@@ -25,12 +25,12 @@ import { StoreMultipartUpload } from "./upload.ts";
 import { cancelSource, sourceOf } from "./values.ts";
 
 export class StoreBucket {
-  readonly #engine: BucketEngine;
+  readonly #engine: Engine;
   readonly #name: string;
   readonly #compatibility: Compatibility;
   readonly #presigner: Presigner | undefined;
 
-  constructor(engine: BucketEngine, name: string, compatibility: Compatibility, presigner?: Presigner) {
+  constructor(engine: Engine, name: string, compatibility: Compatibility, presigner?: Presigner) {
     this.#engine = engine;
     this.#name = name;
     this.#compatibility = compatibility;
@@ -38,26 +38,34 @@ export class StoreBucket {
   }
 
   async head(key: string): Promise<StoreObject | null> {
-    const record = await this.#engine.head(this.#name, stringArgument(key, "key"));
-    return record === undefined ? null : new StoreObject(record);
+    try {
+      const record = await this.#engine.head(this.#name, stringArgument(key, "key"));
+      return record === undefined ? null : new StoreObject(record);
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   async get(
     key: string,
     options?: script.StoreGetOptions | null,
   ): Promise<StoreObjectBody | StoreObject | null> {
-    const name = stringArgument(key, "key");
-    const given = optionsArgument(options);
-    const echoed = httpMetadataArgument(given);
-    const result = await this.#engine.get(this.#name, name, {
-      condition: conditionArgument(given),
-      range: rangeArgument(given),
-      customerKey: customerKeyArgument(given),
-    });
-    if (result.outcome === "missing") return null;
-    const record = withMetadata(result.record, echoed);
-    if (result.outcome === "refused") return new StoreObject(record);
-    return new StoreObjectBody(record, result.range, result.bytes);
+    try {
+      const name = stringArgument(key, "key");
+      const given = optionsArgument(options);
+      const echoed = httpMetadataArgument(given);
+      const result = await this.#engine.get(this.#name, name, {
+        condition: conditionArgument(given),
+        range: rangeArgument(given),
+        customerKey: customerKeyArgument(given),
+      });
+      if (result.outcome === "missing") return null;
+      const record = withMetadata(result.record, echoed);
+      if (result.outcome === "refused") return new StoreObject(record);
+      return new StoreObjectBody(record, result.range, result.bytes);
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   async put(
@@ -73,40 +81,53 @@ export class StoreBucket {
       return result.outcome === "refused" ? null : new StoreObject(result.record);
     } catch (error) {
       await cancelSource(source, error);
-      throw error;
+      throw atCall(error);
     }
   }
 
   async delete(keys: string | string[]): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
-    // Unlike map, this sees the holes of an array, and each is a key that is missing.
-    await this.#engine.delete(
-      this.#name,
-      Array.from(given, (key) => stringArgument(key, "key")),
-    );
+    try {
+      // Unlike map, this sees the holes of an array, and each is a key that is missing.
+      await this.#engine.delete(
+        this.#name,
+        Array.from(given, (key) => stringArgument(key, "key")),
+      );
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   async list(options?: script.StoreListOptions | null): Promise<script.StoreObjects> {
-    const given = optionsArgument(options);
-    const included = this.#included(given);
-    const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
-    const delimiter = realString(given, "delimiter") ?? "";
-    const page = {
-      objects: objects.map((record) => new StoreObject(record, undefined, included)),
-      delimitedPrefixes: this.#compatibility.keepDelimiter
-        ? [...prefixes]
-        : prefixes.map((prefix) => prefix.slice(0, -delimiter.length)),
-    };
-    return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
+    try {
+      const given = optionsArgument(options);
+      const included = this.#included(given);
+      const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
+      const delimiter = realString(given, "delimiter") ?? "";
+      const page = {
+        objects: objects.map((record) => new StoreObject(record, undefined, included)),
+        delimitedPrefixes: this.#compatibility.keepDelimiter
+          ? [...prefixes]
+          : prefixes.map((prefix) => prefix.slice(0, -delimiter.length)),
+      };
+      return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   async createMultipartUpload(
     key: string,
     options?: script.StoreMultipartOptions | null,
   ): Promise<StoreMultipartUpload> {
-    const name = stringArgument(key, "key");
-    const { id } = await this.#engine.createUpload(this.#name, name, writeOptions(optionsArgument(options)));
-    return new StoreMultipartUpload(this.#engine, this.#name, name, id);
+    try {
+      const name = stringArgument(key, "key");
+      const given = writeOptions(optionsArgument(options));
+      const { id } = await this.#engine.createUpload(this.#name, name, given);
+      return new StoreMultipartUpload(this.#engine, this.#name, name, id);
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   /** Not a promise, and nothing is checked: done to spare a round trip (spec 3). */

@@ -1,4 +1,5 @@
 // A multipart upload as a script holds it (spec 2.9). A resumed one is not checked until it is used.
+import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import {
   customerKeyArgument,
@@ -7,17 +8,17 @@ import {
   partNumberArgument,
   realString,
 } from "./arguments.ts";
-import type { BucketEngine } from "./bucket-engine.ts";
+import { atCall } from "./call-stack.ts";
 import { StoreObject } from "./object.ts";
 import { cancelSource, sourceOf } from "./values.ts";
 
 export class StoreMultipartUpload implements script.StoreMultipartUpload {
   readonly key: string;
   readonly uploadId: string;
-  readonly #engine: BucketEngine;
+  readonly #engine: Engine;
   readonly #bucket: string;
 
-  constructor(engine: BucketEngine, bucket: string, key: string, uploadId: string) {
+  constructor(engine: Engine, bucket: string, key: string, uploadId: string) {
     this.#engine = engine;
     this.#bucket = bucket;
     this.key = key;
@@ -43,19 +44,27 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
       return { partNumber: number, etag };
     } catch (error) {
       await cancelSource(source, error);
-      throw error;
+      throw atCall(error);
     }
   }
 
   async abort(): Promise<void> {
-    await this.#engine.abortUpload(this.#bucket, this.#name);
+    try {
+      await this.#engine.abortUpload(this.#bucket, this.#name);
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 
   async complete(uploadedParts: script.StoreUploadedPart[]): Promise<script.StoreObject> {
     if (!Array.isArray(uploadedParts)) throw new TypeError("complete needs the array of uploaded parts.");
-    // Unlike map, this sees the holes of an array.
-    const parts = Array.from(uploadedParts, partArgument);
-    return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
+    try {
+      // Unlike map, this sees the holes of an array.
+      const parts = Array.from(uploadedParts, partArgument);
+      return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
+    } catch (error) {
+      throw atCall(error);
+    }
   }
 }
 
