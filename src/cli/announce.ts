@@ -1,9 +1,10 @@
 // What `store dev` and `store serve` say when they are ready: every address, and what to try first.
+
 import { relative } from "node:path";
 import type { TlsSource } from "../http/tls.ts";
 import { type Location, shownPlace } from "../model/location.ts";
 import type { AssetsOptions } from "../script/bindings.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import { routesFor, type ScriptServer } from "../script/server.ts";
 import type { Invocation } from "./command.ts";
 import { hostOf, type PortSetting, takenWords, urlOf } from "./listening.ts";

@@ -1,9 +1,10 @@
 // Where servers listen: the options that say so, and what is told when it cannot be.
+
 import { trustedPeers } from "../http/forwarded.ts";
 import type { PortLimits } from "../http/limits.ts";
 import type { WhenTaken } from "../http/shared-listener.ts";
 import type { TlsSource } from "../http/tls.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import type { Invocation, Option } from "./command.ts";
 import { CommandError, usageError } from "./command-error.ts";
 import { systemCode } from "./failures.ts";

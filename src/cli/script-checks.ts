@@ -1,7 +1,8 @@
 // Checks that everything a script's configuration names is there and unambiguous, before anything is started.
+
 import { envNames } from "../script/config/env-names.ts";
 import { configErrorFor, type ScriptConfig } from "../script/config.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import type { Invocation } from "./command.ts";
 import type { Data } from "./context.ts";
 import { ask } from "./prompt.ts";

@@ -1,4 +1,5 @@
 // The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
+
 import { join } from "node:path";
 import type { ConsoleMetrics } from "../console/metrics.ts";
 import type { Monitored } from "../console/monitoring.ts";
@@ -7,7 +8,7 @@ import { startConsole } from "../console/server.ts";
 import { newToken } from "../console/tokens.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { noteActs } from "../model/act.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import type { Invocation, Option } from "./command.ts";
 import { consoleKeys } from "./console-keys.ts";
 import type { Data } from "./context.ts";

@@ -1,7 +1,8 @@
 // Public buckets beside the other servers: where they answer, and by which names.
+
 import type { Exchange } from "../metrics/exchange.ts";
 import { startPublic } from "../public/server.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
 import {

@@ -1,11 +1,12 @@
 // The S3 API beside the scripts: where it listens, and the key that `dev` has at hand.
+
 import { availableParallelism } from "node:os";
 import type { Watch } from "../metrics/watch.ts";
 import type { Credential } from "../s3/credentials.ts";
 import { createKeyUses, type KeyUses } from "../s3/key-uses.ts";
 import { ownKey } from "../s3/own-key.ts";
 import { startS3 } from "../s3/server.ts";
-import type { Mode } from "../script/host-messages.ts";
+import type { Mode } from "../script/context.ts";
 import type { Invocation, Option } from "./command.ts";
 import type { Data } from "./context.ts";
 import {

@@ -1,5 +1,6 @@
 // What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
 // scripts, says where they are, and ends them in order when a signal comes.
+
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../engine/engine.ts";
@@ -7,8 +8,8 @@ import type { PortLimits } from "../http/limits.ts";
 import { AssetsError } from "../script/assets/asset-directory.ts";
 import { BundleError } from "../script/bundle.ts";
 import { readConfig, type ScriptConfig } from "../script/config.ts";
+import type { Mode } from "../script/context.ts";
 import { LoadError } from "../script/host-handle.ts";
-import type { Mode } from "../script/host-messages.ts";
 import { createScriptLog, type ScriptLog } from "../script/script-log.ts";
 import { createSecrets } from "../script/secrets.ts";
 import { type ScriptServer, startScripts } from "../script/server.ts";

@@ -2,6 +2,7 @@
 //   <prefix><bucket id>/<name>          the first piece
 //   <prefix><bucket id>/<name>.000001   the next ones
 import { randomBytes } from "node:crypto";
+import { forEachLimit } from "../async/for-each-limit.ts";
 import type { S3Body } from "../http/s3-body.ts";
 import { sha256 } from "../http/signing.ts";
 import type { ByteRange } from "../model/range.ts";
@@ -14,7 +15,6 @@ import {
   storedSize,
 } from "./blocks.ts";
 import { createChunkRoom } from "./chunk-room.ts";
-import { inParallel } from "./in-parallel.ts";
 import type { S3Client, S3Page, S3Range } from "./s3-client.ts";
 import { createPieceRoom, type PieceLimits } from "./s3-pieces.ts";
 import type { Shelf, ShelfPlace, ShelvedBlob } from "./shelf.ts";
@@ -114,11 +114,11 @@ export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOpti
     },
 
     async remove(blob) {
-      await inParallel(pieceKeys(blob), deletesAtOnce, (key) => client.delete(key));
+      await forEachLimit(pieceKeys(blob), deletesAtOnce, (key) => client.delete(key));
     },
 
     async removeRemains(place) {
-      await inParallel(listed(keyOf(place)), deletesAtOnce, ({ key }) => client.delete(key));
+      await forEachLimit(listed(keyOf(place)), deletesAtOnce, ({ key }) => client.delete(key));
     },
 
     async *all(bucket) {

@@ -3,6 +3,7 @@
 import { closeSync, existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { forEachLimit } from "../async/for-each-limit.ts";
 import type { StoredBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./backup-layout.ts";
@@ -10,7 +11,6 @@ import type { BucketEntry } from "./backup-manifest.ts";
 import { openDescriptor } from "./blob-reader.ts";
 import { copyBlob, hasBlob, inspectFile, type Watch } from "./file-copy.ts";
 import { createFolderMaker } from "./folder-maker.ts";
-import { inParallel } from "./in-parallel.ts";
 import { bucketPaths, type Layout, placeOf, startOf } from "./layout.ts";
 import { privateFolder } from "./private-files.ts";
 import { createQueries } from "./queries.ts";
@@ -78,7 +78,7 @@ async function copyBodies(
   const { backup, damages, watch } = work;
   const folders = createFolderMaker(join(backup.blobs, id));
   const counts = { objects: 0, files: 0, stored: 0 };
-  await inParallel(contents, filesAtOnce, async (found) => {
+  await forEachLimit(contents, filesAtOnce, async (found) => {
     if (found.kind === "damage") {
       damages.push(inWords(name, found.key, found.what));
     } else if (found.kind === "object") {

@@ -1,6 +1,7 @@
 // Reads a backup through: each file against the manifest, each record and block against its own checksum, and
 // that nothing is missing. What becomes of the files is the visitor's affair.
 import { join, resolve } from "node:path";
+import { forEachLimit } from "../async/for-each-limit.ts";
 import type { StoredBlob } from "../engine/blobs.ts";
 import {
   type Authentication,
@@ -19,7 +20,6 @@ import { whileReading } from "./backup-lock.ts";
 import { type BucketEntry, type FileEntry, type Manifest, totalsOf } from "./backup-manifest.ts";
 import { isMissing } from "./disk-errors.ts";
 import { inspectFile, readBlob, type Watch } from "./file-copy.ts";
-import { inParallel } from "./in-parallel.ts";
 import { bucketPaths, isPlaceFor, placeOf } from "./layout.ts";
 import { contentsOf, openSnapshot } from "./snapshot.ts";
 
@@ -88,7 +88,7 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
   const counts = { objects: 0, files: 0 };
   const database = openSnapshot(records);
   try {
-    await inParallel(contentsOf(database), filesAtOnce, async (found) => {
+    await forEachLimit(contentsOf(database), filesAtOnce, async (found) => {
       if (found.kind === "damage") visitor.damage(`${subjectOf(entry, found.key)}: ${found.what}`);
       else if (found.kind === "object") counts.objects++;
       else {

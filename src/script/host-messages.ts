@@ -8,6 +8,7 @@ import { isCount, isFields, isListOf, isText } from "../model/shape.ts";
 import type { StoreNotification } from "../types.ts";
 import type { ScriptBindings } from "./bindings.ts";
 import type { ConfigKind } from "./config-source.ts";
+import type { Mode } from "./context.ts";
 
 /** All a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
@@ -31,8 +32,6 @@ export interface ScriptPresigner {
 }
 
 export type BundleFormat = "module" | "service-worker";
-
-export type Mode = "dev" | "serve";
 
 export interface Load {
   readonly kind: "load";

@@ -1,10 +1,12 @@
 // Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
 // of the script is a 500 and a line in the log; the process stays up.
+
 import { bytesOf, describe } from "../binding/arguments.ts";
 import { declaredLength, declareLength } from "../binding/fixed-length-stream.ts";
 import { tellSender } from "../http/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
 import type { StoreNotification } from "../types.ts";
+import type { Mode, ScriptContext } from "./context.ts";
 import { createRequest } from "./fetch-request.ts";
 import { describeResponse } from "./fetch-response.ts";
 import type { Environment } from "./host/environment.ts";
@@ -13,17 +15,9 @@ import type { PendingWork } from "./host/pending-work.ts";
 import { logError, withoutFrames } from "./host/script-error.ts";
 import { addId, type Begun, beginExchange, type HostObserver } from "./host-exchange.ts";
 import { sentHeaders } from "./host-headers.ts";
-import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
+import type { NotificationMessage, Notified } from "./host-messages.ts";
 import { namesHost } from "./host-names.ts";
 import { handleAll } from "./notifications.ts";
-
-export interface ScriptContext {
-  waitUntil(promise: Promise<unknown>): void;
-  passThroughOnException(): void;
-  /** Always empty: no other script calls this one. */
-  readonly props: Record<string, unknown>;
-  readonly exports: object;
-}
 
 export interface ScheduledEvent {
   readonly type: "scheduled";

@@ -1,9 +1,10 @@
 // Runs a script's notification handler: an event counts as handled once the handler, and whatever it gave to
 // waitUntil, has come to a good end.
 
+import type { ScriptContext } from "./context.ts";
 import type { Environment } from "./host/environment.ts";
 import { logError } from "./host/script-error.ts";
-import type { ScriptContext, ScriptHandlers } from "./host.ts";
+import type { ScriptHandlers } from "./host.ts";
 import type { NotificationMessage, Notified } from "./host-messages.ts";
 
 export async function handleAll(

@@ -1,12 +1,14 @@
 // One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
 // its secrets at any time. A change that does not build or load is told, and what ran before runs on.
+
 import { setTimeout as pause } from "node:timers/promises";
 import { inspectAssets } from "./assets/inspect-assets.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { envNames } from "./config/env-names.ts";
 import { runtimeBehaviour } from "./config/runtime-flags.ts";
 import type { ScriptConfig } from "./config.ts";
-import type { Mode, NotificationMessage, Notified } from "./host-messages.ts";
+import type { Mode } from "./context.ts";
+import type { NotificationMessage, Notified } from "./host-messages.ts";
 import { createPool, type Pool } from "./pool.ts";
 import type { Processes } from "./processes.ts";
 import type { ServerOptions } from "./server.ts";

@@ -1,5 +1,6 @@
 // Runs scripts: bundles each, keeps its processes, routes requests to them, runs their schedules, and takes
 // in what changes (code while developing, secrets always) without dropping a request.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +12,8 @@ import type { TlsSource } from "../http/tls.ts";
 import type { Watch } from "../metrics/watch.ts";
 import type { Location } from "../model/location.ts";
 import type { ScriptConfig } from "./config.ts";
-import type { Mode, ScriptPresigner } from "./host-messages.ts";
+import type { Mode } from "./context.ts";
+import type { ScriptPresigner } from "./host-messages.ts";
 import { createProcesses } from "./processes.ts";
 import { createRouter } from "./router.ts";
 import { createRoutes } from "./routes.ts";

@@ -1,8 +1,9 @@
 // Static assets: answers requests with files of a directory. Knows nothing of the script beside it.
+
 import type { HttpResponse } from "../../http/listen.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import type { Mode } from "../host-messages.ts";
+import type { Mode } from "../context.ts";
 import { createAssetContents } from "./asset-contents.ts";
 import type { AssetRequest } from "./asset-request.ts";
 import { customHeaders } from "./custom-headers.ts";

@@ -1,6 +1,6 @@
 // The assets directory as it is now. While developing, it is read again before the first request after a change;
 // in production it is what it was when the script started.
-import type { Mode } from "../host-messages.ts";
+import type { Mode } from "../context.ts";
 import {
   type AssetDirectory,
   AssetsError,

@@ -1,6 +1,6 @@
 // The classes of "cloudflare:workers". A WorkerEntrypoint is real; classes for services that Store does not have can be
 // extended, so that a script starts, and fail when they are used.
-import type { ScriptContext } from "../host.ts";
+import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
 
 export class WorkerEntrypoint {

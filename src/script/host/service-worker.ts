@@ -1,8 +1,9 @@
 // Scripts in the service-worker syntax: they add listeners instead of exporting handlers, and find their bindings
 // as globals.
+import type { ScriptContext } from "../context.ts";
 import { define } from "../globals/define.ts";
 import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
-import type { ScriptContext, ScriptHandlers } from "../host.ts";
+import type { ScriptHandlers } from "../host.ts";
 import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
 

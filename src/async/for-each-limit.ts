@@ -1,0 +1,33 @@
+// Bounded concurrency over a list that need not fit into memory.
+import { setImmediate } from "node:timers/promises";
+
+/** After this many items the loop yields, so that a long list does not starve the rest of the process. */
+const yieldEvery = 256;
+
+/** Stops taking items after the first failure, waits for the work in flight, then throws that failure. */
+export async function forEachLimit<T>(
+  items: Iterable<T> | AsyncIterable<T>,
+  concurrency: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let failure: { readonly error: unknown } | undefined;
+  let taken = 0;
+
+  async function takeItems(): Promise<void> {
+    try {
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+        if (failure !== undefined) return;
+        if (++taken % yieldEvery === 0) await setImmediate();
+        await work(next.value);
+      }
+    } catch (error) {
+      failure ??= { error };
+    }
+  }
+
+  await Promise.all(Array.from({ length: concurrency }, takeItems));
+  if (failure === undefined) return;
+  await iterator.return?.();
+  throw failure.error;
+}
