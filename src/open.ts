@@ -1,21 +1,21 @@
 // Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
 // it needs.
 import { randomBytes } from "node:crypto";
+import type { ActLog } from "./audit/audit-log.ts";
+import { createDocumentActs } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
+import type { CopyOptions } from "./copy/copy-store.ts";
+import { unfinishedCopy } from "./copy/documents.ts";
 import type { Blobs } from "./engine/blobs.ts";
-import type { CopyOptions } from "./engine/copy.ts";
-import { unfinishedCopy } from "./engine/copy-documents.ts";
 import { createEngine } from "./engine/create.ts";
-import { createDocumentActs } from "./engine/document-acts.ts";
 import type { Engine, SweepReport } from "./engine/engine.ts";
-import type { NamespaceRecord } from "./engine/key-value.ts";
+import type { NamespaceRecord } from "./engine/key-value/key-value.ts";
 import type { Documents, Records } from "./engine/records.ts";
 import type { StoreKvNamespace } from "./kv-types.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import { createMetrics } from "./metrics/metrics.ts";
-import type { ActLog } from "./model/act.ts";
 import type {
   BackupOptions,
   BackupReport,
@@ -165,7 +165,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
 
 /** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
-  const { copyAll } = await import("./engine/copy.ts");
+  const { copyAll } = await import("./copy/copy-store.ts");
   const source = await openSide("source", from);
   try {
     const unfinished = await unfinishedCopy(source);
@@ -214,7 +214,7 @@ export async function backUpStore(
   to: string,
   options?: BackupOptions,
 ): Promise<BackupReport> {
-  const { backUp } = await import("./local/backup.ts");
+  const { backUp } = await import("./local/backup/backup.ts");
   return backUp(directory, to, options);
 }
 
@@ -224,13 +224,13 @@ export async function restoreStore(
   directory: string,
   work?: RestoreOptions,
 ): Promise<RestoreReport> {
-  const { restore } = await import("./local/restore.ts");
+  const { restore } = await import("./local/backup/restore.ts");
   return restore(from, directory, work);
 }
 
 /** Reads a backup through, and tells what is damaged in it. */
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
-  const reader = await import("./local/backup-reader.ts");
+  const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);
 }
 

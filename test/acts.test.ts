@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Act, ActLog } from "../src/model/act.ts";
-import { noteActs } from "../src/model/act.ts";
+import type { Act, ActLog } from "../src/audit/audit-log.ts";
+import { noteActs } from "../src/audit/audit-log.ts";
 import { openEngine } from "../src/open.ts";
 import { temporaryDirectory } from "./support/stores.ts";
 

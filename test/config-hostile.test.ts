@@ -1,8 +1,8 @@
 // Configurations that nobody writes by hand: told in a few words, at their place, without being worked on for long.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mostFaults } from "../src/script/config-error.ts";
-import { nearest } from "../src/script/nearest.ts";
+import { nearest } from "../src/model/did-you-mean.ts";
+import { mostFaults } from "../src/script/config/syntax/error.ts";
 import { project } from "./support/projects.ts";
 
 const head = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';

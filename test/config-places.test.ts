@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parse, stringify } from "smol-toml";
-import { positionOf, type Span } from "../src/script/config-error.ts";
-import type { ConfigPath, Places } from "../src/script/config-places.ts";
-import { tomlPlaces } from "../src/script/config-toml-places.ts";
+import { positionOf, type Span } from "../src/script/config/syntax/error.ts";
+import type { ConfigPath, Places } from "../src/script/config/syntax/positions.ts";
+import { tomlPlaces } from "../src/script/config/syntax/toml-positions.ts";
 
 interface Row {
   readonly path: ConfigPath;

@@ -1,8 +1,8 @@
 // Route patterns, and the known word that a mistyped one stands for.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseRoute } from "../src/script/config-routes.ts";
-import { nearest } from "../src/script/nearest.ts";
+import { nearest } from "../src/model/did-you-mean.ts";
+import { parseRoute } from "../src/script/config/route-patterns.ts";
 
 test("a route has a host and a path, with * at their ends alone", () => {
   const host = (name: string, below = false) => ({ name, below });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ConfigError, readConfig } from "../src/script/config.ts";
+import { readConfig } from "../src/script/config/config.ts";
+import { ConfigError } from "../src/script/config/syntax/error.ts";
 import { project, type Row, refusals } from "./support/projects.ts";
 
 const toml: readonly Row[] = [

@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ConfigError, configErrorFor, findConfig, readConfig } from "../src/script/config.ts";
+import { configErrorFor, readConfig } from "../src/script/config/config.ts";
+import { ConfigError } from "../src/script/config/syntax/error.ts";
+import { findConfig } from "../src/script/config/syntax/source.ts";
 import { now, project } from "./support/projects.ts";
 
 const whole = `

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { defaultAccount } from "../src/model/bucket.ts";
-import { allows, createCredentials, ownerOf, parseDuration, parseGrant } from "../src/s3/credentials.ts";
+import { createCredentials, ownerOf } from "../src/s3/auth/credentials.ts";
+import { allows, parseDuration, parseGrant } from "../src/s3/auth/grants.ts";
 import { portPairs } from "./support/ports.ts";
 
 const start = Date.UTC(2026, 10, 15);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { nextRun, parseCron } from "../src/script/cron.ts";
+import { nextRun, parseCron } from "../src/script/config/cron.ts";
 
 /** The next runs, without the seconds. */
 function runs(expression: string, after: string, count: number): string[] {

@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import pg from "pg";
 import { usualPool, usualTimes } from "../src/cluster/open.ts";
-import { usualTimes as usualS3Times } from "../src/http/s3-wire.ts";
+import { usualTimes as usualS3Times } from "../src/s3-client/client.ts";
 import { outcomeOf, root, shellIn } from "./cli/store.ts";
 import { anchorsOf, blocksOf, linksOf, tableUnder } from "./docs/markdown.ts";
 import { curlFolder, programFolder } from "./docs/project.ts";

@@ -9,7 +9,7 @@ import { compatibilityFlags } from "../src/binding/compatibility.ts";
 import { reasonTable } from "../src/model/errors.ts";
 import { limits } from "../src/model/limits.ts";
 import { runtimeFlags } from "../src/script/config/runtime-flags.ts";
-import { knownKeys } from "../src/script/config-fields.ts";
+import { knownKeys } from "../src/script/config/syntax/fields.ts";
 import { root, shellIn } from "./cli/store.ts";
 import { programOf, scriptConfigOf, scriptOf } from "./docs/code.ts";
 import { isConfig, pairsOf, readShown } from "./docs/config-page.ts";

@@ -10,7 +10,7 @@ import {
   encodeObject,
   encodePart,
   encodeUpload,
-} from "../src/engine/encoding.ts";
+} from "../src/engine/codec/record-codec.ts";
 import { StoreError } from "../src/model/errors.ts";
 import { bodyPart, objectRecord, partRecord, uploadRecord } from "./support/samples.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { createMemoryRecords } from "../src/memory/records.ts";
-import { createCredentials } from "../src/s3/credentials.ts";
-import { createKeyUses, createUseTeller, type Uses } from "../src/s3/key-uses.ts";
+import { createCredentials } from "../src/s3/auth/credentials.ts";
+import { createKeyUses, createUseTeller, type Uses } from "../src/s3/auth/key-usage.ts";
 
 const start = Date.UTC(2026, 10, 15);
 const hour = 3600_000;

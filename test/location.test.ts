@@ -4,8 +4,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type Location, openStore } from "../src/index.ts";
 import { shownLocation, shownPlace, withoutPasswords, withoutPlaces } from "../src/model/location.ts";
-import { ConfigError } from "../src/script/config.ts";
-import { readPlaces } from "../src/script/config-store.ts";
+import { readPlaces } from "../src/script/config/store-location.ts";
+import { ConfigError } from "../src/script/config/syntax/error.ts";
 import { project } from "./support/projects.ts";
 
 const records = "postgres://store:hunter2@db/store";

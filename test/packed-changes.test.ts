@@ -1,8 +1,8 @@
 // Changes as bytes: whatever is packed comes out as it went in, in order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { WireChange, WireObject } from "../src/local/changes.ts";
-import { packChanges, unpackChanges } from "../src/local/packed-changes.ts";
+import type { WireChange, WireObject } from "../src/local/commit/change.ts";
+import { packChanges, unpackChanges } from "../src/local/commit/change-codec.ts";
 
 const put: WireObject = {
   kind: "put object",

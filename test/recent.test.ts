@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../src/engine/engine.ts";
 import type { ObjectWithBody } from "../src/engine/records.ts";
-import { createRecent, createRoom } from "../src/local/recent.ts";
+import { createRecent, createRoom } from "../src/local/index/read-cache.ts";
 import type { Bucket } from "../src/model/bucket.ts";
 import { openEngine } from "../src/open.ts";
 import { temporaryDirectory } from "./support/stores.ts";

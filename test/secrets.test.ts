@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import type { Documents } from "../src/engine/records.ts";
-import { createSecrets, loadSecretKey } from "../src/script/secrets.ts";
+import { loadSecretKey } from "../src/secrets/master-key.ts";
+import { createSecrets } from "../src/secrets/secrets.ts";
 import { portPairs } from "./support/ports.ts";
 import { temporaryDirectory } from "./support/stores.ts";
 
@@ -180,7 +181,7 @@ test("threads that need the key at the same time get the same one", async (t) =>
       parentPort.postMessage(Buffer.from(loadSecretKey(workerData.directory, undefined)).toString("hex"));
     });
     parentPort.postMessage("ready");`;
-  const workerData = { directory, module: new URL("../src/script/secrets.js", import.meta.url).href };
+  const workerData = { directory, module: new URL("../src/secrets/secrets.js", import.meta.url).href };
   const workers = Array.from(
     { length: 4 },
     () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData }),

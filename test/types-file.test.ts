@@ -1,7 +1,7 @@
 // The types of a script's env: written from its configuration, and judged by the compiler.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { envTypes, typesFile } from "../src/script/types-file.ts";
+import { envTypes, typesFile } from "../src/script/config/types-file.ts";
 import { compile, webOptions, workerOptions } from "./support/compile.ts";
 import { project } from "./support/projects.ts";
 

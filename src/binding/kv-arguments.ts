@@ -1,6 +1,6 @@
 // What a script may pass to a key-value namespace, in the engine's terms.
 import type { Source } from "../engine/engine.ts";
-import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value.ts";
+import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { bytesOf, type Fields, optionsArgument, stringArgument } from "./arguments.ts";

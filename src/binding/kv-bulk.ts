@@ -1,5 +1,5 @@
 // A get of several keys at once: their values, or their values with metadata, in a Map.
-import type { KeyValueEntry, KeyValues } from "../engine/key-value.ts";
+import type { KeyValueEntry, KeyValues } from "../engine/key-value/key-value.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { getOptions, textArgument } from "./kv-arguments.ts";
 import { parsedMetadata, readValue } from "./kv-value.ts";

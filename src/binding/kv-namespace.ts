@@ -1,6 +1,6 @@
 // The key-value namespace a script holds as `env.<binding>`: arguments become the engine's terms, and outcomes
 // what the platform's API returns. No rule is decided here.
-import type { KeyValues } from "../engine/key-value.ts";
+import type { KeyValues } from "../engine/key-value/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
 import { type BulkRequest, getBulk } from "./kv-bulk.ts";

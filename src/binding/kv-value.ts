@@ -1,5 +1,5 @@
 // The value of a key, as the type that a script asks for.
-import type { KeyValueEntry } from "../engine/key-value.ts";
+import type { KeyValueEntry } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { StoreObjectBody } from "./object-body.ts";
 

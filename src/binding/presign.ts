@@ -1,5 +1,5 @@
 // URLs that let anybody who holds them reach one object by the S3 API, until they expire.
-import { encodePath, encodeText, presign } from "../http/signing.ts";
+import { encodePath, encodeText, presign } from "../http/sigv4.ts";
 import { checkKey } from "../model/key.ts";
 import type * as script from "../types.ts";
 import { optionsArgument } from "./arguments.ts";

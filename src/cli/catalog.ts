@@ -1,7 +1,7 @@
 // All commands by name. Each is loaded when it is called, so that none waits for what another one needs.
-import { nearest } from "../script/nearest.ts";
-import { type Command, type CommandGroup, isGroup } from "./command.ts";
-import { type CommandError, usageError } from "./command-error.ts";
+import { nearest } from "../model/did-you-mean.ts";
+import { type Command, type CommandGroup, isGroup } from "./framework/command.ts";
+import { type CommandError, usageError } from "./framework/command-error.ts";
 
 export interface CatalogEntry {
   readonly name: string;
@@ -12,9 +12,9 @@ export const catalog: readonly CatalogEntry[] = [
   { name: "init", load: async () => (await import("./commands/init.ts")).initCommand },
   { name: "dev", load: async () => (await import("./commands/dev.ts")).devCommand },
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
-  { name: "bucket", load: async () => (await import("./commands/bucket.ts")).bucketCommands },
-  { name: "object", load: async () => (await import("./commands/object.ts")).objectCommands },
-  { name: "kv", load: async () => (await import("./commands/kv.ts")).kvCommands },
+  { name: "bucket", load: async () => (await import("./commands/bucket/bucket.ts")).bucketCommands },
+  { name: "object", load: async () => (await import("./commands/object/object.ts")).objectCommands },
+  { name: "kv", load: async () => (await import("./commands/kv/kv.ts")).kvCommands },
   { name: "sync", load: async () => (await import("./commands/sync.ts")).syncCommand },
   { name: "import", load: async () => (await import("./commands/import.ts")).importCommand },
   { name: "secret", load: async () => (await import("./commands/secret.ts")).secretCommands },

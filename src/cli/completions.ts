@@ -1,6 +1,6 @@
 // What shells complete after `store`: commands, their options, and file names behind them, out of what the commands declare.
 import { catalog } from "./catalog.ts";
-import { commonOptions, isGroup, type Option } from "./command.ts";
+import { commonOptions, isGroup, type Option } from "./framework/command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type ShellName = (typeof shells)[number];

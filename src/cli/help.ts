@@ -1,7 +1,7 @@
 // The text of --help: for all of `store`, for a group and for one command, out of what they declare.
 import { type CatalogEntry, catalog } from "./catalog.ts";
-import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./command.ts";
-import type { Style } from "./output.ts";
+import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./framework/command.ts";
+import type { Style } from "./framework/output.ts";
 
 export async function helpText(
   found: { readonly entry: Command | CommandGroup; readonly path: string } | undefined,

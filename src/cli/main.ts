@@ -2,15 +2,15 @@
 // The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
 import { inspect } from "node:util";
 import { withoutPasswords } from "../model/location.ts";
-import { readArguments, readCommandLine } from "./arguments.ts";
 import { findCommand } from "./catalog.ts";
-import { isGroup } from "./command.ts";
-import { usageError } from "./command-error.ts";
-import { failureOf, systemCode } from "./failures.ts";
+import { readArguments, readCommandLine } from "./framework/arguments.ts";
+import { isGroup } from "./framework/command.ts";
+import { usageError } from "./framework/command-error.ts";
+import { failureOf, systemCode } from "./framework/failures.ts";
+import { Interrupted } from "./framework/interrupt.ts";
+import { createOutput, type Output } from "./framework/output.ts";
+import { packageVersion } from "./framework/package-root.ts";
 import { helpText } from "./help.ts";
-import { Interrupted } from "./interrupt.ts";
-import { createOutput, type Output } from "./output.ts";
-import { packageVersion } from "./package-root.ts";
 
 const { stdout, stderr } = process;
 const environment = process.env;

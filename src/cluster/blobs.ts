@@ -1,12 +1,12 @@
 // Blobs past one machine: bytes on a shelf, and in the database a book of them that is written first.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
-import { blobId, parseBlobId } from "./blob-id.ts";
-import { type Collector, createCollector } from "./collector.ts";
-import { createHolds } from "./holds.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Presence } from "./presence.ts";
-import type { Shelf, ShelfPlace, ShelvedBlob } from "./shelf.ts";
+import type { Shelf, ShelfPlace, ShelvedBlob } from "./backend/backend.ts";
+import { blobId, parseBlobId } from "./bytes/blob-id.ts";
+import type { Ledger } from "./bytes/blob-ledger.ts";
+import { type Collector, createCollector } from "./bytes/garbage-collector.ts";
+import { createHolds } from "./bytes/read-holds.ts";
+import type { Presence } from "./postgres/heartbeat.ts";
 
 export interface ClusterBlobsOptions {
   readonly shelf: Shelf;

@@ -1,25 +1,25 @@
 // Opens a cluster: the two ports over PostgreSQL and a shelf. Any number of processes may do so at once, anywhere.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
-import type { S3Times } from "../http/s3-wire.ts";
 import { createMetrics } from "../metrics/metrics.ts";
 import { StoreError } from "../model/errors.ts";
 import type { ClusterLocation } from "../model/location.ts";
+import type { S3Times } from "../s3-client/client.ts";
+import type { Shelf } from "./backend/backend.ts";
 import { createClusterBlobs } from "./blobs.ts";
-import type { Connection, Statement } from "./connection.ts";
-import { createDatabase, type Sessions } from "./database.ts";
-import { isWorthAnother, told } from "./database-errors.ts";
-import { createClusterFigures } from "./figures.ts";
-import { createKnownBuckets } from "./known-buckets.ts";
-import { createLedger } from "./ledger.ts";
-import { openShelf } from "./location.ts";
-import { createPool, type Pool } from "./pool.ts";
-import { type DatabaseAddress, describedAddress, parsePostgresUrl } from "./postgres-url.ts";
-import { announcePresence, type Presence } from "./presence.ts";
-import { createPrimary } from "./primary.ts";
+import { createLedger } from "./bytes/blob-ledger.ts";
+import { createKnownBuckets } from "./index/bucket-cache.ts";
+import { openShelf } from "./open-backend.ts";
+import type { Connection, Statement } from "./postgres/connection.ts";
+import { createDatabase, type Sessions } from "./postgres/database.ts";
+import { isWorthAnother, told } from "./postgres/errors.ts";
+import { announcePresence, type Presence } from "./postgres/heartbeat.ts";
+import { createClusterFigures } from "./postgres/metrics.ts";
+import { createPool, type Pool } from "./postgres/pool.ts";
+import { createPrimary } from "./postgres/primary.ts";
+import { type DatabaseAddress, describedAddress, parsePostgresUrl } from "./postgres/url.ts";
 import { createClusterRecords } from "./records.ts";
-import { checkShelf, checkVersion, foundVersion, migrate, type Run } from "./schema.ts";
-import type { Shelf } from "./shelf.ts";
+import { checkShelf, checkVersion, foundVersion, migrate, type Run } from "./schema/schema.ts";
 
 export interface ClusterTimes {
   /** How long an operation waits for the database, with all attempts, before it is refused. */

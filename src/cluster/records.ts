@@ -1,24 +1,24 @@
 // Records in PostgreSQL: the port, over statements that each begin at the bucket's name.
 import { setTimeout as pause } from "node:timers/promises";
-import { decodeObject, decodePart, decodeUpload } from "../engine/encoding.ts";
+import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
 import type { Change, Records, UploadScan } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { auditBucket } from "./audit.ts";
-import { parseBlobId } from "./blob-id.ts";
-import { commitValues, putOf } from "./changes.ts";
-import type { Row, Statement } from "./connection.ts";
-import type { Database } from "./database.ts";
-import { createClusterDocuments } from "./documents.ts";
-import { gatherPuts } from "./gathered-puts.ts";
-import { gatherReads } from "./gathered-reads.ts";
-import type { KnownBuckets } from "./known-buckets.ts";
-import type { Ledger } from "./ledger.ts";
-import { behindEverything, next, readPage, successor } from "./listing.ts";
-import { inspectedOf, withBodyOf } from "./object-row.ts";
-import { calls, queries, strikeEvents } from "./queries.ts";
-import { isText } from "./text.ts";
+import { parseBlobId } from "./bytes/blob-id.ts";
+import type { Ledger } from "./bytes/blob-ledger.ts";
+import type { KnownBuckets } from "./index/bucket-cache.ts";
+import { commitValues, putOf } from "./index/change.ts";
+import { auditBucket } from "./index/check.ts";
+import { createClusterDocuments } from "./index/documents.ts";
+import { gatherPuts } from "./index/group-commit.ts";
+import { behindEverything, next, readPage, successor } from "./index/listing.ts";
+import { inspectedOf, withBodyOf } from "./index/object-row.ts";
+import { calls, queries, strikeEvents } from "./index/queries.ts";
+import { gatherReads } from "./index/read-batching.ts";
+import type { Row, Statement } from "./postgres/connection.ts";
+import type { Database } from "./postgres/database.ts";
+import { isText } from "./postgres/text.ts";
 
 export interface ClusterRecordsOptions {
   readonly database: Database;

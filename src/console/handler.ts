@@ -1,17 +1,18 @@
 // Every request to the console's port, in one place that no route can go round: the host it names, the page it comes
 // from, the session it carries, then its route; what goes wrong is told in words, and every answer is strict.
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+
+import type { NoteAct } from "../audit/audit-log.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { NoteAct } from "../model/act.ts";
-import { actOf, type ConsoleAct, createRefusals } from "./acts.ts";
-import { ConsoleError, fault, refusal, strictly } from "./answer.ts";
-import { checkHost, checkOrigin } from "./guard.ts";
+import { actOf, type ConsoleAct, createRefusals } from "./api/audited-routes.ts";
+import { sessionIdOf } from "./api/session.ts";
+import { checkHost, checkOrigin } from "./auth/origin-check.ts";
+import type { Session, Sessions } from "./auth/sessions.ts";
 import { isMonitoring, type Monitoring } from "./monitoring.ts";
 import type { PageFiles } from "./page-files.ts";
+import { ConsoleError, fault, refusal, strictly } from "./response.ts";
 import { type Call, fieldsOf, type OpenRoute, queryOf, type Route } from "./route.ts";
-import { sessionIdOf } from "./session-routes.ts";
-import type { Session, Sessions } from "./sessions.ts";
 
 export interface HandlerOptions {
   readonly files: PageFiles;

@@ -1,6 +1,6 @@
 // What programs ask a server for: whether it lives, whether it serves, and its figures. They come by whatever name and
 // carry no cookie, so they stand before what keeps other pages out; the figures are for holders of a token.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { prometheusType } from "../metrics/prometheus.ts";
 
 export interface Monitored {

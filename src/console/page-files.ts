@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 
 interface PageFile {
   readonly bytes: Uint8Array;

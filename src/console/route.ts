@@ -1,8 +1,8 @@
 // What a route of the console's API is, and how it reads what it was sent. A route is one method on one path; whatever
 // it names (a bucket, a key) stands in the query or in the JSON body, never in the path.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
-import { ConsoleError } from "./answer.ts";
-import type { Session } from "./sessions.ts";
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import type { Session } from "./auth/sessions.ts";
+import { ConsoleError } from "./response.ts";
 
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";

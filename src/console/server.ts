@@ -1,32 +1,33 @@
 // The console: a page in the browser and the API behind it, on a port of their own. What it shows of other rooms is
 // given to it by whoever starts it.
+
+import type { NoteAct } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { trustedPeers } from "../http/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
-import { listen } from "../http/listen.ts";
-import type { WhenTaken } from "../http/shared-listener.ts";
-import type { TlsSource } from "../http/tls.ts";
+import { trustedPeers } from "../http/server/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../http/server/limits.ts";
+import { listen } from "../http/server/listen.ts";
+import type { WhenTaken } from "../http/server/shared-listener.ts";
+import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { NoteAct } from "../model/act.ts";
-import { pagePolicy } from "./answer.ts";
-import { createAttempts } from "./attempts.ts";
-import { bucketRoutes } from "./buckets.ts";
-import { contentRoutes } from "./content.ts";
+import { bucketRoutes } from "./api/buckets.ts";
+import { contentRoutes } from "./api/content.ts";
+import { type ConsoleKeys, keyRoutes } from "./api/keys.ts";
+import { type ConsoleMetrics, metricsRoutes } from "./api/metrics.ts";
+import { singleObjectRoutes } from "./api/object.ts";
+import { objectRoutes } from "./api/objects.ts";
+import { createLinks, type S3Access } from "./api/presigned-links.ts";
+import { ruleRoutes } from "./api/rules.ts";
+import { type ConsoleScripts, scriptRoutes } from "./api/scripts.ts";
+import { sessionRoutes, signInRoute } from "./api/session.ts";
+import { uploadRoutes } from "./api/uploads.ts";
+import { createSessions } from "./auth/sessions.ts";
+import { createAttempts } from "./auth/sign-in-throttle.ts";
+import { createTokens } from "./auth/tokens.ts";
 import { createHandler } from "./handler.ts";
-import { type ConsoleKeys, keyRoutes } from "./keys.ts";
-import { createLinks, type S3Access } from "./links.ts";
-import { type ConsoleMetrics, metricsRoutes } from "./metrics.ts";
 import { createMonitoring, type Monitored } from "./monitoring.ts";
-import { singleObjectRoutes } from "./object.ts";
-import { objectRoutes } from "./objects.ts";
 import { loadPageFiles } from "./page-files.ts";
-import { ruleRoutes } from "./rules.ts";
-import { type ConsoleScripts, scriptRoutes } from "./scripts.ts";
-import { sessionRoutes, signInRoute } from "./session-routes.ts";
-import { createSessions } from "./sessions.ts";
-import { createTokens } from "./tokens.ts";
-import { uploadRoutes } from "./uploads.ts";
+import { pagePolicy } from "./response.ts";
 
 export interface ConsoleOptions {
   readonly engine: Engine;

@@ -1,8 +1,8 @@
 // What every part of the engine works with: the two ports, the clock and the source of randomness.
 import type { Blobs } from "./blobs.ts";
-import type { HashThreads } from "./hash-threads.ts";
+import type { Turns } from "./bytes/buffer-pool.ts";
+import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { Records } from "./records.ts";
-import type { Turns } from "./turns.ts";
 
 export interface Context {
   readonly records: Records;

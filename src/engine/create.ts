@@ -13,19 +13,19 @@ import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
+import { createTurns } from "./bytes/buffer-pool.ts";
+import { createHashThreads } from "./bytes/hash-pool.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
-import { createEvents } from "./events.ts";
-import { createHashThreads } from "./hash-threads.ts";
-import { createHousekeeping } from "./housekeeping.ts";
-import { createKeyValues } from "./key-value-store.ts";
+import { createEvents } from "./event-outbox.ts";
+import { createKeyValues } from "./key-value/store.ts";
+import { createHousekeeping } from "./maintenance/scheduler.ts";
+import { scrubProgress } from "./maintenance/scrub.ts";
+import { verify } from "./maintenance/verify.ts";
 import { createObjects } from "./objects.ts";
-import { createOpenUploads } from "./open-uploads.ts";
 import type { Records } from "./records.ts";
-import { scrubProgress } from "./scrub.ts";
-import { createTurns } from "./turns.ts";
-import { abortAll, createUploads } from "./uploads.ts";
-import { verify } from "./verify.ts";
+import { createOpenUploads } from "./uploads/open-uploads.ts";
+import { abortAll, createUploads } from "./uploads/uploads.ts";
 
 export interface EngineOptions {
   readonly records: Records;

@@ -10,10 +10,10 @@ import type { EventName } from "../model/notification.ts";
 import type { Checksums, CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { ByteRange, RangeRequest } from "../model/range.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import type { Events } from "./events.ts";
-import type { KeyValues } from "./key-value.ts";
+import type { Events } from "./event-outbox.ts";
+import type { KeyValues } from "./key-value/key-value.ts";
+import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./maintenance/scrub-report.ts";
 import type { Totals } from "./records.ts";
-import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 
 export interface Engine extends Events {
   createBucket(name: string, options?: BucketOptions): Promise<BucketRecord>;

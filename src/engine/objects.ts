@@ -12,9 +12,11 @@ import { limits } from "../model/limits.ts";
 import { decodeCursor, encodeCursor, laterPosition } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
-import { openBody } from "./body.ts";
+import { openBody } from "./bytes/body-reader.ts";
+import { dataKeyFor, sealNewKey } from "./bytes/encryption.ts";
+import { checkDeclaredLength, type Intake, takeIn } from "./bytes/ingest.ts";
+import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
-import { dataKeyFor, sealNewKey } from "./encryption.ts";
 import type {
   Engine,
   GetOptions,
@@ -24,11 +26,9 @@ import type {
   PutOutcome,
   Source,
 } from "./engine.ts";
-import { removing, tellCreated } from "./events.ts";
-import { checkDeclaredLength, type Intake, takeIn } from "./intake.ts";
+import { removing, tellCreated } from "./event-outbox.ts";
 import type { Body, Check, ObjectWithBody } from "./records.ts";
-import { sealChecksums, withOpenedChecksums } from "./sealed-checksums.ts";
-import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write.ts";
+import { cancelSource, committing, existingBucket, takingSource, writtenMetadata } from "./write-path.ts";
 
 type Objects = Pick<Engine, "head" | "describe" | "get" | "put" | "delete" | "list">;
 

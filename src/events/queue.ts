@@ -3,9 +3,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
 import type { NotificationRule } from "../model/notification.ts";
+import type { ProgressKeeper } from "./delivery-status.ts";
 import type { Lease } from "./lease.ts";
 import type { Delivery } from "./message.ts";
-import type { ProgressKeeper } from "./progress.ts";
 import type { Target } from "./target.ts";
 
 export interface QueueTimes {

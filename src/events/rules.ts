@@ -5,9 +5,9 @@ import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { eventPatterns, type NotificationRule } from "../model/notification.ts";
-import { seal, unseal } from "../model/seal.ts";
-import { forgetBucket, noteBucket } from "./notified-buckets.ts";
-import { forgetProgress, type Progress, progressName, readProgress } from "./progress.ts";
+import { seal, unseal } from "../secrets/seal.ts";
+import { forgetBucket, noteBucket } from "./bucket-index.ts";
+import { forgetProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
 
 /** A rule that cannot be; the message never holds a secret. */
 export class NotificationError extends Error {

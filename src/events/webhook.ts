@@ -1,7 +1,7 @@
 // A webhook: events go to a URL by POST, signed. Only an answer that says it was taken (2xx) counts; a redirect does
 // not, since whoever redirects could send events, and signatures, anywhere.
 import { createHmac } from "node:crypto";
-import { createOutgoing } from "../http/outgoing.ts";
+import { createOutgoing } from "../s3-client/http-client.ts";
 import { type Delivery, messageOf, type Sender, testMessageOf } from "./message.ts";
 import type { Target } from "./target.ts";
 

@@ -1,6 +1,6 @@
 // What a bucket's CORS rules say to a browser: the answer to its question before a request, and the headers of answers.
 import { type CorsRule, corsRuleFor } from "../model/cors.ts";
-import type { HttpRequest } from "./listen.ts";
+import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];
 

@@ -4,31 +4,31 @@ import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { limits } from "../model/limits.ts";
-import { missing, openGroup, openOne } from "./blob-reader.ts";
-import { checksumSeed, storedBytes, writeBlockFile } from "./block-writer.ts";
-import type { Buckets } from "./buckets.ts";
-import type { WireChange } from "./changes.ts";
-import { createCompaction } from "./compaction.ts";
-import { syncDirectory } from "./directory-sync.ts";
-import { isMissing, writeError } from "./disk-errors.ts";
-import type { Fence } from "./fence.ts";
-import type { LocalFigures } from "./figures.ts";
-import { createFolders, type Folders, type Slot } from "./folders.ts";
+import { createFolders, type Folders, type Slot } from "./bytes/blob-folders.ts";
+import { checksumSeed, storedBytes, writeBlockFile } from "./bytes/block-writer.ts";
+import { createCompaction } from "./bytes/compaction.ts";
+import { missing, openGroup, openOne } from "./bytes/open-blob.ts";
+import { createMoves } from "./bytes/relocate.ts";
 import {
   createGathering,
   createGroupMemory,
   type Gathering,
   type SegmentSizes,
   usualSegments,
-} from "./gathering.ts";
-import { blobId, blobPath, bucketPaths, isInSegment, type Layout, placeOf } from "./layout.ts";
-import { createLeastRecent } from "./least-recent.ts";
-import { createMoves } from "./moves.ts";
-import { createPins } from "./pins.ts";
-import { clearAbsent, isPresent, type Presence } from "./presence.ts";
-import { filesIn, recoverBucket } from "./recover.ts";
-import { clearPartial, createReserve } from "./reserve.ts";
-import { clearTrash } from "./trash.ts";
+} from "./bytes/segment-writer.ts";
+import type { WireChange } from "./commit/change.ts";
+import { isMissing, writeError } from "./disk/errors.ts";
+import { syncDirectory } from "./disk/fsync-directory.ts";
+import { blobId, blobPath, bucketPaths, isInSegment, type Layout, placeOf } from "./disk/layout.ts";
+import { createLeastRecent } from "./disk/lru.ts";
+import type { LocalFigures } from "./disk/metrics.ts";
+import { clearAbsent, isPresent, type Presence } from "./disk/process-lock.ts";
+import { clearPartial, createReserve } from "./disk/space-reserve.ts";
+import type { Fence } from "./disk/write-fence.ts";
+import type { Buckets } from "./index/bucket-handles.ts";
+import { createPins } from "./recovery/pins.ts";
+import { filesIn, recoverBucket } from "./recovery/recover.ts";
+import { clearTrash } from "./recovery/trash.ts";
 
 export interface LocalBlobsOptions {
   readonly layout: Layout;

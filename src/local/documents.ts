@@ -1,11 +1,11 @@
 // Documents in the registry's database: read on the serving thread, written through the writer thread.
 import type { Document, Documents } from "../engine/records.ts";
-import { verifiedText } from "./checked.ts";
-import { type Database, damageOf, inTransaction } from "./database.ts";
-import type { Glance } from "./glance.ts";
-import { type DocumentRow, documentPlace, documentText } from "./rows.ts";
-import { lost, witnessPlace } from "./witness.ts";
-import type { Writer } from "./writer.ts";
+import type { Writer } from "./commit/group-commit.ts";
+import { verifiedText } from "./index/checksum.ts";
+import { type DocumentRow, documentPlace, documentText } from "./index/checksummed-rows.ts";
+import { lost, witnessPlace } from "./index/existence-index.ts";
+import { type Database, damageOf, inTransaction } from "./index/sqlite.ts";
+import type { Glance } from "./index/wal-change-counter.ts";
 
 const mostKnown = 1000;
 

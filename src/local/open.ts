@@ -1,21 +1,21 @@
 // Opens a data directory: the two ports over SQLite and files. Any number of processes may do so at once.
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import type { ActLog } from "../audit/audit-log.ts";
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
-import type { ActLog } from "../model/act.ts";
-import { createActFile } from "./act-log.ts";
 import { createLocalBlobs, type Sizes, usualSizes } from "./blobs.ts";
-import { createBuckets } from "./buckets.ts";
-import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./database.ts";
-import { createFence } from "./fence.ts";
-import { createLocalFigures } from "./figures.ts";
-import { type Layout, layoutOf } from "./layout.ts";
-import { announcePresence } from "./presence.ts";
+import { createWriter } from "./commit/group-commit.ts";
+import { createActFile } from "./disk/audit-file.ts";
+import { type Layout, layoutOf } from "./disk/layout.ts";
+import { createLocalFigures } from "./disk/metrics.ts";
+import { announcePresence } from "./disk/process-lock.ts";
+import { createFence } from "./disk/write-fence.ts";
+import { createBuckets } from "./index/bucket-handles.ts";
+import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts";
+import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
-import { clearUnregistered, prepareDirectory } from "./registry.ts";
-import { createWriter } from "./writer.ts";
 
 /** @internal `sizes` and `busy` are for tests that come to their edges with few bytes and soon. */
 export async function openLocal(

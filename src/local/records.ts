@@ -3,16 +3,16 @@ import type { ObjectWithBody, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { auditBucket } from "./audit.ts";
-import { auditRegistry } from "./audit-registry.ts";
-import type { Buckets, OpenBucket } from "./buckets.ts";
-import { forgetting, namedBlobs, striking, type WireChange, wireChange } from "./changes.ts";
-import { damaged } from "./checked.ts";
+import { forgetting, namedBlobs, striking, type WireChange, wireChange } from "./commit/change.ts";
+import type { Writer } from "./commit/group-commit.ts";
+import { type Layout, placeOf } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
-import { type Layout, placeOf } from "./layout.ts";
-import type { Queries } from "./queries.ts";
-import type { RegisteredBucket } from "./registry.ts";
-import type { Writer } from "./writer.ts";
+import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
+import type { RegisteredBucket } from "./index/bucket-registry.ts";
+import { damaged } from "./index/checksum.ts";
+import type { Queries } from "./index/object-queries.ts";
+import { auditBucket } from "./integrity/check-bucket.ts";
+import { auditRegistry } from "./integrity/check-registry.ts";
 
 export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Writer): Records {
   const never = () => false;

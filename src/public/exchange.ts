@@ -1,6 +1,6 @@
 // What is told of a request to a public bucket once its answer is over.
-import type { HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
 /** Set as soon as it is known. */

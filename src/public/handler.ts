@@ -8,7 +8,7 @@ import {
   parseHttpDate,
   rangeFromHeader,
 } from "../http/headers.ts";
-import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
+import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { targetParts } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";

@@ -2,11 +2,11 @@
 // public: what nobody uses takes no port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { trustedPeers } from "../http/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../http/limits.ts";
-import { type Listening, listen } from "../http/listen.ts";
-import type { WhenTaken } from "../http/shared-listener.ts";
-import type { TlsSource } from "../http/tls.ts";
+import { trustedPeers } from "../http/server/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../http/server/limits.ts";
+import { type Listening, listen } from "../http/server/listen.ts";
+import type { WhenTaken } from "../http/server/shared-listener.ts";
+import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import { createPublicHandler } from "./handler.ts";
 import { type PublicBucket, publicBuckets } from "./publications.ts";

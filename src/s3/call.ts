@@ -1,12 +1,12 @@
 // One call as its operation sees it: authorized already, its body not read yet. And what operations answer with.
 import type { Engine } from "../engine/engine.ts";
-import type { HttpBody } from "../http/listen.ts";
+import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";
-import type { Caller } from "./authorize.ts";
+import type { Caller } from "./auth/authorize.ts";
+import type { Payload } from "./body/payload.ts";
+import { type XmlValue, xmlDocument } from "./body/xml-writer.ts";
 import type { Operation } from "./operation.ts";
-import type { Payload } from "./payload.ts";
 import type { S3Request } from "./request.ts";
-import { type XmlValue, xmlDocument } from "./xml.ts";
 
 export interface Call {
   readonly engine: Engine;

@@ -1,39 +1,45 @@
 // The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
 // No operation runs before the one check of signature and rights, and every answer leaves by one door.
+
+import type { ActName, NoteAct } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "../http/listen.ts";
-import { nextRequestId } from "../http/request-id.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
-import type { ActName, NoteAct } from "../model/act.ts";
 import { StoreError } from "../model/errors.ts";
-import { getObjectAttributes } from "./attributes.ts";
-import { authenticate } from "./authenticate.ts";
-import { authorize, type Caller } from "./authorize.ts";
-import * as buckets from "./buckets.ts";
+import { authenticate } from "./auth/authenticate.ts";
+import { authorize, type Caller } from "./auth/authorize.ts";
+import type { Credentials } from "./auth/credentials.ts";
+import { createFailedSignatures, type FailureLimits } from "./auth/failed-signatures.ts";
+import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
+import { openPayload } from "./body/payload.ts";
+import { errorDocument } from "./body/xml-writer.ts";
 import type { Handle, S3Response } from "./call.ts";
-import { copyObject, uploadPartCopy } from "./copy.ts";
-import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./cors.ts";
-import type { Credentials } from "./credentials.ts";
-import { deleteObjects } from "./delete-objects.ts";
-import { type BudgetShare, createDocumentBudget } from "./document-budget.ts";
 import { codeOfReason, S3Error } from "./errors.ts";
-import { createFailedSignatures, type FailureLimits } from "./failed-signatures.ts";
-import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./lifecycle.ts";
-import { listMultipartUploads, listObjects, listObjectsV2, listObjectVersions } from "./listing.ts";
-import { checkRefusedHeaders } from "./metadata.ts";
-import { deleteObject, getObject, headObject, putObject } from "./objects.ts";
+import { checkRefusedHeaders } from "./headers/metadata.ts";
 import { type Operation, type OperationName, place, readOperation } from "./operation.ts";
-import { openPayload } from "./payload.ts";
-import { postObject } from "./post-object.ts";
-import { readRequest, withMovedHeaders } from "./request.ts";
+import { getObjectAttributes } from "./operations/attributes.ts";
+import * as buckets from "./operations/buckets.ts";
+import { copyObject, uploadPartCopy } from "./operations/copy.ts";
+import { corsHeaders, deleteBucketCors, getBucketCors, preflight, putBucketCors } from "./operations/cors.ts";
+import { deleteObjects } from "./operations/delete-objects.ts";
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from "./operations/lifecycle.ts";
+import {
+  listMultipartUploads,
+  listObjects,
+  listObjectsV2,
+  listObjectVersions,
+} from "./operations/listing.ts";
+import { deleteObject, getObject, headObject, putObject } from "./operations/objects.ts";
+import { postObject } from "./operations/post-object.ts";
 import {
   abortMultipartUpload,
   completeMultipartUpload,
   createMultipartUpload,
   listParts,
   uploadPart,
-} from "./uploads.ts";
-import { errorDocument } from "./xml.ts";
+} from "./operations/uploads.ts";
+import { readRequest, withMovedHeaders } from "./request.ts";
 
 export interface S3Options {
   readonly engine: Engine;

@@ -1,6 +1,7 @@
 // Which operation a request asks for, and which right it takes: pure, and before anything else is looked at.
+
+import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
-import type { Right } from "./grants.ts";
 import type { Query, S3Request } from "./request.ts";
 
 /** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */

@@ -1,6 +1,6 @@
 // An S3 request as it came: the raw target taken apart by hand, since a URL object would fold `..` and `%2e`.
-import type { HttpRequest } from "../http/listen.ts";
-import { canonicalQuery, encodePath } from "../http/signing.ts";
+import type { HttpRequest } from "../http/server/listen.ts";
+import { canonicalQuery, encodePath } from "../http/sigv4.ts";
 import { decodedTarget, targetParts } from "../http/target.ts";
 import { S3Error } from "./errors.ts";
 

@@ -5,7 +5,7 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { filesIn } from "../cli/store.ts";
 import { encodeForm, postForm, signedFields } from "../s3/form.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";

@@ -1,7 +1,7 @@
 // A request for every operation of the S3 API, found by asking the product's own table which request is which
 // operation: an operation that is added there is attacked without a change here.
 import assert from "node:assert/strict";
-import type { HttpRequest } from "../../src/http/listen.ts";
+import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import type { Raw } from "../s3/raw.ts";

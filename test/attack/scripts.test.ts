@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { probeOnce } from "../proof/overload-checks.ts";
 import type { ProbeCalls, ProbedPlace } from "../proof/overload-probe.ts";
 import { s3Processes } from "../s3/inside.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { s3Processes } from "../s3/inside.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
 import { type Key, type S3Scene, s3Scene } from "../s3/scene.ts";

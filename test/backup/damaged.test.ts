@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { BackupError } from "../../src/model/backup.ts";
 import { backUpStore, restoreStore, verifyBackup } from "../../src/open.ts";
 import { blobFiles, bucketIds } from "../crash/on-disk.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { catalog } from "../../src/cli/catalog.ts";
-import { type Command, isGroup } from "../../src/cli/command.ts";
+import { type Command, isGroup } from "../../src/cli/framework/command.ts";
+import { createOutput } from "../../src/cli/framework/output.ts";
 import { helpText } from "../../src/cli/help.ts";
-import { createOutput } from "../../src/cli/output.ts";
 import { assertRefused } from "./refusals.ts";
 import { filesIn, openShell } from "./store.ts";
 
@@ -57,7 +57,7 @@ test("--help behind a command prints its help, whatever else is given, and chang
 });
 
 test("every example of a command is a command line that its declaration accepts", async () => {
-  const { readArguments } = await import("../../src/cli/arguments.ts");
+  const { readArguments } = await import("../../src/cli/framework/arguments.ts");
   for (const { words, command } of await everyCommand()) {
     for (const example of command.examples) {
       const line = example.split("|").find((part) => part.trim().startsWith("store "));

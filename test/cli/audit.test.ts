@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { CreateBucketCommand, DeleteBucketCommand, PutBucketCorsCommand } from "@aws-sdk/client-s3";
-import { ownHeader } from "../../src/console/guard.ts";
-import type { Act } from "../../src/model/act.ts";
+import type { Act } from "../../src/audit/audit-log.ts";
+import { ownHeader } from "../../src/console/auth/origin-check.ts";
 import { s3Scene } from "../s3/scene.ts";
 
 test("acts of all three ways are told in order with who and from where, and hold no secret", async (t) => {

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { catalog } from "../../src/cli/catalog.ts";
-import { isGroup } from "../../src/cli/command.ts";
+import { isGroup } from "../../src/cli/framework/command.ts";
 import { playPage } from "./console-page.ts";
 import { root } from "./store.ts";
 

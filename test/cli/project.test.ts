@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { readConfig } from "../../src/script/config.ts";
+import { readConfig } from "../../src/script/config/config.ts";
 import { filesIn, openShell, root, shellIn } from "./store.ts";
 
 const run = promisify(execFile);

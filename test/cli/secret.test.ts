@@ -4,7 +4,8 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openEngine } from "../../src/open.ts";
-import { createSecrets, loadSecretKey } from "../../src/script/secrets.ts";
+import { loadSecretKey } from "../../src/secrets/master-key.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
 import { filesIn, openShell, type Shell } from "./store.ts";
 
 async function valuesOf({ directory }: Shell, script: string): Promise<Record<string, string>> {

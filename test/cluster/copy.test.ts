@@ -1,8 +1,8 @@
 // A whole store moves into a cluster and out of it again, on real PostgreSQL, with nothing lost or changed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { copyAll } from "../../src/engine/copy.ts";
-import { unfinishedCopy } from "../../src/engine/copy-documents.ts";
+import { copyAll } from "../../src/copy/copy-store.ts";
+import { unfinishedCopy } from "../../src/copy/documents.ts";
 import { createMemoryBlobs } from "../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
 import type { CopyFinding } from "../../src/model/copy.ts";

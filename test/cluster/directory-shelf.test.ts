@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { openShelf } from "../../src/cluster/location.ts";
+import { openShelf } from "../../src/cluster/open-backend.ts";
 import { newPlace, read, write } from "../contracts/shelf/setup.ts";
 import { shelfContract } from "../contracts/shelf.ts";
 import { sampleBytes } from "../support/bytes.ts";

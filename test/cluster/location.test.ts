@@ -1,7 +1,7 @@
 // Where the bytes lie, as people write it: what is taken, what is refused and how, and what is never shown.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { described, parseLocation } from "../../src/cluster/location.ts";
+import { described, parseLocation } from "../../src/cluster/open-backend.ts";
 
 test("an S3 service is read with its keys decoded, and usual settings where none are given", () => {
   assert.deepEqual(parseLocation("s3://KEY:SECRET@host:7480/bucket"), {

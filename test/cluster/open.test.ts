@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { migrateCluster, openCluster } from "../../src/cluster/open.ts";
-import { parsePostgresUrl } from "../../src/cluster/postgres-url.ts";
+import { parsePostgresUrl } from "../../src/cluster/postgres/url.ts";
 import { inline, putObject } from "../support/samples.ts";
 import { useCluster } from "./scene.ts";
 

@@ -1,9 +1,9 @@
 // The shelf on an S3 service behind a network that fails: an error in time or the right bytes, never a hang.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { openShelf } from "../../src/cluster/location.ts";
-import { type PieceLimits, usualPieceLimits } from "../../src/cluster/s3-pieces.ts";
-import type { Shelf } from "../../src/cluster/shelf.ts";
+import type { Shelf } from "../../src/cluster/backend/backend.ts";
+import { type PieceLimits, usualPieceLimits } from "../../src/cluster/backend/s3/pieces.ts";
+import { openShelf } from "../../src/cluster/open-backend.ts";
 import { newPlace, read, write } from "../contracts/shelf/setup.ts";
 import { assertBytes, sampleBytes, toArray } from "../support/bytes.ts";
 import { type Fault, type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { blockBytes, storedSize } from "../../src/cluster/blocks.ts";
-import { createPieceRoom, usualPieceLimits } from "../../src/cluster/s3-pieces.ts";
+import { blockBytes, storedSize } from "../../src/cluster/backend/block-format.ts";
+import { createPieceRoom, usualPieceLimits } from "../../src/cluster/backend/s3/pieces.ts";
 
 const MiB = 1024 * 1024;
 const blobBytes = 4 * MiB;

@@ -1,7 +1,7 @@
 // The shelf on an S3 service: our own S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShelf } from "../../src/cluster/location.ts";
+import { openShelf } from "../../src/cluster/open-backend.ts";
 import { read, write } from "../contracts/shelf/setup.ts";
 import { shelfContract } from "../contracts/shelf.ts";
 import { collect, sampleBytes } from "../support/bytes.ts";

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { createBundler } from "../../src/script/bundle.ts";
+import { readConfig } from "../../src/script/config/config.ts";
 import { globPattern } from "../../src/script/config/module-rules.ts";
-import { readConfig } from "../../src/script/config.ts";
+import { createBundler } from "../../src/script/supervisor/bundle.ts";
 import { now, project } from "../support/projects.ts";
 
 test("define, alias, JSX and rules reach the bundle", async (t) => {

@@ -1,9 +1,10 @@
 // Development variables: the dotenv form, which files are read, and what is refused.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { maxDevVarsBytes } from "../../src/script/config/dev-vars.ts";
-import { expandDotenv, parseDotenv } from "../../src/script/config/dotenv.ts";
-import { ConfigError, type ReadOptions, readConfig } from "../../src/script/config.ts";
+import { type ReadOptions, readConfig } from "../../src/script/config/config.ts";
+import { ConfigError } from "../../src/script/config/syntax/error.ts";
+import { maxDevVarsBytes } from "../../src/script/config/vars/dev-vars.ts";
+import { expandDotenv, parseDotenv } from "../../src/script/config/vars/dotenv.ts";
 import { now, project } from "../support/projects.ts";
 
 function parsed(text: string): Record<string, string> {

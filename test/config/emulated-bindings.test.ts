@@ -1,7 +1,7 @@
 // Rate limiters and datasets of a wrangler file: scripts use them without a service of that platform.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readConfig } from "../../src/script/config.ts";
+import { readConfig } from "../../src/script/config/config.ts";
 import { openScene } from "../script/scene.ts";
 import { now, project } from "../support/projects.ts";
 

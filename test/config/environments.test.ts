@@ -1,7 +1,7 @@
 // Environments: what `--env NAME` inherits from the top of a file, and what it does not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configErrorFor, type ReadOptions, readConfig } from "../../src/script/config.ts";
+import { configErrorFor, type ReadOptions, readConfig } from "../../src/script/config/config.ts";
 import { now, type Project, project, type Row, refusals } from "../support/projects.ts";
 
 const wrangler = `name = "gallery"

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readConfig } from "../../src/script/config/config.ts";
 import { weekFromZero } from "../../src/script/config/store-toml.ts";
-import { readConfig } from "../../src/script/config.ts";
 import { openScene } from "../script/scene.ts";
 
 const wrangler = {

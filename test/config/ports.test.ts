@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { type TestContext, test } from "node:test";
-import { listen } from "../../src/http/listen.ts";
-import { bindShared } from "../../src/http/shared-listener.ts";
+import { listen } from "../../src/http/server/listen.ts";
+import { bindShared } from "../../src/http/server/shared-listener.ts";
 import { outcomeOf, type Shell } from "../cli/store.ts";
 import { openScene } from "../script/scene.ts";
 

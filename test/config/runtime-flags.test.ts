@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runtimeBehaviour } from "../../src/script/config/runtime-flags.ts";
-import type { ConfigKind } from "../../src/script/config-source.ts";
+import type { ConfigKind } from "../../src/script/config/syntax/source.ts";
 
 const node = { platform: "store", populatesProcessEnv: true, timers: "objects" };
 const plain = { platform: "store", populatesProcessEnv: false, timers: "numbers" };

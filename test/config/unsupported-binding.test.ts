@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
-import { unsupportedBinding } from "../../src/script/host/unsupported-binding.ts";
+import { unsupportedBinding } from "../../src/script/host/platform/unsupported-binding.ts";
 
 interface Database {
   prepare(query: string): unknown;

@@ -1,9 +1,10 @@
 // Whatever a wrangler file holds under a key, it is read or refused with a place in the file.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { wranglerKeys } from "../../src/script/config/wrangler-keys.ts";
-import { ConfigError, configOf } from "../../src/script/config.ts";
-import { sourceOf } from "../../src/script/config-source.ts";
+import { configOf } from "../../src/script/config/config.ts";
+import { ConfigError } from "../../src/script/config/syntax/error.ts";
+import { sourceOf } from "../../src/script/config/syntax/source.ts";
+import { wranglerKeys } from "../../src/script/config/wrangler/keys.ts";
 import { now, project } from "../support/projects.ts";
 
 const values: readonly unknown[] = [

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { type ReadOptions, readConfig } from "../../src/script/config.ts";
-import { findConfig, unreadConfigs } from "../../src/script/config-source.ts";
-import { nextRun, parseCron } from "../../src/script/cron.ts";
+import { type ReadOptions, readConfig } from "../../src/script/config/config.ts";
+import { nextRun, parseCron } from "../../src/script/config/cron.ts";
+import { findConfig, unreadConfigs } from "../../src/script/config/syntax/source.ts";
 import { now, type Project, project } from "../support/projects.ts";
 
 const least = 'name = "gallery"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n';

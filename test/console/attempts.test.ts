@@ -1,7 +1,7 @@
 // Wrong tokens: who has to wait, and who does not.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createAttempts } from "../../src/console/attempts.ts";
+import { createAttempts } from "../../src/console/auth/sign-in-throttle.ts";
 
 test("wrong tries from one address do not lock out the holder of the token at another", () => {
   const clock = { time: 0 };

@@ -1,8 +1,8 @@
 // Tokens and sessions over time: when they end, and what ends with them.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createSessions, sessionMilliseconds } from "../../src/console/sessions.ts";
-import { createTokens, newToken } from "../../src/console/tokens.ts";
+import { createSessions, sessionMilliseconds } from "../../src/console/auth/sessions.ts";
+import { createTokens, newToken } from "../../src/console/auth/tokens.ts";
 import { openEngine } from "../../src/open.ts";
 
 async function scene(t: TestContext) {

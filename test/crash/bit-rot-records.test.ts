@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore, type StoreBucket } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { seeded } from "../support/random.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { bytesOf, KiB } from "./bodies.ts";

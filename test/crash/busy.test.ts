@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { createEngine } from "../../src/engine/create.ts";
 import { usualSizes } from "../../src/local/blobs.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { sampleBytes } from "../support/bytes.ts";
 import { temporaryDirectory } from "../support/stores.ts";

@@ -1,7 +1,7 @@
 // The checksum behind a stored text: no single bit of either can change unnoticed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { verifiedText, withTextChecksum } from "../../src/local/checked.ts";
+import { verifiedText, withTextChecksum } from "../../src/local/index/checksum.ts";
 
 test("a bit flipped anywhere in a checked text, its checksum's digits too, is told", () => {
   for (let i = 0; i < 64; i++) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createEngine } from "../../src/engine/create.ts";
 import { usualSizes } from "../../src/local/blobs.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { sampleBytes } from "../support/bytes.ts";
 import { createRandom } from "../support/random.ts";

@@ -5,7 +5,7 @@ import { readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore, type Store } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { assertBytes } from "../support/bytes.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import type { Stormed } from "./agent.ts";

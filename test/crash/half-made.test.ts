@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { assertNothingLeftOver } from "./on-disk.ts";
 

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 import { KiB } from "./bodies.ts";
 import { bucketIds } from "./on-disk.ts";

@@ -4,7 +4,7 @@ import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { backUpStore, openEngine, restoreStore } from "../../src/open.ts";
 import { fillStore, openPlaces } from "../backup/scene.ts";
 import { sampleBytes } from "../support/bytes.ts";

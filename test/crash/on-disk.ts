@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { storedBytes } from "../../src/local/block-writer.ts";
+import { storedBytes } from "../../src/local/bytes/block-writer.ts";
 import {
   type BucketPaths,
   blobId,
@@ -15,8 +15,8 @@ import {
   placeOf,
   sharedSize,
   startOf,
-} from "../../src/local/layout.ts";
-import { witnessPlace } from "../../src/local/witness.ts";
+} from "../../src/local/disk/layout.ts";
+import { witnessPlace } from "../../src/local/index/existence-index.ts";
 import { limits } from "../../src/model/limits.ts";
 
 /** A blob's id wherever it stands in a text: bucket, folder and number. */

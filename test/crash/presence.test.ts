@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { announcePresence, isPresent } from "../../src/local/presence.ts";
+import { announcePresence, isPresent } from "../../src/local/disk/process-lock.ts";
 import { temporaryDirectory } from "../support/stores.ts";
 
 test("announcing and clearing at once: nobody fails, and whoever is there is seen", async (t) => {
   const directory = await temporaryDirectory(t);
   announcePresence(directory).close();
-  const program = new URL("../../src/local/presence.js", import.meta.url).href;
+  const program = new URL("../../src/local/disk/process-lock.js", import.meta.url).href;
   const isOver = new Uint8Array(new SharedArrayBuffer(1));
   const clearing = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");

@@ -8,7 +8,7 @@ import { createEngine } from "../../src/engine/create.ts";
 import type { Engine, GetOutcome } from "../../src/engine/engine.ts";
 import type { ObjectWithBody } from "../../src/engine/records.ts";
 import { type Sizes, usualSizes } from "../../src/local/blobs.ts";
-import { bucketPaths, isInSegment, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, isInSegment, layoutOf } from "../../src/local/disk/layout.ts";
 import { openLocal } from "../../src/local/open.ts";
 import type { ObjectRecord } from "../../src/model/object.ts";
 import { backUpStore, restoreStore } from "../../src/open.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { backUpStore, openEngine } from "../../src/open.ts";
 import { collect, sampleBytes } from "../support/bytes.ts";
 import { temporaryDirectory } from "../support/stores.ts";

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { StoreError } from "../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf } from "../../src/local/disk/layout.ts";
 import { type OpenEngine, openEngine } from "../../src/open.ts";
 import { sampleBytes } from "../support/bytes.ts";
 import { temporaryDirectory } from "../support/stores.ts";

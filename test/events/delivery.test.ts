@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
-import { type DelivererOptions, startDeliverer } from "../../src/events/deliverer.ts";
+import { type DelivererOptions, startDeliverer } from "../../src/events/delivery.ts";
 import { createLease } from "../../src/events/lease.ts";
 import { createNotificationRules, type NewRule, type NotificationRules } from "../../src/events/rules.ts";
 import { openEngine } from "../../src/open.ts";

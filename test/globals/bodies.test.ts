@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { declaredLength } from "../../src/binding/fixed-length-stream.ts";
 import { openStore, type Store, type StoreBucket } from "../../src/index.ts";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { node, script, streamOf } from "./installed.ts";
 
 const text = "hello, wörld";

@@ -1,7 +1,7 @@
 // The caches of a script: what they keep, for how long, and what they answer.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { cacheBytes, clock, incoming, node, script, streamOf } from "./installed.ts";
 
 const cache = script.caches.default;

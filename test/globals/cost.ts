@@ -1,5 +1,5 @@
 // Prints what one request costs in our fetch classes and in Node's: run it with node, it is no test.
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { incoming, node, script } from "./installed.ts";
 
 const url = "http://localhost:8787/photos/a.png";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { declaredLength } from "../../src/binding/fixed-length-stream.ts";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { incoming, node, script, streamOf } from "./installed.ts";
 
 interface Seen {

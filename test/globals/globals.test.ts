@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/open.ts";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { incoming, script, streamOf } from "./installed.ts";
 
 test("everything a script expects is there, under its name and not enumerable", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { script, streamOf } from "./installed.ts";
 import { cutStream, type Element, type Text } from "./rewriting.ts";
 

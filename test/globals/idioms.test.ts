@@ -1,7 +1,7 @@
 // Idioms of public scripts: copying messages, changing headers, and answering with CORS headers.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeResponse } from "../../src/script/fetch-response.ts";
+import { describeResponse } from "../../src/script/globals/fetch/response.ts";
 import { incoming, script, streamOf } from "./installed.ts";
 
 const { Headers, Request, Response } = script;

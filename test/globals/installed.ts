@@ -1,13 +1,13 @@
 // The globals of scripts, installed in this process: node:test gives every test file a process of its own, so
 // that nobody else sees them.
-import type { ScriptCache, ScriptCacheStorage } from "../../src/script/caches.ts";
-import type { ScriptHeaders } from "../../src/script/fetch-headers.ts";
-import type { ScriptRequest } from "../../src/script/fetch-request.ts";
-import { createRequest, type IncomingRequest } from "../../src/script/fetch-request.ts";
-import { installGlobals } from "../../src/script/globals.ts";
-import type { DigestStream } from "../../src/script/globals-crypto.ts";
-import type { IdentityTransformStream } from "../../src/script/globals-streams.ts";
-import type { HTMLRewriter } from "../../src/script/html-rewriter.ts";
+import type { ScriptCache, ScriptCacheStorage } from "../../src/script/globals/cache/caches.ts";
+import type { DigestStream } from "../../src/script/globals/crypto.ts";
+import type { ScriptHeaders } from "../../src/script/globals/fetch/headers.ts";
+import type { ScriptRequest } from "../../src/script/globals/fetch/request.ts";
+import { createRequest, type IncomingRequest } from "../../src/script/globals/fetch/request.ts";
+import type { HTMLRewriter } from "../../src/script/globals/html-rewriter/html-rewriter.ts";
+import { installGlobals } from "../../src/script/globals/install.ts";
+import type { IdentityTransformStream } from "../../src/script/globals/streams.ts";
 
 /** Node's own, from before. */
 export const node = {

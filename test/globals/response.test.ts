@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { declaredLength } from "../../src/binding/fixed-length-stream.ts";
-import { describeResponse, type ResponseDescription } from "../../src/script/fetch-response.ts";
+import { describeResponse, type ResponseDescription } from "../../src/script/globals/fetch/response.ts";
 import { node, script, streamOf } from "./installed.ts";
 
 const described = (response: Response): ResponseDescription & { pairs: [string, string][] } => {

@@ -1,6 +1,12 @@
 // Runs documents through HTMLRewriter for the tests.
-import type { Comment, Doctype, DocumentEnd, EndTag, Text } from "../../src/script/html-rewriter-content.ts";
-import type { Element } from "../../src/script/html-rewriter-element.ts";
+import type {
+  Comment,
+  Doctype,
+  DocumentEnd,
+  EndTag,
+  Text,
+} from "../../src/script/globals/html-rewriter/content.ts";
+import type { Element } from "../../src/script/globals/html-rewriter/element.ts";
 import { script } from "./installed.ts";
 
 export type { Comment, Doctype, DocumentEnd, Element, EndTag, Text };

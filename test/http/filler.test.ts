@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { type HttpHandler, type HttpRequest, listen } from "../../src/http/listen.ts";
-import { openStreams } from "../../src/http/open-streams.ts";
+import { type HttpHandler, type HttpRequest, listen } from "../../src/http/server/listen.ts";
+import { openStreams } from "../../src/http/server/open-streams.ts";
 import { ask, converse, restOf } from "../script/client.ts";
 import { until } from "../script/inside.ts";
 

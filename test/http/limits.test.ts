@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { defaultPortLimits, type PortLimits, shareOf } from "../../src/http/limits.ts";
-import { type HttpHandler, listen } from "../../src/http/listen.ts";
+import { defaultPortLimits, type PortLimits, shareOf } from "../../src/http/server/limits.ts";
+import { type HttpHandler, listen } from "../../src/http/server/listen.ts";
 import { ask, converse, restOf } from "../script/client.ts";
 
 const hello: HttpHandler = () => ({ status: 200, headers: [], body: "hello" });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { type HttpHandler, listen } from "../../src/http/listen.ts";
+import { type HttpHandler, listen } from "../../src/http/server/listen.ts";
 import { converse, restOf } from "../script/client.ts";
 
 async function listenTo(t: TestContext, handler: HttpHandler): Promise<number> {

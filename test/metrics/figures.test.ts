@@ -1,8 +1,8 @@
 // Figures: what is counted, how it adds up over processes, and the text that Prometheus reads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createGathering } from "../../src/metrics/aggregate.ts";
 import { countExchanges, type Exchange } from "../../src/metrics/exchange.ts";
-import { createGathering } from "../../src/metrics/gathering.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 import { prometheusText } from "../../src/metrics/prometheus.ts";
 import { quantile } from "../../src/metrics/quantile.ts";

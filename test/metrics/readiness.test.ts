@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { type TestContext, test } from "node:test";
-import { createReadiness, type NamedPort } from "../../src/cli/readiness.ts";
-import { listen } from "../../src/http/listen.ts";
+import { createReadiness, type NamedPort } from "../../src/cli/serve/readiness.ts";
+import { listen } from "../../src/http/server/listen.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
 import { StoreError } from "../../src/model/errors.ts";
 

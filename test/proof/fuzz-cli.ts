@@ -1,9 +1,10 @@
 // Targets of the command line: which command is meant, and what it is given.
-import { readArguments, readCommandLine } from "../../src/cli/arguments.ts";
+
 import { findCommand } from "../../src/cli/catalog.ts";
-import { isGroup } from "../../src/cli/command.ts";
-import { CommandError } from "../../src/cli/command-error.ts";
-import { objectAddress, prefixAddress } from "../../src/cli/object-address.ts";
+import { readArguments, readCommandLine } from "../../src/cli/framework/arguments.ts";
+import { isGroup } from "../../src/cli/framework/command.ts";
+import { CommandError } from "../../src/cli/framework/command-error.ts";
+import { objectAddress, prefixAddress } from "../../src/cli/store/object-address.ts";
 import { holds, kindOf, type Target } from "./fuzz-target.ts";
 
 /** One argument a line. */

@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, configOf } from "../../src/script/config.ts";
-import { parseRoute } from "../../src/script/config-routes.ts";
-import { sourceOf } from "../../src/script/config-source.ts";
-import { nextRun, parseCron } from "../../src/script/cron.ts";
+import { configOf } from "../../src/script/config/config.ts";
+import { nextRun, parseCron } from "../../src/script/config/cron.ts";
+import { parseRoute } from "../../src/script/config/route-patterns.ts";
+import { ConfigError } from "../../src/script/config/syntax/error.ts";
+import { sourceOf } from "../../src/script/config/syntax/source.ts";
 import { holds, kindOf, type Runner, type Target } from "./fuzz-target.ts";
 
 const toml = `# A script

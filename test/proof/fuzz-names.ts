@@ -3,7 +3,7 @@ import { checkBucketName } from "../../src/model/bucket.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../src/model/key.ts";
 import { decodeCursor, encodeCursor } from "../../src/model/listing.ts";
-import { parseDuration, parseGrant } from "../../src/s3/grants.ts";
+import { parseDuration, parseGrant } from "../../src/s3/auth/grants.ts";
 import { holds, kindOf, type Target } from "./fuzz-target.ts";
 
 /** Every reason but the one for our own faults. */

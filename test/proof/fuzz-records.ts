@@ -1,6 +1,6 @@
 // Targets of what is stored: records as text, and rows with their checksum. Damage is told as damage.
-import * as encoding from "../../src/engine/encoding.ts";
-import { verified, verifiedText, withChecksum, withTextChecksum } from "../../src/local/checked.ts";
+import * as encoding from "../../src/engine/codec/record-codec.ts";
+import { verified, verifiedText, withChecksum, withTextChecksum } from "../../src/local/index/checksum.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import { bodyPart, emptyMd5, objectRecord, partRecord, uploadRecord } from "../support/samples.ts";
 import { holds, type Target } from "./fuzz-target.ts";

@@ -1,11 +1,11 @@
 // Targets of bodies: S3's own chunks, signed and not, forms and their policies. A body that is taken is the body that
 // was framed.
 import { createHash } from "node:crypto";
-import { scopeText, sha256, sign } from "../../src/http/signing.ts";
+import { scopeText, sha256, sign } from "../../src/http/sigv4.ts";
+import { checkPolicy } from "../../src/s3/auth/post-policy.ts";
+import { openPayload } from "../../src/s3/body/payload.ts";
 import { readOperation } from "../../src/s3/operation.ts";
-import { openPayload } from "../../src/s3/payload.ts";
-import { checkPolicy } from "../../src/s3/policy.ts";
-import { postObject } from "../../src/s3/post-object.ts";
+import { postObject } from "../../src/s3/operations/post-object.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import { boundary, encodeForm, signedFields } from "../s3/form.ts";
 import { collect } from "../support/bytes.ts";

@@ -1,7 +1,7 @@
 // Targets of XML: each document an S3 client may send, and what a bucket's settings do once they are taken.
 
-import { escapeXml } from "../../src/s3/xml.ts";
-import { readXml } from "../../src/s3/xml-reader.ts";
+import { readXml } from "../../src/s3/body/xml-reader.ts";
+import { escapeXml } from "../../src/s3/body/xml-writer.ts";
 import { callOperation, uploadPlaceholder as id, s3Outcome, type World, worldRunner } from "./fuzz-s3.ts";
 import { holds, type Target } from "./fuzz-target.ts";
 

@@ -1,6 +1,6 @@
 // Targets of signatures: a request that was changed in anything its signature covers is never taken for its signer's.
-import { unsignedPayload } from "../../src/http/signing.ts";
-import { authenticate } from "../../src/s3/authenticate.ts";
+import { unsignedPayload } from "../../src/http/sigv4.ts";
+import { authenticate } from "../../src/s3/auth/authenticate.ts";
 import { readRequest, type S3Request } from "../../src/s3/request.ts";
 import { type Raw, signRaw } from "../s3/raw.ts";
 import { fixedNow, httpRequest, s3Outcome } from "./fuzz-s3.ts";

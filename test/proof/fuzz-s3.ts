@@ -3,21 +3,21 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { createEngine } from "../../src/engine/create.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import type { HttpRequest } from "../../src/http/listen.ts";
+import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { createMemoryBlobs } from "../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
 import { StoreError } from "../../src/model/errors.ts";
-import type { SignedBy } from "../../src/s3/authenticate.ts";
-import { authorize } from "../../src/s3/authorize.ts";
+import type { SignedBy } from "../../src/s3/auth/authenticate.ts";
+import { authorize } from "../../src/s3/auth/authorize.ts";
+import { type BudgetShare, createDocumentBudget } from "../../src/s3/body/document-budget.ts";
+import { openPayload } from "../../src/s3/body/payload.ts";
+import { readXml } from "../../src/s3/body/xml-reader.ts";
 import type { S3Response } from "../../src/s3/call.ts";
-import { type BudgetShare, createDocumentBudget } from "../../src/s3/document-budget.ts";
 import { codeOfReason, S3Error } from "../../src/s3/errors.ts";
 import { handles } from "../../src/s3/handler.ts";
-import { checkRefusedHeaders } from "../../src/s3/metadata.ts";
+import { checkRefusedHeaders } from "../../src/s3/headers/metadata.ts";
 import { readOperation } from "../../src/s3/operation.ts";
-import { openPayload } from "../../src/s3/payload.ts";
 import { readRequest } from "../../src/s3/request.ts";
-import { readXml } from "../../src/s3/xml-reader.ts";
 import { holds, isClear, type Runner, Violation } from "./fuzz-target.ts";
 
 export const fixedNow = Date.UTC(2026, 10, 15, 12);

@@ -1,7 +1,7 @@
 // Clients that begin an upload and go away in the middle of it, each in its own way, by sockets of their own.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { type Signed, signChunked, signRaw } from "../s3/raw.ts";
 import type { Random } from "../support/random.ts";
 import type { LeakScene } from "./leaks-scene.ts";

@@ -1,6 +1,6 @@
 // The same questions through the S3 API. A connection that breaks, with the process behind it, is no answer.
 import { createHash } from "node:crypto";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";
 import { type Condition, NoAnswer, type Target } from "./linearizable-target.ts";

@@ -2,7 +2,14 @@
 // its record; and puts it back.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { blobPath, bucketPaths, isInSegment, layoutOf, placeOf, startOf } from "../../src/local/layout.ts";
+import {
+  blobPath,
+  bucketPaths,
+  isInSegment,
+  layoutOf,
+  placeOf,
+  startOf,
+} from "../../src/local/disk/layout.ts";
 import { keyBytes } from "../../src/model/key.ts";
 import { flipBit } from "../crash/damage.ts";
 import { bucketIds } from "../crash/on-disk.ts";

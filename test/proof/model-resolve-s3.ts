@@ -1,5 +1,5 @@
 // The same for the S3 API: what is wanted as requests.
-import { encodePath } from "../../src/http/signing.ts";
+import { encodePath } from "../../src/http/sigv4.ts";
 import { hashOf } from "../../src/model/hashes.ts";
 import { bucketName, customerKeys, type S3Call } from "./model-operation.ts";
 import {

@@ -1,6 +1,6 @@
 // The S3 API without a socket: requests signed as clients sign them, given to the handler as plain data, and
 // what it answers with as plain data again.
-import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../../src/http/listen.ts";
+import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../../src/http/server/listen.ts";
 import {
   amzTime,
   canonicalRequest,
@@ -11,8 +11,8 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../../src/http/signing.ts";
-import type { Credential } from "../../src/s3/credentials.ts";
+} from "../../src/http/sigv4.ts";
+import type { Credential } from "../../src/s3/auth/credentials.ts";
 import { bytesOf, digestOf } from "../crash/bodies.ts";
 import { type Raw, signChunked } from "../s3/raw.ts";
 import { collect } from "../support/bytes.ts";

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { program, type Shell, shellIn } from "../cli/store.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";

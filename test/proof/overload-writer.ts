@@ -2,7 +2,7 @@
 // was acknowledged must be there with its content, and an unanswered write may be there or not.
 import { createHash } from "node:crypto";
 import { request } from "node:http";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { type Raw, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";
 import { answerCalls } from "../support/called-process.ts";

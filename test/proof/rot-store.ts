@@ -7,7 +7,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { createEngine } from "../../src/engine/create.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";
-import { bucketPaths, layoutOf, newName } from "../../src/local/layout.ts";
+import { bucketPaths, layoutOf, newName } from "../../src/local/disk/layout.ts";
 import { openLocal } from "../../src/local/open.ts";
 import { bytesOf, KiB } from "../crash/bodies.ts";
 import { bucketIds } from "../crash/on-disk.ts";

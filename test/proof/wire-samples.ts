@@ -1,5 +1,5 @@
 // Requests as they are on the wire, to be spoiled: every kind an S3 client or a visitor of a script sends.
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { boundary, encodeForm, signedFields } from "../s3/form.ts";
 import { type Raw, type Signed, signChunked, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";

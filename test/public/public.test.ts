@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
-import { defaultPortLimits } from "../../src/http/limits.ts";
+import { defaultPortLimits } from "../../src/http/server/limits.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/publication.ts";
 import { openEngine } from "../../src/open.ts";

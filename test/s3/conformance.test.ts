@@ -24,8 +24,8 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../../src/http/signing.ts";
-import { ownerOf } from "../../src/s3/credentials.ts";
+} from "../../src/http/sigv4.ts";
+import { ownerOf } from "../../src/s3/auth/credentials.ts";
 import { sendRaw, signRaw } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 

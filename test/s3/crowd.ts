@@ -2,7 +2,7 @@
 // one slowly. Raw sockets, so that nothing but the server decides how fast the bytes move.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { bytesOf } from "../crash/bodies.ts";
 import { signRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";

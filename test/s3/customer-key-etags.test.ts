@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { decodeObject, encodeObject } from "../../src/engine/encoding.ts";
-import { withOpenedChecksums } from "../../src/engine/sealed-checksums.ts";
+import { withOpenedChecksums } from "../../src/engine/bytes/sealed-checksums.ts";
+import { decodeObject, encodeObject } from "../../src/engine/codec/record-codec.ts";
 import { objectRecord } from "../support/samples.ts";
 import { type DirectRequest, type DirectScene, directScene } from "./direct.ts";
 

@@ -1,7 +1,7 @@
 // The memory for documents and forms' fields that are read whole is bounded, and given back.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createDocumentBudget } from "../../src/s3/document-budget.ts";
+import { createDocumentBudget } from "../../src/s3/body/document-budget.ts";
 import { errors, S3Error } from "../../src/s3/errors.ts";
 import { directScene } from "./direct.ts";
 

@@ -1,7 +1,7 @@
 // Wrong signatures: throttled by client address and access key id, without a harm to others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFailedSignatures } from "../../src/s3/failed-signatures.ts";
+import { createFailedSignatures } from "../../src/s3/auth/failed-signatures.ts";
 import { directScene } from "./direct.ts";
 import { boundary, encodeForm, signedFields } from "./form.ts";
 import { signRaw } from "./raw.ts";

@@ -1,5 +1,5 @@
 // Forms as a browser posts them, with a policy signed by hand, so that tests can spoil any part of them.
-import { amzTime, sign, signingKey } from "../../src/http/signing.ts";
+import { amzTime, sign, signingKey } from "../../src/http/sigv4.ts";
 import { type RawAnswer, sendRaw } from "./raw.ts";
 import type { Key } from "./scene.ts";
 

@@ -1,8 +1,10 @@
 // Grants are for one bucket, not for a name; and what a key may do is sealed with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { seal } from "../../src/model/seal.ts";
-import { boundGrants, createCredentials, parseGrant } from "../../src/s3/credentials.ts";
+import { boundGrants } from "../../src/s3/auth/credential-grants.ts";
+import { createCredentials } from "../../src/s3/auth/credentials.ts";
+import { parseGrant } from "../../src/s3/auth/grants.ts";
+import { seal } from "../../src/secrets/seal.ts";
 import { type DirectScene, directScene, secretKey } from "./direct.ts";
 
 async function scene(t: Parameters<typeof directScene>[0]) {

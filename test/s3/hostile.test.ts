@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rangeFromHeader } from "../../src/http/headers.ts";
-import type { HttpRequest } from "../../src/http/listen.ts";
+import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { resolveRange } from "../../src/model/range.ts";
-import { authenticate } from "../../src/s3/authenticate.ts";
-import { expirationHeader } from "../../src/s3/object-headers.ts";
+import { authenticate } from "../../src/s3/auth/authenticate.ts";
+import { checkPolicy } from "../../src/s3/auth/post-policy.ts";
+import { expirationHeader } from "../../src/s3/headers/object-headers.ts";
 import { readOperation } from "../../src/s3/operation.ts";
-import { checkPolicy } from "../../src/s3/policy.ts";
 import { readRequest } from "../../src/s3/request.ts";
 import { objectRecord } from "../support/samples.ts";
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { openEngine } from "../../src/open.ts";
 import { s3Processes } from "./inside.ts";
 import { type Raw, sendRaw, signRaw } from "./raw.ts";

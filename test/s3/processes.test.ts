@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { test } from "node:test";
-import { encodeText } from "../../src/http/signing.ts";
+import { encodeText } from "../../src/http/sigv4.ts";
 import { blobFiles } from "../crash/on-disk.ts";
 import { isAlive, openFiles, until } from "../script/inside.ts";
 import { s3Processes } from "./inside.ts";

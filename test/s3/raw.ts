@@ -10,7 +10,7 @@ import {
   sign,
   signingKey,
   stringToSign,
-} from "../../src/http/signing.ts";
+} from "../../src/http/sigv4.ts";
 import type { Key } from "./scene.ts";
 
 export interface Raw {

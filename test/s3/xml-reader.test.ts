@@ -1,7 +1,7 @@
 // The reader of XML documents: what it accepts, where it stops, and that the worst document is cheap to refuse.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { childrenOf, readXml, textOf, xmlLimits } from "../../src/s3/xml-reader.ts";
+import { childrenOf, readXml, textOf, xmlLimits } from "../../src/s3/body/xml-reader.ts";
 import { directScene } from "./direct.ts";
 
 const read = (text: string, root = "a") => readXml(Buffer.from(text), root);

@@ -1,12 +1,12 @@
 // The files _headers, _redirects and .assetsignore, and the patterns in them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { customHeaders } from "../../src/script/assets/custom-headers.ts";
 import { findAsset } from "../../src/script/assets/find-asset.ts";
 import { parseIgnorePatterns } from "../../src/script/assets/ignore-patterns.ts";
-import { parseHeaders } from "../../src/script/assets/parse-headers.ts";
-import { parseRedirects } from "../../src/script/assets/parse-redirects.ts";
-import { compileGlob, compilePattern } from "../../src/script/assets/path-pattern.ts";
+import { customHeaders } from "../../src/script/assets/rules/custom-headers.ts";
+import { parseHeaders } from "../../src/script/assets/rules/parse-headers.ts";
+import { parseRedirects } from "../../src/script/assets/rules/parse-redirects.ts";
+import { compileGlob, compilePattern } from "../../src/script/assets/rules/path-pattern.ts";
 import { createDestinations, prefersAssets } from "../../src/script/assets/worker-first.ts";
 
 const matched = (pattern: string, text: string) => {

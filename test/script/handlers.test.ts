@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createScriptEvents } from "../../src/script/globals/events.ts";
-import { WorkerEntrypoint } from "../../src/script/host/entrypoints.ts";
 import { findHandlers } from "../../src/script/host/handlers.ts";
 import { createPendingWork } from "../../src/script/host/pending-work.ts";
+import { WorkerEntrypoint } from "../../src/script/host/platform/entrypoints.ts";
 import { listenerHandlers } from "../../src/script/host/service-worker.ts";
 
 const env = { NAME: "value" };

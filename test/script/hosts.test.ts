@@ -1,7 +1,7 @@
 // Requests that name no host: a visitor's fault, answered as one before the script sees them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namesHost } from "../../src/script/host-names.ts";
+import { namesHost } from "../../src/script/host/host-header.ts";
 import { scriptScene } from "./scene.ts";
 
 const asked = (host: string | undefined, target = "/") => ({ target, header: () => host });

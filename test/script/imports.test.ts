@@ -5,9 +5,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { type Bundle, BundleError, type BundlerOptions, createBundler } from "../../src/script/bundle.ts";
 import { installNumberTimers } from "../../src/script/globals/timers.ts";
-import { installPlatformValues } from "../../src/script/host/platform-values.ts";
+import { installPlatformValues } from "../../src/script/host/platform/values.ts";
+import {
+  type Bundle,
+  BundleError,
+  type BundlerOptions,
+  createBundler,
+} from "../../src/script/supervisor/bundle.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 

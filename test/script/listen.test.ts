@@ -2,7 +2,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type TestContext, test } from "node:test";
-import { type HttpHandler, type HttpRequest, type HttpResponse, listen } from "../../src/http/listen.ts";
+import {
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  listen,
+} from "../../src/http/server/listen.ts";
 import { converse, restOf } from "./client.ts";
 import { until } from "./inside.ts";
 

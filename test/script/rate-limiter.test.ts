@@ -1,8 +1,8 @@
 // Bindings that work within a script's process: rate limiters and datasets.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AnalyticsDataset } from "../../src/script/host/analytics-dataset.ts";
-import { RateLimiter } from "../../src/script/host/rate-limiter.ts";
+import { AnalyticsDataset } from "../../src/script/host/platform/analytics-dataset.ts";
+import { RateLimiter } from "../../src/script/host/platform/rate-limiter.ts";
 
 test("a key may be used up to the limit in each period, and other keys are counted apart", async () => {
   let now = 60_000;

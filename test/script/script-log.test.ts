@@ -1,7 +1,7 @@
 // The last of what scripts have written: bounded, followed as it comes, and the faults among it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createScriptLog } from "../../src/script/script-log.ts";
+import { createScriptLog } from "../../src/script/supervisor/script-log.ts";
 
 const bounds = { lines: 5, lineLength: 10, faults: 2, stackLines: 3 };
 const texts = async (log: ReturnType<typeof createScriptLog>, after: number) =>

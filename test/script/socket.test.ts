@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { TLSSocket } from "node:tls";
-import { connect } from "../../src/script/host/socket.ts";
+import { connect } from "../../src/script/host/platform/socket.ts";
 import { makeCertificate } from "../support/certificate.ts";
 
 async function listening(t: TestContext, onSocket: (socket: Socket) => void): Promise<number> {

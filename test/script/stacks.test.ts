@@ -1,7 +1,7 @@
 // What the author of a script sees of errors that the script did not catch: its own frames, and not those of the server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { missingBindingHint } from "../../src/script/host/missing-binding.ts";
+import { missingBindingHint } from "../../src/script/host/platform/missing-binding.ts";
 import { trimStack } from "../../src/script/host/script-error.ts";
 import { scriptScene } from "./scene.ts";
 

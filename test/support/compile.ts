@@ -5,7 +5,7 @@ import { mkdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { typesFile } from "../../src/script/types-file.ts";
+import { typesFile } from "../../src/script/config/types-file.ts";
 import type { Project } from "./projects.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");

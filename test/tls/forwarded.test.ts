@@ -1,7 +1,7 @@
 // Proxies in front: whose word on the client is taken.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { senderOf, trustedPeers } from "../../src/http/forwarded.ts";
+import { senderOf, trustedPeers } from "../../src/http/server/forwarded.ts";
 
 const proxies = trustedPeers(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]);
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GetObjectCommand, PutObjectCommand } from "@aws-sdk/client-s3";
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
-import { openTls } from "../../src/cli/serve-tls.ts";
+import { openTls } from "../../src/cli/serve/tls.ts";
 import { assertRefused } from "../cli/refusals.ts";
 import { filesIn, openShell } from "../cli/store.ts";
 import { type S3Scene, s3Scene } from "../s3/scene.ts";

@@ -1,10 +1,10 @@
 // `store audit`: who has changed what of the store beside its objects, by whichever way.
 import { setTimeout as pause } from "node:timers/promises";
-import { type Act, actNames } from "../../model/act.ts";
-import { parseDuration } from "../../s3/credentials.ts";
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { withData } from "../context.ts";
+import { type Act, actNames } from "../../audit/audit-log.ts";
+import { parseDuration } from "../../s3/auth/grants.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { withData } from "../store/open-store.ts";
 
 const lookMilliseconds = 500;
 

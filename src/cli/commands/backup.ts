@@ -1,14 +1,14 @@
 // `store backup`: a consistent copy of the data directory, also while servers write to it.
 import { backUpStore } from "../../open.ts";
-import { existingSecretKey, secretKeyFile } from "../../script/secret-key.ts";
-import { startTransfer } from "../backup-progress.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { requireData, shown } from "../context.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted } from "../output.ts";
-import { pathArgument } from "../path-argument.ts";
-import { dataDirectory } from "../store-location.ts";
+import { existingSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { interruptible } from "../framework/interrupt.ts";
+import { counted } from "../framework/output.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+import { requireData, shown } from "../store/open-store.ts";
+import { dataDirectory } from "../store/store-location.ts";
+import { startTransfer } from "../terminal/transfer-progress.ts";
 
 export const backupCommand: Command = {
   name: "backup",

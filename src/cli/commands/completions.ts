@@ -1,7 +1,8 @@
 // `store completions`: what a shell needs to complete commands and options.
-import type { Command } from "../command.ts";
-import { usageError } from "../command-error.ts";
+
 import { completionScript, shells } from "../completions.ts";
+import type { Command } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
 
 export const completionsCommand: Command = {
   name: "completions",

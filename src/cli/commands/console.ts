@@ -1,9 +1,9 @@
 // `store console …`: the tokens that sign in to the console. A token is shown once, when it is made.
-import { createTokens, type TokenInfo } from "../../console/tokens.ts";
-import { parseDuration } from "../../s3/credentials.ts";
-import type { Command, CommandGroup } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
+import { createTokens, type TokenInfo } from "../../console/auth/tokens.ts";
+import { parseDuration } from "../../s3/auth/grants.ts";
+import type { Command, CommandGroup } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { type Data, withData } from "../store/open-store.ts";
 
 const longestName = 60;
 

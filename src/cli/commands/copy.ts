@@ -2,14 +2,14 @@
 import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
 import { shownLocation } from "../../model/location.ts";
 import { copyStore } from "../../open.ts";
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { copyPlaces } from "../copy-places.ts";
-import { carrySecretKey } from "../copy-secret-key.ts";
-import { explained } from "../failures.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted, type Output } from "../output.ts";
-import { type Progress, startProgress } from "../progress.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { explained } from "../framework/failures.ts";
+import { interruptible } from "../framework/interrupt.ts";
+import { counted, type Output } from "../framework/output.ts";
+import { copyPlaces } from "../store/copy-endpoints.ts";
+import { carrySecretKey } from "../store/copy-secret-key.ts";
+import { type Progress, startProgress } from "../terminal/progress.ts";
 
 export const copyCommand: Command = {
   name: "copy",

@@ -1,6 +1,6 @@
 // `store dev`: runs scripts while they are written.
-import type { Command } from "../command.ts";
-import { serverOptions, serveScripts } from "../serve-scripts.ts";
+import type { Command } from "../framework/command.ts";
+import { serverOptions, serveScripts } from "../serve/server.ts";
 
 export const devCommand: Command = {
   name: "dev",

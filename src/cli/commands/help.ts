@@ -1,6 +1,6 @@
 // `store help`: the same words as --help.
 import { findCommand } from "../catalog.ts";
-import type { Command } from "../command.ts";
+import type { Command } from "../framework/command.ts";
 import { helpText } from "../help.ts";
 
 export const helpCommand: Command = {

@@ -1,18 +1,18 @@
 // `store import`: brings objects in from a folder, from an S3 service, or from miniflare's state.
 import { StoreError } from "../../model/errors.ts";
-import type { Command, Invocation } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { type ImportCounts, importObjects } from "../import/import.ts";
-import { type ImportPlace, importPlace } from "../import/places.ts";
-import type { ImportSource } from "../import/source.ts";
-import { interruptible } from "../interrupt.ts";
-import { prefixAddress } from "../object-address.ts";
-import { counted } from "../output.ts";
-import { startProgress } from "../progress.ts";
-import { realFolder } from "../sync/places.ts";
-import { sync } from "../sync/sync.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer-report.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { interruptible } from "../framework/interrupt.ts";
+import { counted } from "../framework/output.ts";
+import { prefixAddress } from "../store/object-address.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { startProgress } from "../terminal/progress.ts";
+import { type ImportCounts, importObjects } from "../transfer/import/import.ts";
+import type { ImportSource } from "../transfer/import/source.ts";
+import { tellTransfer, transferFacts, transferLabel } from "../transfer/report.ts";
+import { sync } from "../transfer/sync/sync.ts";
+import { type ImportPlace, importPlace } from "./import-arguments.ts";
+import { realFolder } from "./sync-arguments.ts";
 
 export const importCommand: Command = {
   name: "import",
@@ -105,8 +105,8 @@ async function openSource(
   from: Exclude<ImportPlace, { kind: "folder" }>,
   bucket: string,
 ): Promise<ImportSource> {
-  if (from.kind === "s3") return (await import("../import/s3-source.ts")).openS3Source(from);
-  const { openMiniflareSource } = await import("../import/miniflare-source.ts");
+  if (from.kind === "s3") return (await import("../transfer/import/s3-source.ts")).openS3Source(from);
+  const { openMiniflareSource } = await import("../transfer/import/miniflare-source.ts");
   return openMiniflareSource({ ...from, bucket: options.text("source-bucket") ?? bucket });
 }
 

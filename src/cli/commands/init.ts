@@ -2,19 +2,19 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative } from "node:path";
-import { readConfig } from "../../script/config.ts";
-import { configNames } from "../../script/config-source.ts";
-import { asScriptName } from "../../script/script-name.ts";
-import { envTypes, typesFile } from "../../script/types-file.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { shown } from "../context.ts";
-import { fileError } from "../failures.ts";
-import { initFrom } from "../init-from.ts";
-import { packageRoot } from "../package-root.ts";
-import { pathArgument } from "../path-argument.ts";
-import { shellWord } from "../shell-word.ts";
-import { type Project, projectFiles } from "../templates/project.ts";
+import { asScriptName } from "../../model/script-name.ts";
+import { readConfig } from "../../script/config/config.ts";
+import { configNames } from "../../script/config/syntax/source.ts";
+import { envTypes, typesFile } from "../../script/config/types-file.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { fileError } from "../framework/failures.ts";
+import { packageRoot } from "../framework/package-root.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+import { shellWord } from "../framework/shell-quote.ts";
+import { initFrom } from "../init/init-from.ts";
+import { type Project, projectFiles } from "../init/project-template.ts";
+import { shown } from "../store/open-store.ts";
 
 export const initCommand: Command = {
   name: "init",

@@ -1,9 +1,10 @@
 // `store key rotate | disable | enable`: what changes of an access key while clients use it. Servers that run take
 // each change in with their next request.
-import { createCredentials, parseDuration } from "../../s3/credentials.ts";
-import type { Command } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
+import { createCredentials } from "../../s3/auth/credentials.ts";
+import { parseDuration } from "../../s3/auth/grants.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { type Data, withData } from "../store/open-store.ts";
 
 export const rotateCommand: Command = {
   name: "rotate",

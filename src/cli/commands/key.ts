@@ -1,18 +1,13 @@
 // `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
 import { StoreError } from "../../model/errors.ts";
-import {
-  boundGrants,
-  CredentialError,
-  type CredentialInfo,
-  type Grant,
-  type ListedCredential,
-  parseDuration,
-  parseGrant,
-} from "../../s3/credentials.ts";
-import type { Command, CommandGroup } from "../command.ts";
-import { usageError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { explained } from "../failures.ts";
+import { boundGrants } from "../../s3/auth/credential-grants.ts";
+import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
+import { type Grant, parseDuration, parseGrant } from "../../s3/auth/grants.ts";
+import { CredentialError } from "../../s3/auth/new-credential.ts";
+import type { Command, CommandGroup } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { explained } from "../framework/failures.ts";
+import { type Data, withData } from "../store/open-store.ts";
 import { credentialsOf, disableCommand, enableCommand, noSuchKey, rotateCommand } from "./key-state.ts";
 
 const createCommand: Command = {

@@ -2,9 +2,9 @@
 import { StoreError } from "../../model/errors.ts";
 import { shownPlace } from "../../model/location.ts";
 import { migrateStore } from "../../open.ts";
-import type { Command } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { storeLocation } from "../store-location.ts";
+import type { Command } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { storeLocation } from "../store/store-location.ts";
 
 export const migrateCommand: Command = {
   name: "migrate",

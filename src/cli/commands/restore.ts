@@ -1,15 +1,15 @@
 // `store restore`: a backup back into an empty data directory, or only read through.
 import type { Authentication, BackupTotals, RestoreReport } from "../../model/backup.ts";
 import { restoreStore, verifyBackup } from "../../open.ts";
-import { environmentSecretKey, secretKeyFile } from "../../script/secret-key.ts";
-import { startTransfer } from "../backup-progress.ts";
-import type { Command, Invocation } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { shown } from "../context.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted, type Output } from "../output.ts";
-import { pathArgument } from "../path-argument.ts";
-import { dataDirectory } from "../store-location.ts";
+import { environmentSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { interruptible } from "../framework/interrupt.ts";
+import { counted, type Output } from "../framework/output.ts";
+import { pathArgument } from "../framework/path-argument.ts";
+import { shown } from "../store/open-store.ts";
+import { dataDirectory } from "../store/store-location.ts";
+import { startTransfer } from "../terminal/transfer-progress.ts";
 
 export const restoreCommand: Command = {
   name: "restore",

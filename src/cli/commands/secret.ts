@@ -1,15 +1,16 @@
 // `store secret …`: the secrets of a script. Values come in by a hidden prompt or stdin, never as an argument,
 // where other users and the shell's history would see them; they never come out again.
+
+import { identifierFault, identifierRule } from "../../model/identifier.ts";
+import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
 import { envNames } from "../../script/config/env-names.ts";
-import { identifierFault, identifierRule } from "../../script/identifier.ts";
-import { isScriptName, scriptNameRule } from "../../script/script-name.ts";
-import { createSecrets } from "../../script/secrets.ts";
-import type { Command, CommandGroup, Invocation, Option } from "../command.ts";
-import { CommandError, usageError } from "../command-error.ts";
-import { withData } from "../context.ts";
-import { askHidden } from "../prompt.ts";
-import { readText } from "../read-text.ts";
-import { environmentOption, scriptConfig } from "../script-config.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import type { Command, CommandGroup, Invocation, Option } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { withData } from "../store/open-store.ts";
+import { environmentOption, scriptConfig } from "../store/script-config.ts";
+import { askHidden } from "../terminal/prompt.ts";
+import { readText } from "../terminal/read-text.ts";
 
 const scriptOption: Readonly<Record<string, Option>> = {
   ...environmentOption,

@@ -1,6 +1,6 @@
 // `store serve`: runs scripts for their users, on all cores.
-import type { Command } from "../command.ts";
-import { serverOptions, serveScripts } from "../serve-scripts.ts";
+import type { Command } from "../framework/command.ts";
+import { serverOptions, serveScripts } from "../serve/server.ts";
 
 export const serveCommand: Command = {
   name: "serve",

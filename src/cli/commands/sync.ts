@@ -1,14 +1,14 @@
 // `store sync`: makes a bucket like a folder, or a folder like a bucket.
 import { StoreError } from "../../model/errors.ts";
-import type { Command, Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { type Data, withData } from "../context.ts";
-import { interruptible } from "../interrupt.ts";
-import { counted, visible } from "../output.ts";
-import { startProgress } from "../progress.ts";
-import { realFolder, type SyncPlaces, syncPlaces } from "../sync/places.ts";
-import { objectsOf, type SyncCounts, sync } from "../sync/sync.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer-report.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { interruptible } from "../framework/interrupt.ts";
+import { counted, visible } from "../framework/output.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { startProgress } from "../terminal/progress.ts";
+import { tellTransfer, transferFacts, transferLabel } from "../transfer/report.ts";
+import { objectsOf, type SyncCounts, sync } from "../transfer/sync/sync.ts";
+import { realFolder, type SyncPlaces, syncPlaces } from "./sync-arguments.ts";
 
 export const syncCommand: Command = {
   name: "sync",

@@ -1,14 +1,14 @@
 // `store types`: writes the types of a script's `env` beside its configuration.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSecrets } from "../../script/secrets.ts";
-import { envTypes, typesFile } from "../../script/types-file.ts";
-import type { Command, Invocation } from "../command.ts";
-import { CommandError } from "../command-error.ts";
-import { hasData, shown, withData } from "../context.ts";
-import { fileError, systemCode } from "../failures.ts";
-import { environmentOption, scriptConfig } from "../script-config.ts";
-import { storeLocation } from "../store-location.ts";
+import { envTypes, typesFile } from "../../script/config/types-file.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import type { Command, Invocation } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { fileError, systemCode } from "../framework/failures.ts";
+import { hasData, shown, withData } from "../store/open-store.ts";
+import { environmentOption, scriptConfig } from "../store/script-config.ts";
+import { storeLocation } from "../store/store-location.ts";
 
 export const typesCommand: Command = {
   name: "types",

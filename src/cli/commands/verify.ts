@@ -1,10 +1,10 @@
 // `store verify`: reads everything that is stored and tells what is damaged.
 import type { VerifyReport } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
-import type { Command } from "../command.ts";
-import { type Data, withData } from "../context.ts";
-import { counted, type Output } from "../output.ts";
-import { startProgress } from "../progress.ts";
+import type { Command } from "../framework/command.ts";
+import { counted, type Output } from "../framework/output.ts";
+import { type Data, withData } from "../store/open-store.ts";
+import { startProgress } from "../terminal/progress.ts";
 
 export const verifyCommand: Command = {
   name: "verify",

@@ -1,7 +1,7 @@
 // Asks the console's server. What it refuses becomes an ApiError with the server's own words; who is not signed in
 // any more is shown the sign-in.
 
-/** @import { ErrorDocument } from "../wire.ts" */
+/** @import { ErrorDocument } from "../wire-types.ts" */
 
 export class ApiError extends Error {
   /**

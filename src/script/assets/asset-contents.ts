@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
-import type { ByteSource, HttpBody } from "../../http/listen.ts";
+import type { ByteSource, HttpBody } from "../../http/server/listen.ts";
 import type { ByteRange } from "../../model/range.ts";
 import { type AssetFile, isGone } from "./asset-directory.ts";
 

@@ -7,10 +7,10 @@ import { contentTypeOf } from "../../http/content-types.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { parseIgnorePatterns } from "./ignore-patterns.ts";
-import { type HeaderRule, parseHeaders } from "./parse-headers.ts";
-import { parseRedirects, type Redirects } from "./parse-redirects.ts";
 import { findPrivatePaths, isWithin } from "./private-paths.ts";
-import type { RuleFault } from "./rule-lines.ts";
+import { type HeaderRule, parseHeaders } from "./rules/parse-headers.ts";
+import { parseRedirects, type Redirects } from "./rules/parse-redirects.ts";
+import type { RuleFault } from "./rules/rule-lines.ts";
 
 export interface AssetFile {
   /** Absolute, without symbolic links. */

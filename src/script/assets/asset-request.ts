@@ -1,5 +1,5 @@
 // What a request asks of the assets: the parts of its URL as the script would see them.
-import type { HttpRequest } from "../../http/listen.ts";
+import type { HttpRequest } from "../../http/server/listen.ts";
 
 export interface AssetRequest {
   readonly method: string;

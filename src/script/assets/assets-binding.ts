@@ -1,6 +1,6 @@
 // `env.<binding>` of the assets: a script asks for an asset as it would fetch a URL, whatever the URL's host.
 import { declareLength } from "../../binding/fixed-length-stream.ts";
-import type { ByteSource, HttpResponse } from "../../http/listen.ts";
+import type { ByteSource, HttpResponse } from "../../http/server/listen.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import { type AssetRequest, partsOf } from "./asset-request.ts";
 import type { Assets } from "./assets.ts";

@@ -1,14 +1,14 @@
 // Static assets: answers requests with files of a directory. Knows nothing of the script beside it.
 
-import type { HttpResponse } from "../../http/listen.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
 import type { Location } from "../../model/location.ts";
 import type { AssetsOptions } from "../bindings.ts";
 import type { Mode } from "../context.ts";
 import { createAssetContents } from "./asset-contents.ts";
 import type { AssetRequest } from "./asset-request.ts";
-import { customHeaders } from "./custom-headers.ts";
 import { type FoundAsset, findAsset } from "./find-asset.ts";
 import { assetResponse, emptyResponse } from "./respond.ts";
+import { customHeaders } from "./rules/custom-headers.ts";
 import { openDirectory } from "./watched-directory.ts";
 
 export interface Assets {

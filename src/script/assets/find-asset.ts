@@ -1,8 +1,8 @@
 // What the assets answer to a request: an asset, a redirect, or nothing.
 import { type AssetRequest, decodePath, encodePath } from "./asset-request.ts";
-import type { Redirect, Redirects } from "./parse-redirects.ts";
-import { fillIn } from "./path-pattern.ts";
 import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
+import type { Redirect, Redirects } from "./rules/parse-redirects.ts";
+import { fillIn } from "./rules/path-pattern.ts";
 
 export type FoundAsset =
   | { readonly kind: "asset"; readonly path: string; readonly status: 200 | 404 }

@@ -1,6 +1,6 @@
 // The response for an asset: whole, a range of it, or that the client has it already.
 import { rangeFromHeader } from "../../http/headers.ts";
-import type { HttpResponse } from "../../http/listen.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
 import { StoreError } from "../../model/errors.ts";
 import { type ByteRange, resolveRange } from "../../model/range.ts";
 import type { AssetContent, AssetContents } from "./asset-contents.ts";

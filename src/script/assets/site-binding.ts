@@ -2,9 +2,9 @@
 // older kind read their files with a library that looks each path up in a manifest and then in the namespace.
 import { checkType, getOptions, kvKeyArgument } from "../../binding/kv-arguments.ts";
 import type { AssetsOptions } from "../bindings.ts";
+import { siteBinding } from "../config/wrangler/site-names.ts";
 import type { Assets } from "./assets.ts";
 import { bindAssets } from "./assets-binding.ts";
-import { siteBinding } from "./site-names.ts";
 
 export interface SiteBinding {
   get(key: unknown, options?: unknown): Promise<unknown>;

@@ -1,6 +1,6 @@
 // Which of script and assets a request goes to: `run_worker_first`, and requests of browsers for a whole page.
 import type { AssetsOptions } from "../bindings.ts";
-import { compileGlob } from "./path-pattern.ts";
+import { compileGlob } from "./rules/path-pattern.ts";
 
 /** `either`: the assets, and the script where they have nothing. */
 export type Destination = "script" | "assets" | "either";

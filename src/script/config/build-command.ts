@@ -1,9 +1,9 @@
 // The command with which a project of a wrangler file builds its script before it is run.
 import { dirname, resolve } from "node:path";
-import { isTable } from "../config-fields.ts";
-import { kindOf, readSource } from "../config-source.ts";
-import { selectEnvironment } from "./environments.ts";
-import { ownWranglerKeys } from "./wrangler-keys.ts";
+import { isTable } from "./syntax/fields.ts";
+import { kindOf, readSource } from "./syntax/source.ts";
+import { selectEnvironment } from "./vars/environments.ts";
+import { ownWranglerKeys } from "./wrangler/keys.ts";
 
 export interface BuildCommand {
   readonly command: string;

@@ -1,10 +1,10 @@
 // Static files beside a script, or without one: the table `assets`.
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
+import { nearest } from "../../model/did-you-mean.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import { checkBinding } from "../config-check.ts";
-import type { Element, Fields, Table } from "../config-fields.ts";
-import { nearest } from "../nearest.ts";
+import { checkBinding } from "./rules.ts";
+import type { Element, Fields, Table } from "./syntax/fields.ts";
 
 const notFoundChoices = ["none", "404-page", "single-page-application"] as const;
 const maxPatterns = 100;

@@ -1,9 +1,9 @@
 // How the script is bundled: text that is replaced, modules that stand for others, JSX, and files that are imported
 // as text, bytes or WebAssembly.
 import { dirname, resolve } from "node:path";
-import { isFile } from "../config-check.ts";
-import type { Element, Fields, Table } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import { isFile } from "./rules.ts";
+import type { Element, Fields, Table } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
 
 export type ModuleType = "ESModule" | "CommonJS" | "CompiledWasm" | "Text" | "Data";
 

@@ -1,7 +1,8 @@
 // When the scheduled handler runs: the table `triggers`.
-import { parsing, strings } from "../config-check.ts";
-import type { Fields, Table } from "../config-fields.ts";
-import { parseCron, type Sunday } from "../cron.ts";
+
+import { parseCron, type Sunday } from "./cron.ts";
+import { parsing, strings } from "./rules.ts";
+import type { Fields, Table } from "./syntax/fields.ts";
 
 export interface Triggers {
   readonly crons: readonly string[];

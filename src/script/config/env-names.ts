@@ -1,9 +1,9 @@
 // Every name that a configuration puts into a script's env, with its place in the file. Bindings, variables and
 // secrets share one namespace.
 import type { ScriptBindings } from "../bindings.ts";
-import { positionOf } from "../config-error.ts";
-import type { Fields } from "../config-fields.ts";
-import type { ConfigPath } from "../config-places.ts";
+import { positionOf } from "./syntax/error.ts";
+import type { Fields } from "./syntax/fields.ts";
+import type { ConfigPath } from "./syntax/positions.ts";
 
 export interface EnvName {
   readonly name: string;

@@ -1,6 +1,6 @@
 // Compatibility flags that change a script's runtime, and the dates from which they apply by default. Names and dates
 // are those of the platform that scripts are written for.
-import type { ConfigKind } from "../config-source.ts";
+import type { ConfigKind } from "./syntax/source.ts";
 
 export const runtimeFlags = [
   "nodejs_compat",

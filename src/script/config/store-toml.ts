@@ -2,10 +2,10 @@
 import { basename } from "node:path";
 import { stringify } from "smol-toml";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
-import { configError } from "../config-error.ts";
-import { isTable, type Table } from "../config-fields.ts";
-import type { ConfigSource } from "../config-source.ts";
-import { readWrangler, type WranglerConfig } from "./wrangler.ts";
+import { configError } from "./syntax/error.ts";
+import { isTable, type Table } from "./syntax/fields.ts";
+import type { ConfigSource } from "./syntax/source.ts";
+import { readWrangler, type WranglerConfig } from "./wrangler/wrangler.ts";
 
 export interface StoreToml {
   readonly text: string;

@@ -1,5 +1,5 @@
 // Events of the global scope: addEventListener as scripts in the service-worker syntax use it.
-import type { ScriptContext } from "../host.ts";
+import type { ScriptContext } from "../context.ts";
 
 export class ExtendableEvent extends Event {
   readonly #context: ScriptContext;

@@ -1,10 +1,10 @@
 // Finds a script's handlers: an object, a function with handlers as its properties, a class, or listeners.
 import type { ScriptContext } from "../context.ts";
 import type { ScriptEvents } from "../globals/events.ts";
-import type { ScriptHandlers } from "../host.ts";
-import { WorkerEntrypoint } from "./entrypoints.ts";
 import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
+import type { ScriptHandlers } from "./host.ts";
+import { WorkerEntrypoint } from "./platform/entrypoints.ts";
 import { listenerHandlers } from "./service-worker.ts";
 
 export const handlerNames = ["fetch", "scheduled", "notification"] as const;

@@ -1,6 +1,6 @@
 // Promises that a script wants to be waited for when its process ends, and the contexts through which it names them.
 import type { ScriptContext } from "../context.ts";
-import { ownExports } from "./platform-values.ts";
+import { ownExports } from "./platform/values.ts";
 import { logError } from "./script-error.ts";
 
 export interface PendingWork {

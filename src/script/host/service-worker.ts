@@ -3,9 +3,9 @@
 import type { ScriptContext } from "../context.ts";
 import { define } from "../globals/define.ts";
 import { FetchEvent, ScheduledEvent, type ScriptEvents } from "../globals/events.ts";
-import type { ScriptHandlers } from "../host.ts";
 import type { Environment } from "./environment.ts";
 import { HandlersFault } from "./handlers-fault.ts";
+import type { ScriptHandlers } from "./host.ts";
 
 /** Before the script is imported: its top level may use them. */
 export function defineBindings(env: Environment): void {

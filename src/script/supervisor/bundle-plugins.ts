@@ -3,13 +3,13 @@
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import type { Loader, Plugin } from "esbuild";
-import { siteManifest, siteManifestName } from "../assets/site-names.ts";
+import { siteManifest, siteManifestName } from "../config/wrangler/site-names.ts";
 import {
   isPlatformModule,
   type PlatformModule,
   platformExports,
   platformValuesExpression,
-} from "../host/platform-exports.ts";
+} from "../host/platform/exports.ts";
 
 /** Files that are imported as text. */
 export const textLoaders: Readonly<Record<string, Loader>> = {

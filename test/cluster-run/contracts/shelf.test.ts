@@ -6,8 +6,8 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { openShelf, parseLocation } from "../../../src/cluster/location.ts";
-import type { ShelvedBlob } from "../../../src/cluster/shelf.ts";
+import type { ShelvedBlob } from "../../../src/cluster/backend/backend.ts";
+import { openShelf, parseLocation } from "../../../src/cluster/open-backend.ts";
 import { newBucket } from "../../contracts/shelf/setup.ts";
 import { shelfContract } from "../../contracts/shelf.ts";
 import { addressVariable } from "../contract-run.ts";

@@ -1,6 +1,6 @@
 // Shelf contract: what is damaged, missing, cut off or in another's place is told, and never returned.
 import assert from "node:assert/strict";
-import type { Shelf, ShelvedBlob } from "../../../src/cluster/shelf.ts";
+import type { Shelf, ShelvedBlob } from "../../../src/cluster/backend/backend.ts";
 import { StoreError } from "../../../src/model/errors.ts";
 import type { ByteRange } from "../../../src/model/range.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";

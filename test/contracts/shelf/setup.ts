@@ -1,7 +1,7 @@
 // What the chapters of the shelf contract share.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
-import type { Shelf, ShelfPlace, ShelvedBlob } from "../../../src/cluster/shelf.ts";
+import type { Shelf, ShelfPlace, ShelvedBlob } from "../../../src/cluster/backend/backend.ts";
 import type { ByteRange } from "../../../src/model/range.ts";
 import { collect, inChunks } from "../../support/bytes.ts";
 

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { counted, number } from "../format.js";
 import { note, noteFailure } from "../notices.js";
 
-/** @import { DeletedDocument } from "../../wire.ts" */
+/** @import { DeletedDocument } from "../../wire-types.ts" */
 /** @import { Entry } from "./listing.js" */
 
 const stepKeys = 500;

@@ -1,7 +1,7 @@
 // What is known of a bucket's objects so far: pages come as they are asked for, and what is selected is kept by name.
 import { ask } from "../api.js";
 
-/** @import { ObjectRow, ObjectsDocument } from "../../wire.ts" */
+/** @import { ObjectRow, ObjectsDocument } from "../../wire-types.ts" */
 
 /** @typedef {{ name: string, folder: true } | { name: string, folder: false, row: ObjectRow }} Entry */
 

@@ -5,7 +5,7 @@ import { h, icon } from "../dom.js";
 import { icons } from "../icons.js";
 import { note } from "../notices.js";
 
-/** @import { ObjectDocument } from "../../wire.ts" */
+/** @import { ObjectDocument } from "../../wire-types.ts" */
 
 /** The fields by the names of the headers that they become. */
 export const httpFields = /** @type {const} */ ([

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { bytes } from "../format.js";
 import { failure, isAbort } from "../notices.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire.ts" */
+/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 
 const mostTextBytes = 256 * 1024;
 /** Larger ones are shown when asked for. */

@@ -9,7 +9,7 @@ import { emptyBucket } from "../objects/deletion.js";
 import { placeOf } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
-/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire.ts" */
+/** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

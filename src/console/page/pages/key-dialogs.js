@@ -6,7 +6,7 @@ import { time } from "../format.js";
 import { icons } from "../icons.js";
 import { note } from "../notices.js";
 
-/** @import { KeySecretDocument } from "../../wire.ts" */
+/** @import { KeySecretDocument } from "../../wire-types.ts" */
 
 /**
  * @typedef {object} Creation

@@ -8,7 +8,7 @@ import { empty, note, noteFailure } from "../notices.js";
 import { addShortcuts } from "../shortcuts.js";
 import { openCreation, openRotation } from "./key-dialogs.js";
 
-/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, KeyDocument, KeysDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

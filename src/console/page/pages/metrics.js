@@ -6,7 +6,7 @@ import { bytes, duration, number, time } from "../format.js";
 import { isAbort, noteFailure } from "../notices.js";
 import { go } from "../router.js";
 
-/** @import { MetricsDocument, MetricsPoint } from "../../wire.ts" */
+/** @import { MetricsDocument, MetricsPoint } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 const refreshMilliseconds = 10_000;

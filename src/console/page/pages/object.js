@@ -14,7 +14,7 @@ import { visible } from "../objects/row.js";
 import { go } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
-/** @import { LinkDocument, ObjectDocument } from "../../wire.ts" */
+/** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

@@ -5,7 +5,7 @@ import { icons } from "../icons.js";
 import { isAbort, note, noteFailure } from "../notices.js";
 import { controlOf } from "./rule-control.js";
 
-/** @import { FlawsDocument } from "../../wire.ts" */
+/** @import { FlawsDocument } from "../../wire-types.ts" */
 /** @import { Field, Rule } from "./rule-fields.js" */
 
 /**

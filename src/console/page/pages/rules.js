@@ -6,7 +6,7 @@ import { go, placeOf } from "../router.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields } from "./rule-fields.js";
 
-/** @import { BucketsDocument, RulesDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, RulesDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { time } from "../format.js";
 import { isAbort } from "../notices.js";
 
-/** @import { LogDocument } from "../../wire.ts" */
+/** @import { LogDocument } from "../../wire-types.ts" */
 
 /**
  * @typedef {object} LogOptions

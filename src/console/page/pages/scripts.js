@@ -6,7 +6,7 @@ import { icons } from "../icons.js";
 import { empty, isAbort, note, noteFailure } from "../notices.js";
 import { openLog } from "./script-log.js";
 
-/** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire.ts" */
+/** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

@@ -8,7 +8,7 @@ import { empty, isAbort, note, noteFailure } from "../notices.js";
 import { visible } from "../objects/row.js";
 import { placeOf } from "../router.js";
 
-/** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire.ts" */
+/** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
 
 /** @param {View} view */

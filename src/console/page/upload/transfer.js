@@ -3,7 +3,7 @@ import { ask } from "../api.js";
 import { forget, noted, takeNote } from "./notes.js";
 import { persistently, send } from "./send.js";
 
-/** @import { PartsDocument, PartRow } from "../../wire.ts" */
+/** @import { PartsDocument, PartRow } from "../../wire-types.ts" */
 
 const MiB = 1024 * 1024;
 const smallestPart = 16 * MiB;

@@ -1,0 +1,59 @@
+// Where an import comes from, as typed: a folder, an S3 service, or miniflare's state.
+import { isAbsolute, resolve } from "node:path";
+import { schemeOf } from "../../model/location.ts";
+import type { S3Place } from "../../s3-client/client.ts";
+import { parseS3Place } from "../../s3-client/url.ts";
+import type { Invocation } from "../framework/command.ts";
+import { type CommandError, usageError } from "../framework/command-error.ts";
+import { refuseUrl } from "../framework/path-argument.ts";
+
+export type ImportPlace =
+  | { readonly kind: "folder"; readonly folder: string }
+  | { readonly kind: "s3"; readonly place: S3Place; readonly sessionToken: string | undefined }
+  | { readonly kind: "miniflare"; readonly folder: string; readonly directory: string };
+
+export function importPlace({ parameters, environment, directory }: Invocation): ImportPlace {
+  const text = parameters[0] ?? "";
+  if (text.startsWith(".") || isAbsolute(text)) return { kind: "folder", folder: text };
+  if (text.startsWith("miniflare:")) {
+    const folder = text.slice("miniflare:".length);
+    refuseUrl({ called: "miniflare:", text: folder });
+    return { kind: "miniflare", folder, directory: resolve(directory, folder) };
+  }
+  if (/^(s3|https?):\/\//.test(text)) {
+    const place = parseS3Place(withKeys(text, environment), wrongPlace);
+    return { kind: "s3", place, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
+  }
+  const scheme = schemeOf(text);
+  throw usageError(`"${scheme ?? text}" is neither a folder nor an S3 service nor miniflare's state.`, [
+    "A folder is written with ./ or / at its beginning: ./pictures",
+    "An S3 service: https://s3.example.com/bucket/prefix",
+    "miniflare's state: miniflare:.wrangler",
+  ]);
+}
+
+/** `https://host/bucket` and `s3://host/bucket` become the form that has the keys in it. */
+function withKeys(text: string, environment: Invocation["environment"]): string {
+  const [, scheme = "", rest = ""] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text)!;
+  const query = rest.includes("?") ? "&" : "?";
+  const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;
+  const settings = [
+    ...(scheme === "s3" ? [] : [`tls=${scheme === "https"}`]),
+    ...(region === undefined || /[?&]region=/.test(rest) ? [] : [`region=${encodeURIComponent(region)}`]),
+  ];
+  const full = settings.length === 0 ? rest : `${rest}${query}${settings.join("&")}`;
+  if (/^[^/?#]*@/.test(rest)) return `s3://${full}`;
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = environment;
+  if (!id || !secret) {
+    throw usageError("There is no access key for the S3 service.", [
+      "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.",
+    ]);
+  }
+  return `s3://${encodeURIComponent(id)}:${encodeURIComponent(secret)}@${full}`;
+}
+
+function wrongPlace(why: string): CommandError {
+  return usageError(`The S3 service to import from cannot be read: ${why}.`, [
+    "Write: https://host:port/bucket/prefix, or s3://host:port/bucket/prefix?region=us-east-1",
+  ]);
+}

@@ -1,0 +1,58 @@
+// `store kv bulk put`: many keys from a JSON file, checked in full before the first one is put.
+import type { KeyValues } from "../../../engine/key-value/key-value.ts";
+import { StoreError } from "../../../model/errors.ts";
+import type { Command } from "../../framework/command.ts";
+import { usageError } from "../../framework/command-error.ts";
+import { counted } from "../../framework/output.ts";
+import { withData } from "../../store/open-store.ts";
+import { fileInput, standardInput } from "../../terminal/input.ts";
+import { type BulkEntry, parseBulk } from "../../transfer/kv-bulk-file.ts";
+
+export const kvBulkCommand: Command = {
+  name: "bulk",
+  summary: "Put many keys from a JSON file",
+  details:
+    'The file holds an array of objects: "key" and "value", and where needed "expiration" (seconds since the epoch),\n' +
+    '"expiration_ttl" (seconds), "metadata" (any JSON) and "base64": true for a value that is in base64.\n' +
+    "Each key is put by itself: when a put fails, those before it stay.",
+  usage: ["put <namespace> <file>", "put <namespace> -"],
+  options: {},
+  examples: ["store kv bulk put sessions sessions.json"],
+  async run(invocation) {
+    const { parameters, output } = invocation;
+    const [verb = "", namespace = "", file = ""] = parameters;
+    if (verb !== "put") throw usageError(`There is no "store kv bulk ${verb}".`, "There is: put.");
+    const input = file === "-" ? standardInput() : await fileInput(file);
+    try {
+      const entries = await parseBulk(input, file === "-" ? "standard input" : file);
+      await withData(invocation, { absent: "refuse", subject: { namespace } }, async (data) => {
+        if ((await data.engine.kv.namespace(namespace)) === undefined) throw new StoreError("NoSuchBucket");
+        await putAll(data.engine.kv, namespace, entries);
+        await data.tidy();
+      });
+      if (output.isJson) await output.json({ namespace, keys: entries.length });
+      else await output.line(`Put ${counted(entries.length, "key")} into ${output.name(namespace)}.`);
+    } finally {
+      input.close();
+    }
+  },
+};
+
+const concurrency = 32;
+
+async function putAll(kv: KeyValues, namespace: string, entries: readonly BulkEntry[]): Promise<void> {
+  let next = 0;
+  let failed = false;
+  const lane = async () => {
+    while (next < entries.length && !failed) {
+      const { key, value, options } = entries[next++]!;
+      await kv.put(namespace, key, value, options).catch((error: unknown) => {
+        failed = true;
+        throw error;
+      });
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: concurrency }, lane));
+  const rejected = lanes.find((one) => one.status === "rejected");
+  if (rejected !== undefined) throw rejected.reason;
+}

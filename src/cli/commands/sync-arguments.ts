@@ -1,0 +1,75 @@
+// The two sides of a sync as typed: one is a folder and the other a bucket, and how each is written tells which.
+import { mkdir, realpath, stat } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import type { Location } from "../../model/location.ts";
+import type { Invocation } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { fileError, systemCode } from "../framework/failures.ts";
+import { prefixAddress } from "../store/object-address.ts";
+
+export interface SyncPlaces {
+  readonly to: "bucket" | "folder";
+  /** As typed. */
+  readonly folder: string;
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+/** No bucket's name begins with a dot or a slash, so a path that does is never taken for one. */
+export function syncPlaces(parameters: readonly string[]): SyncPlaces {
+  const [from = "", to = ""] = parameters;
+  const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
+  // Refuses a URL on either side, which is neither a folder nor a bucket.
+  for (const side of [from, to]) if (!isFolder(side)) prefixAddress(side);
+  if (isFolder(from) === isFolder(to)) {
+    const what = isFolder(from)
+      ? "Both sides are folders"
+      : `Neither "${from}" nor "${to}" is written as a folder`;
+    throw usageError(`${what}: one side must be a folder and the other a bucket.`, [
+      "A folder is written with ./ or / at its beginning, a bucket without.",
+      "For example: store sync ./pictures photos/2026",
+    ]);
+  }
+  const [folder, address] = isFolder(from) ? [from, to] : [to, from];
+  const { bucket, prefix } = prefixAddress(address);
+  return {
+    to: isFolder(from) ? "bucket" : "folder",
+    folder,
+    bucket,
+    prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/`,
+  };
+}
+
+export interface FolderOptions {
+  readonly absent: "refuse" | "create" | "pretend";
+  readonly location: Location;
+}
+
+/** Its real path, and that of a data directory, so that one is not taken for a part of the other. */
+export async function realFolder(
+  { directory }: Invocation,
+  folder: string,
+  { absent, location }: FolderOptions,
+): Promise<{ readonly folder: string; readonly except: string | undefined }> {
+  const path = resolve(directory, folder);
+  const except =
+    typeof location === "string" && location !== "memory:" ? await realpath(location) : undefined;
+  const real = await found(path, absent).catch((error: unknown) => {
+    throw fileError(error, absent === "create" ? "make the folder" : "read the folder", folder);
+  });
+  if (except !== undefined && !relative(except, real).startsWith("..")) {
+    throw new CommandError(`"${folder}" lies in the data directory, which only the store itself writes to.`);
+  }
+  return { folder: real, except };
+}
+
+async function found(path: string, absent: FolderOptions["absent"]): Promise<string> {
+  if (absent === "create") await mkdir(path, { recursive: true });
+  try {
+    if (!(await stat(path)).isDirectory()) throw new CommandError(`"${path}" is no folder.`);
+    return await realpath(path);
+  } catch (error) {
+    if (absent === "pretend" && systemCode(error) === "ENOENT") return path;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+// What `store dev` and `store serve` say when they are ready: every address, and what to try first.
+
+import { relative } from "node:path";
+import type { TlsSource } from "../../http/tls/tls.ts";
+import { type Location, shownPlace } from "../../model/location.ts";
+import type { AssetsOptions } from "../../script/bindings.ts";
+import type { Mode } from "../../script/context.ts";
+import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
+import type { Invocation } from "../framework/command.ts";
+import type { RunningConsole } from "./console.ts";
+import { hostOf, type PortSetting, takenWords, urlOf } from "./listen-options.ts";
+import type { RunningPublic } from "./public.ts";
+import type { RunningS3 } from "./s3.ts";
+
+export interface Ready {
+  /** None when the S3 API is served alone. */
+  readonly server: ScriptServer | undefined;
+  readonly s3: RunningS3;
+  readonly console: RunningConsole;
+  readonly shown: RunningPublic;
+  readonly location: Location;
+  readonly mode: Mode;
+  readonly tls: TlsSource | undefined;
+  /** The ports that were asked for. */
+  readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortSetting>>;
+}
+
+export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
+  const { output, directory } = invocation;
+  const { server, s3, console, shown, location, mode, tls, ports } = ready;
+  const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port, tls)}/`;
+  const scripts = (server?.scripts ?? []).map(({ config }) => ({
+    name: config.name,
+    url: url!,
+    routes: routesFor(config, server!.scripts.length, mode),
+    buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
+    kvNamespaces: config.kvNamespaces,
+    ...(config.emulated.length === 0 ? {} : { emulated: config.emulated }),
+    ...(config.assets === undefined ? {} : { assets: assetsOf(config.assets) }),
+  }));
+  if (output.isJson) {
+    const key =
+      s3.key === undefined
+        ? {}
+        : { accessKeyId: s3.key.accessKeyId, secretAccessKey: s3.key.secretAccessKey };
+    return output.json({
+      url: url ?? null,
+      s3: { url: s3.url, ...key },
+      console: { url: console.url, ...(console.token === undefined ? {} : { token: console.token }) },
+      ...(shown.url === undefined ? {} : { public: { url: shown.url } }),
+      data: dataOf(location),
+      scripts,
+    });
+  }
+  const rows = scripts.map(({ name, url, routes, buckets, kvNamespaces, emulated = [], assets }) => [
+    name,
+    routes.length > 0 ? routes.join(" ") : url,
+    [
+      ...buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`),
+      ...kvNamespaces.map(({ binding, namespace }) => `env.${binding} → kv ${namespace}`),
+      ...emulated.map(({ binding, kind }) => `env.${binding} → ${kind}`),
+      ...(assets === undefined ? [] : [assetsText(assets, directory)]),
+    ].join(", "),
+  ]);
+  if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
+  else {
+    await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
+    await output.line("");
+    await output.line(`Listening on ${url}${takenWords(ports.scripts, server?.port)}`);
+  }
+  await output.line(`S3 API on ${s3.url}${takenWords(ports.s3, s3.port)}`);
+  await output.line(`Console on ${console.url}${takenWords(ports.console, console.port)}`);
+  if (shown.url !== undefined) {
+    await output.line(`Public buckets on ${shown.url}${takenWords(ports.public, shown.port())}`);
+  }
+  await output.line(`Data in ${dataText(directory, location)}`);
+  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
+}
+
+function assetsOf({ binding, directory }: AssetsOptions) {
+  return { ...(binding === undefined ? {} : { binding }), directory };
+}
+
+function assetsText(assets: ReturnType<typeof assetsOf>, directory: string): string {
+  const name = assets.binding === undefined ? "assets" : `env.${assets.binding}`;
+  return `${name} → ${relative(directory, assets.directory) || "."}/`;
+}
+
+function dataOf(location: Location) {
+  if (typeof location === "string") return location;
+  return { records: shownPlace(location.records), blobs: shownPlace(location.blobs) };
+}
+
+function dataText(directory: string, location: Location): string {
+  if (typeof location === "string") return relative(directory, location) || location;
+  return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
+}
+
+async function tryLines({ output }: Invocation, url: string, { server, s3, console }: Ready): Promise<void> {
+  await output.line("");
+  await output.line("Try:");
+  // What assets alone, or a project of another platform, answer to a PUT is not known.
+  if (server?.scripts.some(({ config }) => config.kind === "store" && config.main !== undefined)) {
+    await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
+    await output.line(`  curl ${url}hello.txt`);
+    await output.line(`  curl -X DELETE ${url}hello.txt`);
+  } else {
+    await output.line(`  curl -i ${url}`);
+  }
+  if (console.token !== undefined) {
+    await output.line("");
+    await output.line("The console, signed in (the link works until the server stops):");
+    // Behind the #, where a browser sends it to nobody.
+    await output.line(`  ${console.url}/#token=${console.token}`);
+  }
+  if (s3.key === undefined) return;
+  await output.line("");
+  await output.line("For S3 clients:");
+  await output.line(`  export AWS_ENDPOINT_URL=${s3.url} AWS_REGION=auto`);
+  await output.line(`  export AWS_ACCESS_KEY_ID=${s3.key.accessKeyId}`);
+  await output.line(`  export AWS_SECRET_ACCESS_KEY=${s3.key.secretAccessKey}`);
+}

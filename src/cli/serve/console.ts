@@ -1,0 +1,90 @@
+// The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
+
+import { join } from "node:path";
+import { noteActs } from "../../audit/audit-log.ts";
+import type { ConsoleMetrics } from "../../console/api/metrics.ts";
+import type { ConsoleScripts } from "../../console/api/scripts.ts";
+import { newToken } from "../../console/auth/tokens.ts";
+import type { Monitored } from "../../console/monitoring.ts";
+import { startConsole } from "../../console/server.ts";
+import type { Exchange } from "../../metrics/exchange.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import { packageRoot } from "../framework/package-root.ts";
+import type { Data } from "../store/open-store.ts";
+import { consoleKeys } from "./console-keys.ts";
+import {
+  type Entrance,
+  endpointOption,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  urlOf,
+} from "./listen-options.ts";
+import type { RunningS3 } from "./s3.ts";
+
+export const consoleOptions: Readonly<Record<string, Option>> = {
+  "console-port": {
+    value: "PORT",
+    summary: "where the console answers, 9001 unless given; 0 picks a free one",
+  },
+  "console-url": { value: "URL", summary: "what browsers call the console, behind a proxy for example" },
+};
+
+export interface RunningConsole {
+  readonly port: number;
+  readonly url: string;
+  /** While developing: one that signs in to this server, as long as it runs. */
+  readonly token: string | undefined;
+  close(): Promise<void>;
+}
+
+/** What the options say; wrong ones throw before anything is opened. */
+export interface ConsoleSettings extends PortSetting {
+  readonly host: string;
+  readonly url: string | undefined;
+}
+
+export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
+  return {
+    host: hostOf(invocation),
+    ...portOption(invocation, { option: "console-port", port: 9001, mode }),
+    url: endpointOption(invocation, "console-url"),
+  };
+}
+
+export interface ServeConsoleOptions {
+  readonly data: Data;
+  readonly mode: Mode;
+  readonly log: (line: string) => void;
+  readonly monitored: Monitored;
+  readonly metrics: ConsoleMetrics;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  readonly entrance: Entrance;
+  readonly s3: RunningS3;
+  readonly scripts: ConsoleScripts;
+}
+
+export async function serveConsole(
+  { host, port, whenTaken, url }: ConsoleSettings,
+  { data, mode, s3, entrance, ...given }: ServeConsoleOptions,
+): Promise<RunningConsole> {
+  const own = mode === "dev" ? newToken() : undefined;
+  const server = await startConsole({
+    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, url, ...given, ...entrance },
+    noteAct: noteActs(data.acts, Date.now, given.log),
+    keys: consoleKeys(data, s3.uses),
+    pageFolder: join(packageRoot(), "src/console/page"),
+    ownToken: own?.hash,
+    s3: s3.presign,
+  }).catch((error: unknown) => {
+    throw listenError(error, { host, port, option: "console-port" });
+  });
+  return {
+    port: server.port,
+    url: url ?? urlOf(host, server.port, entrance.tls),
+    token: own?.token,
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,64 @@
+// The limits of the ports: the options that set them, and what the system allows.
+import { readFileSync } from "node:fs";
+import { defaultPortLimits, type PortLimits } from "../../http/server/limits.ts";
+import { limits as storeLimits } from "../../model/limits.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import { usageError } from "../framework/command-error.ts";
+import { numberOption } from "./listen-options.ts";
+
+const { connections, connectionsPerAddress, requests } = defaultPortLimits;
+
+export const limitOptions: Readonly<Record<string, Option>> = {
+  "max-connections": {
+    value: "COUNT",
+    summary: `open connections of each port; default: ${connections}`,
+  },
+  "max-connections-per-address": {
+    value: "COUNT",
+    summary: `open connections of each client address; default: ${connectionsPerAddress}`,
+  },
+  "max-requests": {
+    value: "COUNT",
+    summary: `requests in flight on each port; default: ${requests}`,
+  },
+  "max-uploads": {
+    value: "COUNT",
+    summary: `open multipart uploads of each bucket; default: ${storeLimits.openUploads}`,
+  },
+};
+
+const maxCount = 10_000_000;
+
+export function portLimits(invocation: Invocation): PortLimits {
+  return {
+    connections: count(invocation, "max-connections", connections),
+    connectionsPerAddress: count(invocation, "max-connections-per-address", connectionsPerAddress),
+    requests: count(invocation, "max-requests", requests),
+    pipelined: defaultPortLimits.pipelined,
+    descriptors: openFilesLimit(),
+  };
+}
+
+/** Open multipart uploads of each bucket. */
+export function uploadLimit(invocation: Invocation): number {
+  return count(invocation, "max-uploads", storeLimits.openUploads);
+}
+
+function count(invocation: Invocation, name: string, standard: number): number {
+  const number = numberOption(invocation, name, standard, maxCount);
+  if (number === 0) throw usageError(`--${name} must be at least 1.`);
+  return number;
+}
+
+/** How many files and connections a process may have open; Node has raised it as far as the system allows. */
+function openFilesLimit(): number {
+  try {
+    const [, soft = ""] =
+      /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
+    return soft === "unlimited" ? maxCount : Number(soft) || defaultPortLimits.descriptors;
+  } catch {
+    const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+    const soft = Number(report.userLimits?.open_files?.soft);
+    return Number.isFinite(soft) ? soft : defaultPortLimits.descriptors;
+  }
+}

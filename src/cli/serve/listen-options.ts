@@ -1,0 +1,116 @@
+// Where servers listen: the options that say so, and what is told when it cannot be.
+
+import { trustedPeers } from "../../http/server/forwarded.ts";
+import type { PortLimits } from "../../http/server/limits.ts";
+import type { WhenTaken } from "../../http/server/shared-listener.ts";
+import type { TlsSource } from "../../http/tls/tls.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import { CommandError, usageError } from "../framework/command-error.ts";
+import { systemCode } from "../framework/failures.ts";
+
+/** What every port of a server has in common. */
+export interface Entrance {
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether a port is served. */
+  readonly probe: string;
+}
+
+export const proxyOptions: Readonly<Record<string, Option>> = {
+  "trust-proxy": {
+    value: "ADDRESS",
+    summary: "a proxy in front, or a network of them such as 10.0.0.0/8, whose word on the client is taken",
+    repeatable: true,
+  },
+};
+
+export function trustedOption({ options }: Invocation): readonly string[] {
+  const texts = options.texts("trust-proxy").flatMap((text) => text.split(",").map((part) => part.trim()));
+  try {
+    trustedPeers(texts);
+    return texts;
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(`--trust-proxy: ${error.message}`) : error;
+  }
+}
+
+export function hostOf({ options }: Invocation): string {
+  return options.text("host") ?? "127.0.0.1";
+}
+
+/** Without a path, so without a slash at its end. */
+export function urlOf(host: string, port: number, tls: TlsSource | undefined): string {
+  return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+export function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {
+  const text = invocation.options.text(name);
+  if (text === undefined) return standard;
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
+}
+
+export interface PortSetting {
+  readonly port: number;
+  /** While developing, a default port that is taken gives way to a free one; a port that was asked for does not. */
+  readonly whenTaken: WhenTaken;
+}
+
+export interface DefaultPort {
+  readonly option: string;
+  readonly port: number;
+  readonly mode: Mode;
+}
+
+export function portOption(invocation: Invocation, { option, port, mode }: DefaultPort): PortSetting {
+  const isGiven = invocation.options.text(option) !== undefined;
+  return {
+    port: numberOption(invocation, option, port, 65_535),
+    whenTaken: mode === "dev" && !isGiven ? "choose another" : "fail",
+  };
+}
+
+/** For the line that announces a port: why it is another one than usual. */
+export function takenWords({ port }: PortSetting, opened: number | undefined): string {
+  return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
+}
+
+/**
+ * A URL that others call a server by, as they will write it in Host: what is signed for a port that goes
+ * without saying, or for capital letters, would not be what comes.
+ */
+export function endpointOption({ options }: Invocation, name: string): string | undefined {
+  const text = options.text(name);
+  if (text === undefined) return undefined;
+  if (/^https?:\/\/[^/?#@\s]+\/?$/i.test(text) && URL.canParse(text)) return new URL(text).origin;
+  throw usageError(`--${name} must be a URL without a path, such as https://s3.example.com, not "${text}".`);
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  /** The option that names the port. */
+  readonly option: string;
+}
+
+/** For those who can do something about it. */
+export function listenError(error: unknown, { host, port, option }: Place): unknown {
+  const code = systemCode(error);
+  const place = `port ${port} of ${host}`;
+  if (code === "EADDRINUSE") {
+    const hint = `Choose another: --${option} PORT; with 0 a free one is found.`;
+    return new CommandError(`Cannot listen on ${place}: it is in use already.`, { hint });
+  }
+  if (code === "EACCES") {
+    const hint = `Ports below 1024 need a privilege: choose another, --${option} PORT`;
+    return new CommandError(`Cannot listen on ${place}: permission is denied.`, { hint });
+  }
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+    return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);
+  }
+  return error;
+}

@@ -1,0 +1,81 @@
+// Public buckets beside the other servers: where they answer, and by which names.
+
+import type { Exchange } from "../../metrics/exchange.ts";
+import { startPublic } from "../../public/server.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import type { Data } from "../store/open-store.ts";
+import {
+  type Entrance,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  takenWords,
+  urlOf,
+} from "./listen-options.ts";
+
+export const publicOptions: Readonly<Record<string, Option>> = {
+  "public-port": {
+    value: "PORT",
+    summary: "where public buckets answer, 9002 unless given, once there is one; 0 picks a free one",
+  },
+  "public-domain": {
+    value: "NAME",
+    summary: "a name in front of which a public bucket's may stand, as in photos.files.example.com",
+    repeatable: true,
+  },
+};
+
+export interface PublicSettings extends PortSetting {
+  readonly host: string;
+  readonly isGiven: boolean;
+  readonly domains: readonly string[];
+}
+
+export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
+  return {
+    host: hostOf(invocation),
+    ...portOption(invocation, { option: "public-port", port: 9002, mode }),
+    isGiven: invocation.options.text("public-port") !== undefined,
+    domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
+  };
+}
+
+export interface RunningPublic {
+  /** Undefined while no bucket is public. */
+  readonly url: string | undefined;
+  /** Undefined while it is not open. */
+  port(): number | undefined;
+  close(): Promise<void>;
+}
+
+export interface ServePublicOptions {
+  readonly data: Data;
+  readonly log: (line: string) => void;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  readonly entrance: Entrance;
+}
+
+export async function servePublic(
+  { host, port, whenTaken, isGiven, domains }: PublicSettings,
+  { data, log, onExchange, entrance }: ServePublicOptions,
+): Promise<RunningPublic> {
+  const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
+  const server = await startPublic({
+    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, domains, log, onExchange },
+    ...entrance,
+    opens: isGiven ? "at once" : "when a bucket is public",
+    onOpened: (opened) => {
+      log(`Public buckets on ${urlOf(host, opened, entrance.tls)}${takenWords({ port, whenTaken }, opened)}`);
+    },
+    told(error) {
+      const words = told(error);
+      return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
+    },
+  }).catch((error: unknown) => {
+    throw told(error);
+  });
+  const url = server.port === undefined ? undefined : urlOf(host, server.port, entrance.tls);
+  return { url, port: () => server.port, close: () => server.close() };
+}

@@ -1,0 +1,92 @@
+// Writes the request log: batches of lines to a file or to standard output, one after the other. A file that was
+// renamed or removed is made anew, so that logrotate needs to tell nobody.
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { CommandError } from "../framework/command-error.ts";
+import { fileError } from "../framework/failures.ts";
+
+export interface RequestLog {
+  /** Resolves when they are written, or could not be; lines that could not be are counted and told once. */
+  write(lines: string): Promise<void>;
+  readonly lost: number;
+  close(): Promise<void>;
+}
+
+/** How often it is looked whether the file is still the one of that name. */
+const lookMilliseconds = 1000;
+
+export interface RequestLogOptions {
+  /** "-" is standard output. */
+  readonly path: string;
+  readonly stdout: NodeJS.WritableStream;
+  readonly tell: (line: string) => void;
+}
+
+export async function openRequestLog({ path, stdout, tell }: RequestLogOptions): Promise<RequestLog> {
+  return path === "-" ? toStream(stdout) : toFile(path, tell);
+}
+
+function toStream(stream: NodeJS.WritableStream): RequestLog {
+  return {
+    lost: 0,
+    write: (lines) => new Promise((resolve) => stream.write(lines, () => resolve())),
+    async close() {},
+  };
+}
+
+async function toFile(path: string, tell: (line: string) => void): Promise<RequestLog> {
+  let handle: FileHandle = await opened(path).catch((error: unknown) => {
+    const told = fileError(error, "write the request log", path);
+    throw told === error
+      ? new CommandError(`Cannot write the request log "${path}".`, { cause: error })
+      : told;
+  });
+  let lookedAt = Date.now();
+  let lost = 0;
+  let isFailing = false;
+  let isClosed = false;
+  let last: Promise<void> = Promise.resolve();
+
+  /** Whoever rotates logs has renamed it, and awaits that a new one is begun. */
+  async function follow(): Promise<void> {
+    if (Math.abs(Date.now() - lookedAt) < lookMilliseconds) return;
+    lookedAt = Date.now();
+    const [there, ours] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
+    if (there?.ino === ours.ino && there.dev === ours.dev) return;
+    const fresh = await opened(path);
+    await handle.close();
+    handle = fresh;
+  }
+
+  async function append(lines: string): Promise<void> {
+    try {
+      await follow();
+      await handle.appendFile(lines);
+      isFailing = false;
+    } catch (error) {
+      lost += lines.split("\n").length - 1;
+      if (!isFailing) tell(`Requests cannot be logged, and are served all the same: ${String(error)}`);
+      isFailing = true;
+    }
+  }
+
+  return {
+    get lost() {
+      return lost;
+    },
+    write(lines) {
+      if (isClosed) return last;
+      last = last.then(() => append(lines));
+      return last;
+    },
+    async close() {
+      isClosed = true;
+      await last;
+      await handle.close();
+    },
+  };
+}
+
+function opened(path: string): Promise<FileHandle> {
+  // It names objects and addresses: for its owner and group alone.
+  return open(path, "a", 0o640);
+}

@@ -1,0 +1,102 @@
+// The S3 API beside the scripts: where it listens, and the key that `dev` has at hand.
+
+import { availableParallelism } from "node:os";
+import type { Watch } from "../../metrics/collector.ts";
+import type { Credential } from "../../s3/auth/credentials.ts";
+import { ownKey } from "../../s3/auth/internal-key.ts";
+import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
+import { startS3 } from "../../s3/server/supervisor.ts";
+import type { Mode } from "../../script/context.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import type { Data } from "../store/open-store.ts";
+import {
+  type Entrance,
+  endpointOption,
+  hostOf,
+  listenError,
+  type PortSetting,
+  portOption,
+  urlOf,
+} from "./listen-options.ts";
+
+export const s3Options: Readonly<Record<string, Option>> = {
+  "s3-port": { value: "PORT", summary: "where the S3 API answers, 9000 unless given; 0 picks a free one" },
+  "s3-domain": {
+    value: "NAME",
+    summary: "a name in front of which a bucket's may stand, as in photos.s3.example.com",
+    repeatable: true,
+  },
+  "s3-url": { value: "URL", summary: "what clients call the S3 API, in URLs that scripts sign" },
+};
+
+export interface RunningS3 {
+  readonly url: string;
+  /** While developing: one that may do everything. */
+  readonly key: Credential | undefined;
+  /** What scripts sign URLs with. */
+  readonly presign: {
+    readonly endpoint: string;
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+  };
+  readonly port: number;
+  /** When keys were used, as far as this server has seen. */
+  readonly uses: KeyUses;
+  isUp(): boolean;
+  close(): Promise<void>;
+}
+
+/** What the options say; wrong ones throw before anything is opened. */
+export interface S3Settings extends PortSetting {
+  readonly host: string;
+  readonly domains: readonly string[];
+  /** What clients call it, where that is another address than its own. */
+  readonly endpoint: string | undefined;
+}
+
+export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
+  return {
+    host: hostOf(invocation),
+    ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
+    domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
+    endpoint: endpointOption(invocation, "s3-url"),
+  };
+}
+
+export interface ServeS3Options {
+  readonly data: Data;
+  readonly mode: Mode;
+  readonly watch: Watch;
+  readonly log: (line: string) => void;
+  readonly entrance: Entrance;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number;
+}
+
+export async function serveS3(
+  { host, port, whenTaken, domains, endpoint }: S3Settings,
+  { data, mode, watch, log, entrance, openUploads }: ServeS3Options,
+): Promise<RunningS3> {
+  const secretKey = data.secretKey();
+  const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
+  const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
+  const uses = createKeyUses(data.documents);
+  const server = await startS3({
+    ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
+    ...entrance,
+    onUsed: uses.note,
+    environment: process.env,
+    processes: mode === "dev" ? 1 : availableParallelism(),
+  }).catch((error: unknown) => {
+    throw listenError(error, { host, port, option: "s3-port" });
+  });
+  const url = urlOf(host, server.port, entrance.tls);
+  const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
+  return {
+    ...{ url, key, presign, uses, isUp: server.isUp, port: server.port },
+    async close() {
+      await server.close();
+      await uses.close();
+    },
+  };
+}

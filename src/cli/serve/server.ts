@@ -1,0 +1,287 @@
+// What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
+// scripts, says where they are, and ends them in order when a signal comes.
+
+import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
+import type { Damage } from "../../engine/engine.ts";
+import type { PortLimits } from "../../http/server/limits.ts";
+import { AssetsError } from "../../script/assets/asset-directory.ts";
+import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
+import type { Mode } from "../../script/context.ts";
+import { BundleError } from "../../script/supervisor/bundle.ts";
+import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-log.ts";
+import { type ScriptServer, startScripts } from "../../script/supervisor/supervisor.ts";
+import { LoadError } from "../../script/supervisor/worker-handle.ts";
+import { createSecrets } from "../../secrets/secrets.ts";
+import type { Invocation, Option } from "../framework/command.ts";
+import { CommandError } from "../framework/command-error.ts";
+import { type Data, openData } from "../store/open-store.ts";
+import {
+  configFiles,
+  environmentOption,
+  hasConfigs,
+  noteUnread,
+  readOptions,
+} from "../store/script-config.ts";
+import { announce } from "./announce.ts";
+import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./console.ts";
+import { consoleScripts } from "./console-scripts.ts";
+import { deliverEvents } from "./events.ts";
+import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
+import {
+  type Entrance,
+  listenError,
+  numberOption,
+  type PortSetting,
+  portOption,
+  proxyOptions,
+  trustedOption,
+} from "./listen-options.ts";
+import { type Observation, observationOptions, openObservation } from "./observability.ts";
+import { openPorts } from "./open-ports.ts";
+import {
+  type PublicSettings,
+  publicOptions,
+  publicSettings,
+  type RunningPublic,
+  servePublic,
+} from "./public.ts";
+import { runBuilds } from "./run-build.ts";
+import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./s3.ts";
+import { type Asking, checkBuckets, checkNames, checkNamespaces, checkSecretNames } from "./script-checks.ts";
+import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
+
+export const serverOptions: Readonly<Record<string, Option>> = {
+  ...environmentOption,
+  port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
+  host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
+  ...s3Options,
+  ...consoleOptions,
+  ...publicOptions,
+  ...tlsOptions,
+  ...proxyOptions,
+  ...limitOptions,
+  ...observationOptions,
+  "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
+  "script-memory": {
+    value: "MB",
+    summary: "heap a script may use before it is started anew, 512 unless given",
+  },
+};
+
+/** What to run, read from options and configurations before anything is opened or made. */
+interface Plan extends PortSetting {
+  readonly mode: Mode;
+  readonly heapMegabytes: number;
+  /** None when the S3 API is served alone. */
+  readonly files: readonly string[];
+  readonly s3: S3Settings;
+  readonly console: ConsoleSettings;
+  readonly public: PublicSettings;
+  readonly tls: TlsFiles | undefined;
+  readonly trusted: readonly string[];
+  readonly limits: PortLimits;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads: number;
+}
+
+/** What stands before anything is served: the certificates, and who is told what the processes count. */
+interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
+  readonly tls: RunningTls | undefined;
+}
+
+async function planOf(invocation: Invocation, mode: Mode): Promise<Plan> {
+  const isAlone = mode === "serve" && !hasConfigs(invocation);
+  const plan = {
+    mode,
+    ...portOption(invocation, { option: "port", port: 8787, mode }),
+    heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
+    files: isAlone ? [] : configFiles(invocation),
+    s3: s3Settings(invocation, mode),
+    console: consoleSettings(invocation, mode),
+    public: publicSettings(invocation, mode),
+    tls: tlsFiles(invocation),
+    trusted: trustedOption(invocation),
+    limits: portLimits(invocation),
+    openUploads: uploadLimit(invocation),
+  };
+  if (plan.files.length > 0) noteUnread(invocation);
+  if (mode === "dev") await runBuilds(invocation, plan.files);
+  const configs = plan.files.map((file) => readConfig(file, readOptions(invocation, mode)));
+  checkNames(configs);
+  const devPort =
+    mode === "dev" ? configs.find((config) => config.devPort !== undefined)?.devPort : undefined;
+  const isGiven = invocation.options.text("port") !== undefined;
+  return devPort === undefined || isGiven ? plan : { ...plan, port: devPort, whenTaken: "fail" };
+}
+
+export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
+  // First: a configuration that is wrong leaves no data directory behind.
+  const plan = await planOf(invocation, mode);
+  const observation = await openObservation(invocation);
+  try {
+    await servePlanned(invocation, plan, observation);
+  } finally {
+    await observation.close();
+  }
+}
+
+async function servePlanned(invocation: Invocation, plan: Plan, observation: Observation): Promise<void> {
+  const { mode } = plan;
+  const log = (line: string) => invocation.output.note(line);
+  const tls = plan.tls === undefined ? undefined : await openTls(plan.tls, { log });
+  const data = await openData(invocation, {
+    ...{ absent: "create", metrics: observation.metrics, openUploads: plan.openUploads },
+  });
+  try {
+    if (data.location === "memory:") {
+      throw new CommandError("Scripts run in processes of their own, which cannot share memory.", {
+        hint: "Name a folder: --data DIR",
+      });
+    }
+    const read = reading(invocation, data, mode);
+    for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
+    // Its own processes, and commands beside it, commit through this one.
+    await data.commitForOthers();
+    await serveAll(invocation, data, { ...plan, ...observation, tls });
+  } finally {
+    tls?.close();
+    await data.close();
+  }
+}
+
+/** Starts every server, and ends those that run, in order or because one could not be started. */
+async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
+  const { output } = invocation;
+  const { mode, tls, watch, onExchange } = plan;
+  const log = (line: string) => output.note(line);
+  const { trusted, limits } = plan;
+  const entrance: Entrance = { tls: tls?.source, trusted, limits, probe: randomUUID() };
+  const scriptLog = createScriptLog(Date.now);
+  const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
+  const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
+    if (server !== undefined) running.push(server);
+    return server;
+  };
+  try {
+    const s3 = started(
+      await serveS3(plan.s3, { data, mode, watch, log, entrance, openUploads: plan.openUploads }),
+    );
+    const server = started(
+      await startPlanned(invocation, data, { ...plan, entrance, presign: s3.presign, scriptLog }),
+    );
+    let shown: RunningPublic | undefined;
+    const ports = () => openPorts({ host: plan.s3.host, s3, server, shown, isSecure: tls !== undefined });
+    const { probe } = entrance;
+    const { monitored, metrics } = plan.monitored({ ...data, scripts: server, ports, probe });
+    const scripts = consoleScripts(server, scriptLog, data);
+    const console = started(
+      await serveConsole(plan.console, {
+        data,
+        mode,
+        log,
+        monitored,
+        metrics,
+        onExchange,
+        entrance,
+        s3,
+        scripts,
+      }),
+    );
+    shown = started(await servePublic(plan.public, { data, log, onExchange, entrance }));
+    started(deliverEvents({ data, server, log }));
+    data.engine.startScrub((damage) => log(scrubLine(damage)));
+    const asked = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
+    const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
+    await announce(invocation, { ...ready, ports: asked });
+    await endingSignal(tls);
+    log("Shutting down: waiting for requests in flight to finish.");
+  } finally {
+    await Promise.all(running.map((server) => server.close()));
+  }
+}
+
+/** What the server's log says of damage, with what to do. */
+function scrubLine({ bucket, key, what }: Damage): string {
+  const place = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
+  const remedy = key === undefined ? "See what is damaged" : "Put it again or take it from a backup; see all";
+  return `The scrub found damage in ${place}: ${what} ${remedy}: store verify`;
+}
+
+/** The configuration in a file, once everything it names is there. */
+function reading(invocation: Invocation, data: Data, mode: Mode) {
+  const secrets = createSecrets(data.documents, data.secretKey());
+  return async (file: string, asking: Asking): Promise<ScriptConfig> => {
+    const config = readConfig(file, readOptions(invocation, mode));
+    sayOnce(invocation, config.notes);
+    checkSecretNames(config, await secrets.list(config.name));
+    await checkBuckets(invocation, data, config, { asking, mode });
+    await checkNamespaces(invocation, data, config, { asking, mode });
+    return config;
+  };
+}
+
+const said = new WeakMap<Invocation, Set<string>>();
+
+/** A configuration is read several times: what was said of it is not said again. */
+function sayOnce(invocation: Invocation, notes: readonly string[]): void {
+  const before = said.get(invocation) ?? new Set();
+  said.set(invocation, before);
+  for (const note of notes) {
+    if (before.has(note)) continue;
+    before.add(note);
+    invocation.output.note(note);
+  }
+}
+
+interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
+  readonly entrance: Entrance;
+  readonly scriptLog: ScriptLog;
+}
+
+async function startPlanned(
+  invocation: Invocation,
+  data: Data,
+  { files, mode, port, whenTaken, presign, watch, entrance, scriptLog, s3: { host }, ...plan }: Planned,
+): Promise<ScriptServer | undefined> {
+  if (files.length === 0) return undefined;
+  const { output } = invocation;
+  const read = reading(invocation, data, mode);
+  return startScripts({
+    configs: files.map((file) => () => read(file, "asks nobody")),
+    location: data.location,
+    ...{ mode, presign, host, port, whenTaken, watch, ...entrance },
+    ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
+    environment: process.env,
+    cores: availableParallelism(),
+    secrets: createSecrets(data.documents, data.secretKey()),
+    log: (line) => output.note(line),
+    onOutput(script, line, stream) {
+      scriptLog.write(script, line, stream);
+      const prefix = files.length > 1 ? `[${script}] ` : "";
+      output[stream].write(`${prefix}${line}\n`);
+    },
+  }).catch((error: unknown) => {
+    throw startError(error, host, port);
+  });
+}
+
+/** Why the scripts could not be started, for those who can do something about it. */
+function startError(error: unknown, host: string, port: number): unknown {
+  if (isAboutScripts(error)) return new CommandError(error.message);
+  return listenError(error, { host, port, option: "port" });
+}
+
+function isAboutScripts(error: unknown): error is Error {
+  return error instanceof BundleError || error instanceof LoadError || error instanceof AssetsError;
+}
+
+/** Resolves with the first signal to end; the second ends the process at once. */
+function endingSignal(tls: RunningTls | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    // From a terminal it says that this one is gone; to a service, that it is to look at its files again.
+    if (tls === undefined || process.stdin.isTTY) process.once("SIGHUP", () => resolve());
+    else process.on("SIGHUP", () => void tls.reload());
+  });
+}

@@ -1,0 +1,121 @@
+// What the store holds and how far its scrub is, as figures. A directory knows its totals; a cluster must count, which takes
+// long where there is much. So it is measured when somebody asks, at most a fiftieth of the time, and told with its age.
+import type { Engine } from "../../engine/engine.ts";
+import type { ScrubProgress } from "../../engine/maintenance/scrub-report.ts";
+import type { Totals } from "../../engine/records.ts";
+import { createMetrics } from "../../metrics/metrics.ts";
+import type { Snapshot } from "../../metrics/snapshot.ts";
+
+export interface StoreFigures {
+  /** Of the last measuring; a new one is begun when it is due, and waited for a moment. */
+  snapshot(): Promise<Snapshot>;
+  /** What buckets hold, as last measured. */
+  totals(): ReadonlyMap<string, Totals>;
+}
+
+interface Measured {
+  readonly at: number;
+  readonly totals: ReadonlyMap<string, Totals>;
+  readonly namespaces: ReadonlyMap<string, Totals>;
+  readonly scrub: ScrubProgress | undefined;
+}
+
+const restMilliseconds = 1000;
+/** As many times as long as a measuring took, there is rest. */
+const restTimes = 50;
+const patienceMilliseconds = 1000;
+
+export function createStoreFigures(engine: Engine): StoreFigures {
+  let last: Measured | undefined;
+  let dueAt = 0;
+  let underWay: Promise<void> | undefined;
+  const metrics = createMetrics();
+  tell(() => last);
+
+  async function measure(): Promise<void> {
+    const begin = performance.now();
+    try {
+      const totals = await measureAll(await engine.listBuckets(), (name) => engine.totals(name));
+      const listed = await engine.kv.listNamespaces();
+      const namespaces = await measureAll(listed, (name) => engine.kv.totals(name));
+      last = { at: Date.now(), totals, namespaces, scrub: await engine.scrubProgress() };
+    } catch {
+      // The store is away: what was measured last is told on, with its age.
+    } finally {
+      const took = performance.now() - begin;
+      dueAt = performance.now() + Math.max(restMilliseconds, restTimes * took);
+      underWay = undefined;
+    }
+  }
+
+  function tell(known: () => Measured | undefined): void {
+    const perBucket = (name: string, help: string, value: (totals: Totals) => number) =>
+      metrics.reading({ name, help, labels: ["bucket"] }, "gauge", () =>
+        [...(known()?.totals ?? [])].map(([bucket, totals]) => [[bucket], value(totals)] as const),
+      );
+    const perNamespace = (name: string, help: string, value: (totals: Totals) => number) =>
+      metrics.reading({ name, help, labels: ["namespace"] }, "gauge", () =>
+        [...(known()?.namespaces ?? [])].map(([namespace, totals]) => [[namespace], value(totals)] as const),
+      );
+    const one = (name: string, help: string, value: (measured: Measured) => number | undefined) =>
+      metrics.reading({ name, help }, "gauge", () => {
+        const measured = known();
+        const number = measured && value(measured);
+        return number === undefined ? [] : [[[], number] as const];
+      });
+    one("store_buckets", "Buckets in the store.", ({ totals }) => totals.size);
+    perBucket("store_bucket_objects", "Objects in a bucket.", ({ objects }) => objects);
+    perBucket("store_bucket_bytes", "Bytes of a bucket's objects.", ({ bytes }) => bytes);
+    perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
+    perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
+    one("store_totals_age_seconds", "How long ago it was measured what buckets hold.", ({ at }) =>
+      Math.max(0, (Date.now() - at) / 1000),
+    );
+    one("store_scrub_running", "1 while a scrub reads the store through.", ({ scrub }) =>
+      scrub?.isRunning === true ? 1 : 0,
+    );
+    one("store_scrub_objects", "Objects the round of the scrub under way has read.", ({ scrub }) =>
+      scrub?.round === undefined ? 0 : scrub.round.objects,
+    );
+    one("store_scrub_bytes", "Bytes the round of the scrub under way has read.", ({ scrub }) =>
+      scrub?.round === undefined ? 0 : scrub.round.bytes,
+    );
+    one("store_scrub_damages", "Damages found by the scrub: under way, or else the last.", ({ scrub }) =>
+      Math.max(scrub?.round?.damages ?? 0, scrub?.last?.damages ?? 0),
+    );
+    one("store_scrub_last_end_timestamp_seconds", "When a scrub last came to its end.", ({ scrub }) =>
+      scrub?.last === undefined ? undefined : scrub.last.ended / 1000,
+    );
+  }
+
+  return {
+    async snapshot() {
+      if (underWay === undefined && performance.now() >= dueAt) underWay = measure();
+      if (underWay !== undefined) await within(patienceMilliseconds, underWay);
+      return metrics.snapshot();
+    },
+    totals: () => last?.totals ?? new Map(),
+  };
+}
+
+async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+  let late: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<void>((resolve) => {
+    late = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, tooLate]);
+  clearTimeout(late);
+}
+
+/** A bucket or namespace that is damaged, or deleted meanwhile, is left out. */
+async function measureAll(
+  listed: readonly { readonly name: string }[],
+  measure: (name: string) => Promise<Totals>,
+): Promise<Map<string, Totals>> {
+  const totals = new Map<string, Totals>();
+  for (const { name } of listed) {
+    const found = await measure(name).catch(() => undefined);
+    if (found !== undefined) totals.set(name, found);
+  }
+  return totals;
+}

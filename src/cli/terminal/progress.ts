@@ -1,0 +1,91 @@
+// The progress of a transfer: a line on stderr that is drawn over itself while a person watches, and nothing
+// at all when nobody does.
+import { humanBytes, type Output } from "../framework/output.ts";
+
+export interface Progress {
+  advance(bytes: number): void;
+  /** Takes the line away again. */
+  end(): void;
+}
+
+export interface ProgressOptions {
+  /** Asked for whenever the line is drawn, where it changes on the way. */
+  readonly label: string | (() => string);
+  /** Bytes in all, when they are known. */
+  readonly total?: number | undefined;
+}
+
+const redrawMilliseconds = 100;
+
+export function startProgress(output: Output, { label, total }: ProgressOptions): Progress {
+  const { stderr } = output;
+  if (stderr.isTTY !== true) return { advance() {}, end() {} };
+  const started = Date.now();
+  let done = 0;
+  const draw = () => {
+    const state = {
+      label: typeof label === "string" ? label : label(),
+      done,
+      total,
+      seconds: (Date.now() - started) / 1000,
+    };
+    stderr.write(`\r${progressLine(state, stderr.columns || 80)}\u001b[K`);
+  };
+  const timer = setInterval(draw, redrawMilliseconds).unref();
+  draw();
+  return {
+    advance(bytes) {
+      done += bytes;
+    },
+    end() {
+      clearInterval(timer);
+      stderr.write("\r\u001b[K");
+    },
+  };
+}
+
+export interface ProgressState {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly seconds: number;
+}
+
+/** Never wider than the terminal: what matters least goes first. */
+export function progressLine({ label, done, total, seconds }: ProgressState, columns: number): string {
+  // The last column stays free, or some terminals begin a new line.
+  const room = columns - 1;
+  const speed = seconds > 0 ? done / seconds : 0;
+  const rate = `${humanBytes(speed)}/s`;
+  if (total === undefined) return fitting([`${label}  ${humanBytes(done)}  ${rate}`, humanBytes(done)], room);
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  const left = speed > 0 ? duration((total - done) / speed) : "--";
+  const facts = `${percent}  ${humanBytes(done)} of ${humanBytes(total)}  ${rate}  ${left} left`;
+  const width = Math.min(30, room - label.length - facts.length - 6);
+  return fitting(
+    [
+      ...(width >= 8 ? [`${label}  [${bar(share, width)}] ${facts}`] : []),
+      `${label}  ${facts}`,
+      facts,
+      percent,
+    ],
+    room,
+  );
+}
+
+function bar(share: number, width: number): string {
+  const filled = Math.round(share * width);
+  return "=".repeat(filled) + " ".repeat(width - filled);
+}
+
+function fitting(lines: readonly string[], room: number): string {
+  return lines.find((line) => line.length <= room) ?? "";
+}
+
+function duration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;
+  return `${Math.floor(whole / 3600)}h ${Math.floor((whole % 3600) / 60)}m`;
+}

@@ -1,0 +1,107 @@
+// Writes an object's bytes into a file through another name beside it: the file appears whole or not at all,
+// and one that was there stays until then.
+import { randomBytes } from "node:crypto";
+import type { Stats } from "node:fs";
+import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CommandError } from "../framework/command-error.ts";
+import { fileError, systemCode } from "../framework/failures.ts";
+import { shellWord } from "../framework/shell-quote.ts";
+
+export interface Target {
+  /** As typed. */
+  readonly path: string;
+  /** Undefined when there is nothing yet. */
+  readonly existing: Stats | undefined;
+}
+
+/** Looks at what is at the path before any bytes are fetched. */
+export async function checkTarget(path: string): Promise<Target> {
+  const existing = await statOf(path);
+  if (existing?.isDirectory()) {
+    throw new CommandError(`"${path}" is a folder: name the file to write.`, {
+      hint: `For example: ${shellWord(join(path, "cat.jpg"))}`,
+    });
+  }
+  const folder = dirname(path);
+  if (existing === undefined && (await statOf(folder)) === undefined) {
+    throw new CommandError(`Cannot write "${path}": there is no folder "${folder}".`, {
+      hint: `Make it first: mkdir -p ${shellWord(folder)}`,
+    });
+  }
+  return { path, existing };
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw fileError(error, "write", path);
+  }
+}
+
+export async function writeFileWhole(
+  { path, existing }: Target,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    // A device or a pipe is written to; to put a file in its place would take it away.
+    if (existing !== undefined && !existing.isFile()) await writeInto(path, "w", chunks, signal);
+    // What a link points to is replaced, not the link.
+    else await replace(existing === undefined ? path : await realpath(path), chunks, signal, existing?.mode);
+  } catch (error) {
+    throw fileError(error, "write", path);
+  }
+}
+
+async function replace(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  mode: number | undefined,
+): Promise<void> {
+  await writeBeside(dirname(path), { chunks, signal, mode }, (partial) => rename(partial, path));
+}
+
+export interface Writing {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  readonly signal: AbortSignal;
+  /** Of a file that it will replace. */
+  readonly mode?: number | undefined;
+}
+
+/** Writes and syncs a new file in the folder, for `place` to give it its name. Whatever fails, nothing of it is left. */
+export async function writeBeside(
+  folder: string,
+  { chunks, signal, mode }: Writing,
+  place: (partial: string) => Promise<void>,
+): Promise<void> {
+  const partial = join(folder, `.store-${randomBytes(8).toString("hex")}.part`);
+  try {
+    await writeInto(partial, "wx", chunks, signal, mode);
+    await place(partial);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function writeInto(
+  path: string,
+  flags: "w" | "wx",
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  mode?: number,
+): Promise<void> {
+  const handle = await open(path, flags);
+  try {
+    if (mode !== undefined) await handle.chmod(mode & 0o777);
+    await writeFile(handle, chunks, { signal });
+    // A device has nothing to sync and may say so.
+    if (flags === "wx") await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

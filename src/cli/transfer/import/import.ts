@@ -1,0 +1,165 @@
+// Brings objects in from elsewhere, each with its metadata, etag and parts, and holds its bytes against what the source
+// says of them before it is stored. What is there already is passed by, so a run that was cut off goes on.
+import { eachOf } from "../../../async/merge-join.ts";
+import type { Engine, WriteOptions } from "../../../engine/engine.ts";
+import { StoreError } from "../../../model/errors.ts";
+import type { Key } from "../../../model/key.ts";
+import { limits } from "../../../model/limits.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { multipartEtag } from "../../../model/upload.ts";
+import { CommandError } from "../../framework/command-error.ts";
+import { endsAll, type SyncCounts, type Told } from "../sync/sync.ts";
+import { upload } from "../upload.ts";
+import { type ImportSource, type Piece, type Reading, SourceGone, type SourceObject } from "./source.ts";
+
+export interface ImportOptions {
+  readonly engine: Engine;
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly source: ImportSource;
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal;
+  onBytes(count: number): void;
+  tell(told: Told): Promise<void>;
+}
+
+export interface ImportCounts extends SyncCounts {
+  /** Of those copied: the source told nothing that their bytes could be held against. */
+  unverified: number;
+}
+
+const atOnce = 8;
+
+export async function importObjects(options: ImportOptions, counts: ImportCounts): Promise<void> {
+  const { source, signal, prefix, tell } = options;
+  async function* all(): AsyncGenerator<SourceObject> {
+    yield* source.objects();
+  }
+  await eachOf(all(), { atOnce, signal }, async (object) => {
+    const key = prefix + object.key;
+    try {
+      const size = await importOne(options, counts, key, object);
+      if (size === undefined) {
+        counts.same++;
+        return;
+      }
+      counts.copied++;
+      counts.bytes += size;
+      await tell({ kind: "copy", key, size });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (endsAll(error) || error instanceof SourceGone) throw error;
+      counts.failed++;
+      await tell({ kind: "failed", key, error: toldDigest(error) });
+    }
+  });
+}
+
+/** How large it is; undefined when it was there already. */
+async function importOne(
+  options: ImportOptions,
+  counts: ImportCounts,
+  key: Key,
+  object: SourceObject,
+): Promise<number | undefined> {
+  const record = await options.engine.head(options.bucket, key);
+  if (record?.size === object.size && record.etag === object.etag) return undefined;
+  if (options.isDryRun && record?.size !== object.size) return object.size;
+  const reading = await object.read();
+  const isVerified = reading.checksums.length > 0 || reading.parts !== undefined;
+  if (options.isDryRun || (!isVerified && isNotOlder(record, object))) {
+    reading.cancel();
+    return isNotOlder(record, object) && !isVerified ? undefined : object.size;
+  }
+  try {
+    if (reading.parts === undefined) await putWhole(options, key, object, reading);
+    else await putParts(options, key, object.etag, { ...reading, parts: reading.parts });
+  } catch (error) {
+    reading.cancel();
+    throw error;
+  }
+  if (!isVerified) counts.unverified++;
+  return object.size;
+}
+
+/** All there is to go by, where an etag tells nothing of the bytes. */
+function isNotOlder(record: ObjectRecord | undefined, object: SourceObject): boolean {
+  return record !== undefined && record.size === object.size && record.uploaded >= object.written;
+}
+
+async function putWhole(
+  options: ImportOptions,
+  key: Key,
+  object: SourceObject,
+  reading: Reading,
+): Promise<void> {
+  const { engine, bucket, signal, onBytes } = options;
+  const piece = await reading.piece();
+  if (object.size > limits.singleWriteBytes) {
+    const given = {
+      chunks: piece.chunks(),
+      size: object.size,
+      options: writeOptions(reading),
+      signal,
+      onBytes,
+    };
+    await upload({ engine, to: { bucket, key }, ...given });
+    return;
+  }
+  const result = await engine.put(bucket, key, bytesOf(options, piece), {
+    ...writeOptions(reading),
+    checksums: reading.checksums,
+  });
+  if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
+}
+
+/** In the parts it was made of, so that its etag is the same; that etag then vouches for the bytes. */
+async function putParts(
+  options: ImportOptions,
+  key: Key,
+  etag: string,
+  reading: Reading & { readonly parts: number },
+): Promise<void> {
+  const { engine, bucket } = options;
+  const { id } = await engine.createUpload(bucket, key, writeOptions(reading));
+  try {
+    const parts: { number: number; etag: string }[] = [];
+    for (let number = 1; number <= reading.parts; number++) {
+      const piece = await reading.piece(number);
+      const part = await engine.uploadPart(bucket, { key, id }, number, bytesOf(options, piece));
+      parts.push({ number, etag: part.etag });
+    }
+    if (multipartEtag(parts.map((part) => part.etag)) !== etag) throw new StoreError("BadDigest");
+    await engine.completeUpload(bucket, { key, id }, parts, { partSizes: "s3" });
+  } catch (error) {
+    await engine.abortUpload(bucket, { key, id }).catch(() => {
+      // Why it failed is what to tell; what is left of it ends by itself after seven days.
+    });
+    throw error;
+  }
+}
+
+function bytesOf({ signal, onBytes }: ImportOptions, { length, chunks, cancel }: Piece) {
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks()) {
+      signal.throwIfAborted();
+      onBytes(chunk.length);
+      yield chunk;
+    }
+  }
+  return { length, chunks: watched, cancel: async () => cancel() };
+}
+
+function writeOptions({ httpMetadata, customMetadata, storageClass }: Reading): WriteOptions {
+  return { httpMetadata, customMetadata, storageClass };
+}
+
+function toldDigest(error: unknown): unknown {
+  if (!(error instanceof StoreError) || !["BadDigest", "IncompleteBody"].includes(error.reason)) return error;
+  return new CommandError(
+    "Its bytes are not those that the source's own checksum tells of; it was not stored.",
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,210 @@
+// Makes one side like the other: a folder and the keys of a bucket below a prefix, walked side by side in key order, so
+// that neither is in memory as a whole. What fails is told by its key, and the others go on.
+import { eachOf, type Joined, joined } from "../../../async/merge-join.ts";
+import type { Engine } from "../../../engine/engine.ts";
+import { StoreError } from "../../../model/errors.ts";
+import { compareKeys, type Key } from "../../../model/key.ts";
+import type { ObjectRecord } from "../../../model/object.ts";
+import { CommandError } from "../../framework/command-error.ts";
+import { systemCode } from "../../framework/failures.ts";
+import { createBucketTarget } from "./bucket-target.ts";
+import { isFolderMark, nameProblem } from "./folder-names.ts";
+import { createFolderTarget } from "./folder-target.ts";
+import { type FolderEntry, walkFolder } from "./folder-walk.ts";
+import { FolderInTheWay } from "./folder-writer.ts";
+
+export interface SyncOptions {
+  readonly engine: Engine;
+  readonly bucket: string;
+  /** Empty, or ending in a slash. */
+  readonly prefix: string;
+  /** A real path. */
+  readonly folder: string;
+  /** The data directory, if there is one. */
+  readonly except: string | undefined;
+  readonly to: "bucket" | "folder";
+  readonly isDryRun: boolean;
+  readonly deletes: boolean;
+  /** Whether files and objects of the same size are taken for the same. */
+  readonly sizeOnly: boolean;
+  /** Whether a file is read once more and held against what was stored of it. */
+  readonly verifies?: boolean;
+  readonly signal: AbortSignal;
+  onBytes(count: number): void;
+  tell(told: Told): Promise<void>;
+}
+
+export type Told =
+  /** Done, or what would be done. */
+  | { readonly kind: "copy"; readonly key: Key; readonly size: number }
+  | { readonly kind: "delete"; readonly key: Key }
+  | { readonly kind: "passed"; readonly key: Key; readonly why: string }
+  | { readonly kind: "failed"; readonly key: Key; readonly error: unknown };
+
+export interface SyncCounts {
+  copied: number;
+  bytes: number;
+  same: number;
+  deleted: number;
+  passed: number;
+  failed: number;
+}
+
+export interface BucketEntry {
+  readonly key: Key;
+  readonly record: ObjectRecord;
+}
+
+export interface SyncPair {
+  readonly key: Key;
+  readonly file: { readonly path: string } | undefined;
+  readonly record: ObjectRecord | undefined;
+}
+
+/** The side that is written. */
+export interface SyncTarget {
+  /** How many bytes were copied, or would be; undefined when both sides were the same. */
+  copy(pair: SyncPair): Promise<number | undefined>;
+  remove(key: Key): Promise<void>;
+  /** For what was in the way of others. */
+  prune(): Promise<void>;
+  finish(): Promise<void>;
+}
+
+const atOnce = 8;
+
+export async function sync(options: SyncOptions, counts: SyncCounts): Promise<void> {
+  const target = options.to === "bucket" ? createBucketTarget(options) : createFolderTarget(options);
+  /** Those that a folder was in the way of: few, and only where a name has become a file. */
+  const waiting: SyncPair[] = [];
+
+  async function copy(pair: SyncPair): Promise<void> {
+    const size = await target.copy(pair);
+    if (size === undefined) {
+      counts.same++;
+      return;
+    }
+    counts.copied++;
+    counts.bytes += size;
+    await options.tell({ kind: "copy", key: pair.key, size });
+  }
+
+  async function failing(key: Key, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (endsAll(error)) throw error;
+      counts.failed++;
+      await options.tell({ kind: "failed", key, error });
+    }
+  }
+
+  const pairs = toCopy(options, counts, async (key) => {
+    await failing(key, async () => {
+      await target.remove(key);
+      counts.deleted++;
+      await options.tell({ kind: "delete", key });
+    });
+  });
+  try {
+    await eachOf(pairs, { atOnce, signal: options.signal }, (pair) =>
+      failing(pair.key, async () => {
+        try {
+          await copy(pair);
+        } catch (error) {
+          if (!(error instanceof FolderInTheWay) || !options.deletes) throw error;
+          waiting.push(pair);
+        }
+      }),
+    );
+    await target.prune();
+    for (const pair of waiting) await failing(pair.key, () => copy(pair));
+  } finally {
+    await target.finish();
+  }
+}
+
+/** Nothing that follows would fare better. */
+export function endsAll(error: unknown): boolean {
+  if (error instanceof StoreError) {
+    return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
+  }
+  const cause = error instanceof Error ? error.cause : undefined;
+  return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes(systemCode(cause ?? error) ?? "");
+}
+
+/** Pairs that both sides may differ in. What only the target has is removed before what comes behind it is copied. */
+async function* toCopy(
+  options: SyncOptions,
+  counts: SyncCounts,
+  remove: (key: Key) => Promise<void>,
+): AsyncGenerator<SyncPair> {
+  const kept = createKept();
+  async function note(told: Told): Promise<void> {
+    if (told.kind === "failed") counts.failed++;
+    else counts.passed++;
+    await options.tell(told);
+  }
+  for await (const { key, folder, bucket } of sides(options)) {
+    if (folder !== undefined && folder.kind !== "file") {
+      kept.add(key);
+      const isInTheWay = folder.kind === "passed" && options.to === "folder" && bucket !== undefined;
+      await note(isInTheWay ? failed(key, `It is left as it is in the folder: ${folder.why}.`) : folder);
+      continue;
+    }
+    const isInSource = (options.to === "bucket" ? folder : bucket) !== undefined;
+    if (bucket !== undefined && isFolderMark(bucket.record)) continue;
+    if (isInSource) {
+      const problem = options.to === "folder" ? nameProblem(key.slice(options.prefix.length)) : undefined;
+      if (problem === undefined) yield { key, file: folder, record: bucket?.record };
+      else await note(failed(key, `It cannot be a file: ${problem}.`));
+    } else if (options.deletes && !kept.has(key)) await remove(key);
+  }
+}
+
+function failed(key: Key, why: string): Told {
+  return { kind: "failed", key, error: new CommandError(why) };
+}
+
+interface Sides {
+  readonly key: Key;
+  readonly folder: FolderEntry | undefined;
+  readonly bucket: BucketEntry | undefined;
+}
+
+async function* sides(options: SyncOptions): AsyncGenerator<Sides> {
+  const pairs: AsyncIterable<Joined<FolderEntry, BucketEntry>> = joined(
+    walkFolder(options),
+    objectsOf(options),
+  );
+  for await (const { key, source, target } of pairs) yield { key, folder: source, bucket: target };
+}
+
+export async function* objectsOf({
+  engine,
+  bucket,
+  prefix,
+}: Pick<SyncOptions, "engine" | "bucket" | "prefix">): AsyncGenerator<BucketEntry> {
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list(bucket, { prefix, cursor });
+    for (const record of page.objects) yield { key: record.key, record };
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/** What lies below a name that could not be looked into is not known to be gone. In key order, so that few are remembered. */
+function createKept() {
+  let below: string[] = [];
+  return {
+    add(key: Key): void {
+      below.push(key);
+    },
+    has(key: Key): boolean {
+      // "0" follows "/": behind it, nothing lies below the name any more.
+      below = below.filter((name) => name === "" || compareKeys(key, `${name}0`) < 0);
+      return below.some((name) => name === "" || key.startsWith(`${name}/`));
+    },
+  };
+}

@@ -1,0 +1,144 @@
+// Puts bytes of any size: in one piece while they are few, else in parts, by itself. Parts stream as they are
+// read, so memory does not grow with them. An upload that fails or is interrupted leaves nothing.
+import type { ByteStream, Engine, WriteOptions } from "../../engine/engine.ts";
+import { limits } from "../../model/limits.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { ObjectAddress } from "../store/object-address.ts";
+import { type ByteReader, createByteReader } from "./byte-reader.ts";
+
+const MiB = 1024 * 1024;
+
+export const uploadSizes = {
+  /** A file up to this size goes as one piece. */
+  wholeFile: 100 * MiB,
+  /** What is held in memory of a stream whose end is not known, before it goes in parts. */
+  wholeStream: 64 * MiB,
+  leastPart: 64 * MiB,
+} as const;
+
+/** Parts are all alike but the last, and there are 10,000 at most: this size is enough for so many bytes. */
+export function partBytesFor(size: number): number {
+  const needed = Math.ceil(size / limits.partNumber);
+  return Math.max(uploadSizes.leastPart, Math.ceil(needed / MiB) * MiB);
+}
+
+export interface Upload {
+  readonly engine: Engine;
+  readonly to: ObjectAddress;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** How many bytes there are, when that is known. */
+  readonly size: number | undefined;
+  readonly options: WriteOptions;
+  readonly signal: AbortSignal;
+  onBytes(count: number): void;
+}
+
+export async function upload(given: Upload): Promise<ObjectRecord> {
+  const reader = createByteReader(counted(given), given.signal);
+  const { size } = given;
+  if (size !== undefined) {
+    if (size <= uploadSizes.wholeFile)
+      return putWhole(given, { length: size, ...source(reader.take(size + 1)) });
+    return uploadParts(given, reader, partBytesFor(size), size);
+  }
+  const start = await collectStart(reader.take(uploadSizes.wholeStream));
+  if (await reader.isAtEnd()) return putWhole(given, { length: start.length, ...source(start.drain()) });
+  const all = createByteReader(joined(start.drain(), reader), given.signal);
+  // Whatever is still to come, up to the largest object there can be.
+  return uploadParts(given, all, partBytesFor(limits.objectBytes));
+}
+
+async function* counted({ chunks, onBytes }: Upload): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    onBytes(chunk.length);
+    yield chunk;
+  }
+}
+
+async function* joined(start: AsyncIterable<Uint8Array>, rest: ByteReader): AsyncGenerator<Uint8Array> {
+  yield* start;
+  yield* rest.take(Number.POSITIVE_INFINITY);
+}
+
+function source(bytes: AsyncIterable<Uint8Array>): Pick<ByteStream, "chunks" | "cancel"> {
+  // The stream behind it belongs to whoever opened it, and is closed there.
+  return { chunks: () => bytes, cancel: async () => {} };
+}
+
+async function putWhole({ engine, to, options }: Upload, bytes: ByteStream): Promise<ObjectRecord> {
+  const result = await engine.put(to.bucket, to.key, bytes, options);
+  if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
+  return result.record;
+}
+
+/** Public for its tests: the size of the parts is the caller's choice. */
+export async function uploadParts(
+  { engine, to, options, signal }: Upload,
+  reader: ByteReader,
+  partBytes: number,
+  size?: number,
+): Promise<ObjectRecord> {
+  const { bucket, key } = to;
+  const { id } = await engine.createUpload(bucket, key, options);
+  try {
+    const parts: { number: number; etag: string }[] = [];
+    for (let done = 0; !(await isDone(reader, done, size)); done += partBytes) {
+      const number = parts.length + 1;
+      const length = size === undefined ? undefined : Math.min(partBytes, size - done);
+      const part = { length, ...source(reader.take(length ?? partBytes)) };
+      const { etag } = await engine.uploadPart(bucket, { key, id }, number, part);
+      parts.push({ number, etag });
+    }
+    signal.throwIfAborted();
+    return await engine.completeUpload(bucket, { key, id }, parts);
+  } catch (error) {
+    await abort(engine, bucket, { key, id });
+    throw error;
+  }
+}
+
+async function isDone(reader: ByteReader, done: number, size: number | undefined): Promise<boolean> {
+  return size === undefined ? reader.isAtEnd() : done >= size;
+}
+
+async function abort(engine: Engine, bucket: string, name: { key: string; id: string }): Promise<void> {
+  try {
+    await engine.abortUpload(bucket, name);
+  } catch {
+    // Why the upload failed is what to tell; what is left of it ends by itself after seven days.
+  }
+}
+
+interface Start {
+  readonly length: number;
+  /** The bytes, each piece let go as it is taken. */
+  drain(): AsyncIterable<Uint8Array>;
+}
+
+/** Copied into large pieces: a sender of single bytes would otherwise cost a buffer for each. */
+async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<Start> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  let filled = MiB;
+  for await (const chunk of chunks) {
+    for (let taken = 0; taken < chunk.length; ) {
+      if (filled === MiB) {
+        pieces.push(Buffer.allocUnsafeSlow(MiB));
+        filled = 0;
+      }
+      const part = chunk.subarray(taken, taken + MiB - filled);
+      pieces.at(-1)!.set(part, filled);
+      filled += part.length;
+      taken += part.length;
+      length += part.length;
+    }
+  }
+  return {
+    length,
+    async *drain() {
+      for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+        yield pieces.length === 0 ? piece.subarray(0, filled) : piece;
+      }
+    },
+  };
+}

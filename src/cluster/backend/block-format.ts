@@ -1,0 +1,173 @@
+// The form bytes have on a shelf: blocks, each with its CRC-32 right behind it, so that any range of a blob is one
+// range of what is stored. A checksum begins with the blob's name and the block's number: bytes elsewhere do not pass.
+import { crc32 } from "@node-rs/crc32";
+import { StoreError } from "../../model/errors.ts";
+import { limits } from "../../model/limits.ts";
+import type { ByteRange } from "../../model/range.ts";
+
+export const checksumBytes = 4;
+export const { blockBytes } = limits;
+/** Of a whole block with its checksum. */
+export const storedBlockBytes = blockBytes + checksumBytes;
+
+/** Blocks that so many bytes take. */
+export function blocksOf(size: number): number {
+  return Math.ceil(size / blockBytes);
+}
+
+/** What so many bytes take on the shelf. */
+export function storedSize(size: number): number {
+  return size + blocksOf(size) * checksumBytes;
+}
+
+/** How many bytes lie in so many stored ones. */
+export function plainSize(stored: number): number {
+  return Math.max(0, stored - Math.ceil(stored / storedBlockBytes) * checksumBytes);
+}
+
+/** Where the blocks lie that a range of a blob touches: from a block's start to the end of a checksum. */
+export function storedRange({ offset, length }: ByteRange, size: number): ByteRange {
+  if (length === 0) return { offset: 0, length: 0 };
+  const first = Math.floor(offset / blockBytes);
+  const end = storedSize(Math.min(size, blocksOf(offset + length) * blockBytes));
+  return { offset: first * storedBlockBytes, length: end - first * storedBlockBytes };
+}
+
+function checksumSeed(name: string): (block: number) => number {
+  const seed = crc32(name);
+  return (index) => (seed + index) >>> 0;
+}
+
+export interface BlockEncoder {
+  /** What is to be written for these bytes, in order: windows on them, and checksums between. */
+  update(bytes: Uint8Array): Uint8Array[];
+  /** The checksum of a last block that is not full. */
+  finish(): Uint8Array[];
+}
+
+export function createBlockEncoder(name: string): BlockEncoder {
+  const seed = checksumSeed(name);
+  let block = 0;
+  let filled = 0;
+  let checksum = seed(0);
+
+  function endBlock(): Uint8Array {
+    const written = Buffer.allocUnsafe(checksumBytes);
+    written.writeUInt32BE(checksum);
+    checksum = seed(++block);
+    filled = 0;
+    return written;
+  }
+
+  return {
+    update(bytes) {
+      const parts: Uint8Array[] = [];
+      for (let at = 0; at < bytes.length; ) {
+        const part = bytes.subarray(at, at + blockBytes - filled);
+        checksum = crc32(part, checksum);
+        filled += part.length;
+        at += part.length;
+        parts.push(part);
+        if (filled === blockBytes) parts.push(endBlock());
+      }
+      return parts;
+    },
+    finish: () => (filled > 0 ? [endBlock()] : []),
+  };
+}
+
+export interface BlockDecoder {
+  /** Takes stored bytes as they come, from the start of `storedRange`; gives what of the range is verified. */
+  update(stored: Uint8Array): Uint8Array[];
+  /** No more came: throws unless everything did. */
+  finish(): void;
+}
+
+export interface DecoderOptions {
+  readonly name: string;
+  /** Of the whole blob. */
+  readonly size: number;
+  readonly range: ByteRange;
+  /** As long as the range; its bytes are laid there. */
+  readonly into?: Uint8Array | undefined;
+  /** Memory for so many bytes of the range, where there is no `into`. */
+  readonly allocate: (bytes: number) => Uint8Array;
+  /** Given out together, at most. */
+  readonly groupBlocks: number;
+}
+
+/** Bytes are copied once, from where they came to where they are given out; nothing is given out unverified. */
+export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
+  const { name, size, range, into, allocate, groupBlocks } = options;
+  const seed = checksumSeed(name);
+  const end = range.offset + range.length;
+  const blockEnd = blocksOf(end);
+  let block = Math.floor(range.offset / blockBytes);
+  /** Of this block, its checksum included. */
+  let seen = 0;
+  let checksum = seed(block);
+  let expected = 0;
+  /** What is given out next, and how much of it is there. */
+  let group: Uint8Array | undefined;
+  let groupEnd = block;
+  let filled = 0;
+  let given = 0;
+
+  function beginGroup(): Uint8Array {
+    groupEnd = Math.min(blockEnd, block + groupBlocks);
+    const length = Math.min(end, groupEnd * blockBytes) - range.offset - given;
+    filled = 0;
+    return into === undefined ? allocate(length) : into.subarray(given, given + length);
+  }
+
+  function takeBytes(bytes: Uint8Array): void {
+    checksum = crc32(bytes, checksum);
+    group ??= beginGroup();
+    const start = block * blockBytes + seen;
+    const wanted = bytes.subarray(Math.max(0, range.offset - start), Math.max(0, end - start));
+    group.set(wanted, filled);
+    filled += wanted.length;
+  }
+
+  function takeChecksum(bytes: Uint8Array): void {
+    for (const byte of bytes) expected = ((expected << 8) | byte) >>> 0;
+  }
+
+  function endBlock(): Uint8Array | undefined {
+    if (expected !== checksum) throw damaged(`block ${block} of blob ${name} does not match its checksum`);
+    checksum = seed(++block);
+    seen = 0;
+    expected = 0;
+    if (block < groupEnd) return undefined;
+    const whole = group!;
+    given += whole.length;
+    group = undefined;
+    return whole;
+  }
+
+  return {
+    update(stored) {
+      const ready: Uint8Array[] = [];
+      for (let at = 0; at < stored.length; ) {
+        if (block >= blockEnd) throw damaged(`blob ${name} goes on behind its end`);
+        const length = Math.min(blockBytes, size - block * blockBytes);
+        const due = seen < length ? length - seen : length + checksumBytes - seen;
+        const part = stored.subarray(at, at + due);
+        if (seen < length) takeBytes(part);
+        else takeChecksum(part);
+        seen += part.length;
+        at += part.length;
+        const whole = seen === length + checksumBytes ? endBlock() : undefined;
+        if (whole !== undefined) ready.push(whole);
+      }
+      return ready;
+    },
+    finish() {
+      if (block < blockEnd) throw damaged(`blob ${name} ends in block ${block}, too early`);
+    },
+  };
+}
+
+export function damaged(what: string): StoreError {
+  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.` });
+}

@@ -1,0 +1,134 @@
+// The file of a blob in a shared directory: written and synced, and read back verified.
+import type { FileHandle } from "node:fs/promises";
+import type { ByteRange } from "../../../model/range.ts";
+import type { ShelvedBlob } from "../backend.ts";
+import {
+  createBlockDecoder,
+  createBlockEncoder,
+  damaged,
+  storedBlockBytes,
+  storedRange,
+  storedSize,
+} from "../block-format.ts";
+import type { ChunkRoom } from "../chunk-pool.ts";
+
+/** Long bodies are synced as they come, so that the last sync does not wait for all of the work. */
+const syncEvery = 8 * 1024 * 1024;
+
+/** Writes, syncs and closes. Each chunk is on its way while the next is fetched; how many bytes came is answered. */
+export async function writeBlocks(
+  file: FileHandle,
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  const encoder = createBlockEncoder(name);
+  let writing: Promise<void> = Promise.resolve();
+  let size = 0;
+  let position = 0;
+  let unsynced = 0;
+  const write = async (parts: readonly Uint8Array[]) => {
+    const length = await writeAll(file, parts, position);
+    position += length;
+    unsynced += length;
+    if (unsynced < syncEvery) return;
+    unsynced = 0;
+    await file.datasync();
+  };
+  try {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      const parts = encoder.update(chunk);
+      await writing;
+      writing = write(parts);
+      // Told when it is awaited.
+      writing.catch(() => {});
+    }
+    await writing;
+    await write(encoder.finish());
+    await file.datasync();
+    return size;
+  } finally {
+    // Nothing may still be using the descriptor when it is closed.
+    await writing.catch(() => {});
+    await file.close();
+  }
+}
+
+async function writeAll(file: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  let left = parts;
+  for (let done = 0; done < length; ) {
+    const { bytesWritten } = await file.writev([...left], position + done);
+    done += bytesWritten;
+    left = behind(left, bytesWritten);
+  }
+  return length;
+}
+
+/** What is left of the parts once so many of their bytes are written. */
+function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = 0;
+  let index = 0;
+  while (index < parts.length && skipped + parts[index]!.length <= bytes) skipped += parts[index++]!.length;
+  const rest = parts.slice(index);
+  if (rest.length > 0) rest[0] = rest[0]!.subarray(bytes - skipped);
+  return rest;
+}
+
+export interface BlockReading {
+  readonly range: ByteRange;
+  readonly into: Uint8Array | undefined;
+  readonly chunkRoom: ChunkRoom;
+}
+
+/** The next blocks are read while some are given out. */
+export async function* readBlocks(
+  file: FileHandle,
+  { name, size }: ShelvedBlob,
+  { range, into, chunkRoom }: BlockReading,
+): AsyncGenerator<Uint8Array> {
+  const { size: stored } = await file.stat();
+  const expected = storedSize(size);
+  if (stored !== expected) throw damaged(`blob ${name} is ${stored} bytes long, not ${expected}`);
+  const groupBlocks = chunkRoom.groupBlocks();
+  const decoder = createBlockDecoder({ name, size, range, into, groupBlocks, allocate: chunkRoom.allocate });
+  const { offset, length } = storedRange(range, size);
+  const step = groupBlocks * storedBlockBytes;
+  const place = (): Buffer => Buffer.allocUnsafeSlow(Math.min(step, length));
+  let current = place();
+  let other: Buffer | undefined;
+  const readAt = (at: number, into: Buffer) => {
+    const reading = readFully(file, into.subarray(0, offset + length - at), at, name);
+    // Told when its turn comes.
+    reading.catch(() => {});
+    return reading;
+  };
+  let reading = readAt(offset, current);
+  try {
+    for (let at = offset; at < offset + length; at += step) {
+      const bytes = await reading;
+      const next = at + step;
+      // Two take turns: what is decoded below has been copied when the read after the next begins.
+      if (next < offset + length) {
+        const free = other ?? place();
+        other = current;
+        current = free;
+        reading = readAt(next, current);
+      }
+      yield* decoder.update(bytes);
+    }
+    decoder.finish();
+  } finally {
+    // The descriptor is closed behind this: nothing must still be reading from it.
+    await reading.catch(() => {});
+  }
+}
+
+async function readFully(file: FileHandle, bytes: Buffer, position: number, name: string): Promise<Buffer> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done);
+    if (bytesRead === 0) throw damaged(`blob ${name} ends too early`);
+    done += bytesRead;
+  }
+  return bytes;
+}

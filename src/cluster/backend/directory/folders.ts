@@ -1,0 +1,100 @@
+// The folders of a shared directory: made when they are first needed, by whichever machine is first, and durable,
+// name by name up to the directory itself, before anything in them counts as written.
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { errorCode, isMissing } from "./errors.ts";
+
+export interface FolderKeeper {
+  /** Does work in a folder, which is made if it is missing. */
+  within<T>(folder: string, work: () => Promise<T>): Promise<T>;
+  /** Makes durable what was named in the folder until now. */
+  sync(folder: string): Promise<void>;
+  /** Of a bucket that is gone. */
+  forget(bucket: string): void;
+}
+
+/** What is known of more is found out again. */
+const mostKnown = 100_000;
+
+/** `checkThere` throws when what is missing is the directory itself. */
+export function createFolderKeeper(directory: string, checkThere: () => Promise<void>): FolderKeeper {
+  /** Whose own names are durable. Not only those made here: another machine may have made one and not synced yet. */
+  const known = new Set<string>();
+  const syncing = new Map<string, () => Promise<void>>();
+
+  function syncShared(path: string): Promise<void> {
+    const sync = syncing.get(path) ?? createSharedSync(path, () => syncing.delete(path));
+    syncing.set(path, sync);
+    return sync();
+  }
+
+  async function make(folder: string): Promise<void> {
+    await checkThere();
+    known.delete(folder);
+    for (const path of [dirname(folder), folder]) {
+      await mkdir(join(directory, path), { mode: 0o700 }).catch((error: unknown) => {
+        if (errorCode(error) !== "EEXIST") throw error;
+      });
+    }
+  }
+
+  return {
+    async within(folder, work) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        await make(folder);
+        return work();
+      }
+    },
+
+    async sync(folder) {
+      await syncShared(join(directory, folder));
+      if (known.has(folder)) return;
+      await syncShared(join(directory, dirname(folder)));
+      await syncShared(directory);
+      if (known.size >= mostKnown) known.clear();
+      known.add(folder);
+    },
+
+    forget(bucket) {
+      for (const folder of known) if (dirname(folder) === bucket) known.delete(folder);
+    },
+  };
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Syncs one directory for many writers: whoever asks during a sync shares the next one. */
+function createSharedSync(path: string, onIdle: () => void): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  function start(): Promise<void> {
+    running = syncDirectory(path).finally(() => {
+      running = undefined;
+      if (next === undefined) onIdle();
+    });
+    return running;
+  }
+
+  return () => {
+    if (running === undefined) return start();
+    // Entries made after the running sync began are only covered by one that begins after it.
+    next ??= running
+      .catch(() => {})
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  };
+}

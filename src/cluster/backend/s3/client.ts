@@ -1,0 +1,183 @@
+// A small client of an S3 service: the five requests a shelf needs, made again while that may help and there is
+// time. All of them may be made twice: a name is only ever written with the same bytes.
+
+import type { S3Payload, S3Place, S3Times } from "../../../s3-client/client.ts";
+import { elementText, numberIn, refusalOf, S3Refusal, toldError } from "../../../s3-client/errors.ts";
+import { type Answer, Broken, type Leaving } from "../../../s3-client/http-client.ts";
+import { bodyOf, resumingBody, type S3Body } from "../../../s3-client/response-body.ts";
+import { createS3Asking } from "../../../s3-client/retrying-client.ts";
+import { damaged } from "../block-format.ts";
+
+export interface S3Client {
+  /** How often it was sent until it was known to have arrived. */
+  put(key: string, body: S3Payload): Promise<number>;
+  /** Writes it unless it is there; false when it is. */
+  putNew(key: string, body: S3Payload): Promise<boolean>;
+  /** Undefined when there is none. */
+  getText(key: string): Promise<string | undefined>;
+  /** Bytes of an object of known length. Asked for at once; goes on by itself where a connection breaks off. */
+  get(key: string, range: S3Range): S3Body;
+  /** How long it is; undefined when there is none. */
+  head(key: string): Promise<number | undefined>;
+  /** What is not there is as good as deleted. */
+  delete(key: string): Promise<void>;
+  list(prefix: string, options?: S3ListOptions): Promise<S3Page>;
+  close(): void;
+}
+
+export interface S3Range {
+  readonly offset: number;
+  readonly length: number;
+  /** Of the whole object. */
+  readonly total: number;
+}
+
+export interface S3ListOptions {
+  readonly most?: number;
+  /** Of the page before. */
+  readonly after?: string | undefined;
+}
+
+export interface S3Page {
+  readonly entries: readonly { readonly key: string; readonly size: number }[];
+  readonly next: string | undefined;
+}
+
+export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3Client {
+  const asking = createS3Asking(place, { times: given, told: toldError });
+  const { times, untilDone, accepted, ask } = asking;
+
+  const keyOf = (key: string) => place.prefix + key;
+
+  return {
+    async put(key, body) {
+      return (await ask({ method: "PUT", key: keyOf(key), body })).tries;
+    },
+
+    async putNew(key, body) {
+      try {
+        await ask({ method: "PUT", key: keyOf(key), body, headers: { "if-none-match": "*" } });
+        return true;
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal?.status === 412 || refusal?.status === 409) return false;
+        // Some services know no conditions.
+        if (refusal?.status === 501) {
+          await ask({ method: "PUT", key: keyOf(key), body });
+          return true;
+        }
+        throw error;
+      }
+    },
+
+    async getText(key) {
+      try {
+        return (await ask({ method: "GET", key: keyOf(key) })).document;
+      } catch (error) {
+        if (refusalOf(error)?.code === "NoSuchKey") return undefined;
+        throw error;
+      }
+    },
+
+    get: (key, range) =>
+      resumingBody({
+        length: range.length,
+        retryMilliseconds: times.retry,
+        isOver: asking.isClosed,
+        told: asking.told,
+        async open(done, leaving) {
+          const rest = { ...range, offset: range.offset + done, length: range.length - done };
+          return untilDone(async (deadline) => {
+            const message = await getRange(keyOf(key), rest, leaving, deadline);
+            const body = bodyOf(message, times.idle);
+            if (leaving.isLeft) body.leave();
+            return body;
+          }, leaving);
+        },
+      }),
+
+    async head(key) {
+      try {
+        const { message } = await ask({ method: "HEAD", key: keyOf(key) });
+        return numberIn(message.headers["content-length"]);
+      } catch (error) {
+        if (refusalOf(error)?.status === 404) return undefined;
+        throw error;
+      }
+    },
+
+    async delete(key) {
+      try {
+        await ask({ method: "DELETE", key: keyOf(key) });
+      } catch (error) {
+        if (refusalOf(error)?.code !== "NoSuchKey") throw error;
+      }
+    },
+
+    async list(prefix, { most = 1000, after } = {}) {
+      const query: (readonly [string, string])[] = [
+        ["list-type", "2"],
+        ["max-keys", String(most)],
+        ["prefix", keyOf(prefix)],
+      ];
+      if (after !== undefined) query.push(["continuation-token", after]);
+      const { document } = await ask({ method: "GET", query });
+      try {
+        return readPage(document, place.prefix);
+      } catch (error) {
+        throw asking.told(error);
+      }
+    },
+
+    close: asking.close,
+  };
+
+  async function getRange(key: string, range: S3Range, leaving: Leaving, deadline: number): Promise<Answer> {
+    const { offset, length, total } = range;
+    const isWhole = offset === 0 && length === total;
+    const headers = isWhole ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
+    try {
+      const message = await accepted({ method: "GET", key, headers, leaving }, deadline);
+      const problem = rangeProblem(message, range);
+      if (problem === undefined) return message;
+      message.destroy();
+      throw problem;
+    } catch (error) {
+      if (!(error instanceof S3Refusal)) throw error;
+      if (error.code === "NoSuchKey") throw damaged(`${key} is missing`);
+      if (error.status === 416) throw damaged(`${key} is shorter than the ${total} bytes written`);
+      throw error;
+    }
+  }
+}
+
+/** The service has what was written, as long as it was, and answers with what was asked for. */
+function rangeProblem(message: Answer, { offset, length, total }: S3Range): Error | undefined {
+  const announced = numberIn(message.headers["content-length"]);
+  const span = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(message.headers["content-range"] ?? "");
+  const stored = message.statusCode === 206 ? Number(span?.[3]) : announced;
+  if (stored !== undefined && stored !== total && !Number.isNaN(stored)) {
+    return damaged(`an object of ${total} bytes is ${stored} bytes long`);
+  }
+  const first = message.statusCode === 206 ? Number(span?.[1]) : 0;
+  if (first === offset && announced === length) return undefined;
+  return new Broken(`bytes ${offset} to ${offset + length - 1} were asked for, and others answered`);
+}
+
+function readPage(document: string, prefix: string): S3Page {
+  const entries: { readonly key: string; readonly size: number }[] = [];
+  for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+    const key = elementText(content!, "Key");
+    const size = numberIn(elementText(content!, "Size"));
+    if (key === undefined || size === undefined || !key.startsWith(prefix)) {
+      throw new Broken("a listing cannot be read");
+    }
+    entries.push({ key: key.slice(prefix.length), size });
+  }
+  const isTruncated = elementText(document, "IsTruncated");
+  const next = isTruncated === "true" ? elementText(document, "NextContinuationToken") : undefined;
+  if (isTruncated === undefined || (isTruncated === "true" && next === undefined)) {
+    throw new Broken("a listing does not say whether it goes on");
+  }
+  return { entries, next };
+}

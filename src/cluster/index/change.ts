@@ -1,0 +1,107 @@
+// Changes on their way to the database: what store.commit takes. Keys and inline bodies go in one piece beside the
+// text, as bytes.
+import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
+import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
+import { type Key, keyBytes } from "../../model/key.ts";
+
+/** Checks, mutations, and the bytes they point into. */
+export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
+
+type Place = readonly [offset: number, length: number];
+
+export function commitValues({ checks = [], mutations }: Change): CommitValues {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  const put = (bytes: Uint8Array): Place => {
+    pieces.push(bytes);
+    length += bytes.length;
+    return [length - bytes.length, bytes.length];
+  };
+  const encodedChecks = checks.map((check) => encodeCheck(check, put));
+  const encodedMutations = mutations.map((mutation) => encodeMutation(mutation, put));
+  return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(pieces, length)];
+}
+
+/** A put of one object and nothing else. */
+export interface Put {
+  readonly key: Key;
+  /** The version it is put over, "" for none; null for whatever is there. */
+  readonly seen: string | null;
+  readonly version: string;
+  readonly size: number;
+  readonly record: string;
+  readonly inline: Uint8Array | null;
+  readonly blob: string | null;
+  readonly stored: number | null;
+}
+
+/** Undefined when the change is more than that. */
+export function putOf({ checks = [], mutations }: Change): Put | undefined {
+  const [put] = mutations;
+  const [check] = checks;
+  if (mutations.length !== 1 || put?.kind !== "put object" || put.body.home === "parts") return undefined;
+  const { record, body } = put;
+  const { key, version, size } = record;
+  if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
+    return undefined;
+  const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
+  const stored =
+    body.home === "inline"
+      ? { inline: body.bytes, blob: null, stored: null }
+      : { inline: null, blob: body.blob.id, stored: body.blob.size };
+  return { key, seen, version, size, record: encodeObject(record), ...stored };
+}
+
+type ObjectCheck = Extract<Check, { kind: "object" }>;
+
+function encodeCheck(check: Check, put: (bytes: Uint8Array) => Place): object {
+  if (check.kind === "setting") {
+    const { kind, name, value } = check;
+    return { kind, name, text: value === undefined ? null : JSON.stringify(value) };
+  }
+  return { ...check, key: put(keyBytes(check.key)) };
+}
+
+function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => Place): object {
+  const { kind } = mutation;
+  switch (kind) {
+    case "put object": {
+      const { record, body } = mutation;
+      const { key, version, size } = record;
+      const named = { kind, key: put(keyBytes(key)), version, size, record: encodeObject(record) };
+      return { ...named, ...encodeBody(body, put) };
+    }
+    case "restate object":
+      return { kind, key: put(keyBytes(mutation.record.key)), record: encodeObject(mutation.record) };
+    case "delete object":
+      return { kind, key: put(keyBytes(mutation.key)) };
+    case "put upload": {
+      const { key, id, state, due } = mutation.record;
+      const record = encodeUpload(mutation.record);
+      return { kind, key: put(keyBytes(key)), id, active: state === "active", due, record };
+    }
+    case "delete upload":
+      return { kind, key: put(keyBytes(mutation.key)), id: mutation.id };
+    case "put part": {
+      const { uploadId: upload, part } = mutation;
+      return { kind, upload, number: part.number, blob: part.blob, record: encodePart(part) };
+    }
+    case "end parts":
+      return { kind, upload: mutation.uploadId, taken: mutation.taken };
+    case "tell": {
+      const { rule, event, ifThere } = mutation;
+      return { kind, rule, event, ...(ifThere === undefined ? {} : { key: put(keyBytes(ifThere)) }) };
+    }
+    case "put setting":
+      return {
+        kind: mutation.name,
+        text: mutation.value === undefined ? null : JSON.stringify(mutation.value),
+      };
+  }
+}
+
+function encodeBody(body: Body, put: (bytes: Uint8Array) => Place): object {
+  if (body.home === "blob") return { blob: body.blob.id, stored: body.blob.size };
+  if (body.home === "parts") return { manifest: encodeManifest(body.parts) };
+  return { inline: put(body.bytes) };
+}

@@ -1,0 +1,90 @@
+// Pages of a listing: filled from batches that the database cuts, grouped at the delimiter there.
+import { decodeObject } from "../../engine/codec/record-codec.ts";
+import { keyBytes } from "../../model/key.ts";
+import type { Page, PageEntry, Position, Scan } from "../../model/listing.ts";
+import { metadataBytes } from "../../model/metadata.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { Row, Statement } from "../postgres/connection.ts";
+import { queries } from "./queries.ts";
+
+/** Rows of a bucket. */
+export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Keys are UTF-8, which has no such byte. */
+export const behindEverything = Buffer.of(0xff);
+
+export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectRecord>> {
+  const entries: PageEntry<ObjectRecord>[] = [];
+  let next: Position = scan.after ?? { behind: "start", value: "" };
+  let weight = 0;
+  const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
+  const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
+  for (;;) {
+    // One more than fits tells whether anything is left.
+    const wanted = scan.limit + 1 - entries.length;
+    const rows = found(await read(...batch(scan, next, wanted)), scan);
+    let octets = 0;
+    for (const text of rows) {
+      if (isFull()) return { entries, next };
+      if (typeof text !== "string") {
+        const prefix = text.toString();
+        entries.push({ prefix });
+        next = { behind: "prefix", value: prefix };
+        continue;
+      }
+      const record = decodeObject(text);
+      entries.push({ record });
+      if (isWeighed) {
+        octets += Buffer.byteLength(text);
+        weight += metadataBytes(record);
+      }
+      next = { behind: "key", value: record.key };
+    }
+    // Cut by weight, which is never less than that of the metadata: perhaps there is more.
+    const isAll = rows.length < wanted && octets < scan.metadataBytes;
+    if (isAll) return { entries, next: undefined };
+  }
+}
+
+/** With a delimiter a row each: record, folder. Without, all of the records in one text, a line each. */
+function found(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
+  if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
+  return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
+}
+
+/** The statement for the entries behind a position, as many as wanted, or fewer when they are heavy. */
+function batch(scan: Scan, after: Position, wanted: number): [Statement, unknown[]] {
+  const prefix = Buffer.from(keyBytes(scan.prefix));
+  const start = later(prefix, startOf(after));
+  const end = prefix.length === 0 ? behindEverything : successor(prefix);
+  const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
+  if (scan.delimiter !== "") {
+    const delimiter = Buffer.from(keyBytes(scan.delimiter));
+    const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
+    return [queries.folders, [prefix, delimiter, start, end, wanted, octets]];
+  }
+  if (isWeighed) return [queries.weighedObjects, [start, end, wanted, scan.metadataBytes]];
+  return [queries.objects, [start, end, wanted]];
+}
+
+function startOf({ behind, value }: Position): Buffer {
+  const bytes = Buffer.from(keyBytes(value));
+  if (behind === "start" || (behind === "prefix" && bytes.length === 0)) return bytes;
+  return behind === "key" ? next(bytes) : successor(bytes);
+}
+
+/** The next byte string of all: the same with a zero behind it. */
+export function next(bytes: Uint8Array): Buffer {
+  return Buffer.concat([bytes, Buffer.of(0)]);
+}
+
+function later(a: Buffer, b: Buffer): Buffer {
+  return Buffer.compare(a, b) > 0 ? a : b;
+}
+
+/** The first byte string behind everything that begins with the prefix. */
+export function successor(prefix: Uint8Array): Buffer {
+  const end = Buffer.from(prefix);
+  end[end.length - 1]!++;
+  return end;
+}

@@ -1,0 +1,32 @@
+// Rows of objects with their bodies, as they come from the database.
+import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
+import type { Body, Inspected, ObjectWithBody } from "../../engine/records.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Row } from "../postgres/connection.ts";
+
+/** Columns: record, inline, blob, stored, parts. */
+export function withBodyOf([record, inline, blob, stored, parts]: Row): ObjectWithBody {
+  return { record: decodeObject(record as string), body: bodyOf(inline, blob, stored, parts) };
+}
+
+function bodyOf(inline: unknown, blob: unknown, stored: unknown, parts: unknown): Body {
+  if (inline !== null) return { home: "inline", bytes: inline as Buffer };
+  if (blob !== null) return { home: "blob", blob: { id: String(blob), size: Number(stored) } };
+  if (parts !== null) return { home: "parts", parts: decodeManifest(parts as string) };
+  throw new StoreError("InternalError", { detail: "The stored data is damaged: an object has no body." });
+}
+
+/** Columns: key, then as above. What cannot be read is told, not thrown. */
+export function inspectedOf([bytes, ...row]: Row): Inspected {
+  const key = (bytes as Buffer).toString();
+  try {
+    const found = withBodyOf(row);
+    if (found.record.key === key) return { key, found };
+    const detail = "The stored data is damaged: a record stands under another key.";
+    return { key, found: new StoreError("InternalError", { detail }) };
+  } catch (error) {
+    if (error instanceof StoreError) return { key, found: error };
+    const detail = "The stored data is damaged: a record cannot be read.";
+    return { key, found: new StoreError("InternalError", { detail, cause: error }) };
+  }
+}

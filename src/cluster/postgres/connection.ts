@@ -1,0 +1,172 @@
+// One connection to the database: statements with a time limit, prepared once. A statement that is not answered in time
+// ends the connection and is never cancelled: with synchronous replication a cancelled commit happens all the same.
+import { isIP, Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import type { ClientConfig } from "pg";
+import { isCertificateFault, tlsFault } from "./tls-fault.ts";
+import { type DatabaseAddress, type Host, type Tls, tlsTo } from "./url.ts";
+
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type Row = readonly unknown[];
+
+export interface Connection {
+  /** Of the server it is connected to, as the primary's finder counts them. */
+  readonly generation: number;
+  /** Rejects with a LostConnection, or with what the server says is wrong. */
+  ask(statement: Statement, values: readonly unknown[], until: number): Promise<readonly Row[]>;
+  /** Text that is not prepared, possibly several statements. */
+  run(text: string, values: readonly unknown[] | undefined, until: number): Promise<readonly Row[]>;
+  /** Whether the server has warned about the last statement that was asked. */
+  readonly isDoubtful: boolean;
+  readonly isLost: boolean;
+  end(): void;
+}
+
+/** Nobody knows whether the statement was carried out. */
+export class LostConnection extends Error {}
+
+/** It is an optional dependency: where it is missing, no waiting helps. */
+export class MissingDriver extends Error {}
+
+type Client = import("pg").Client;
+
+/** The server's answer to the question for TLS when it does not speak it. */
+const noTls = "N".charCodeAt(0);
+
+export async function openConnection(
+  address: DatabaseAddress,
+  { host, port }: Host,
+  options: { readonly generation: number; readonly until: number },
+): Promise<Connection> {
+  const { Client } = await loadDriver();
+  const tls = tlsTo(address, host);
+  let socket: Socket | undefined;
+  let refusesTls = false;
+  const config: ClientConfig = {
+    host,
+    port,
+    user: address.user,
+    password: address.password,
+    database: address.database,
+    application_name: "store",
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
+    stream: () => {
+      socket = new Socket();
+      if (tls !== undefined) socket.once("data", ([first]: Buffer) => (refusesTls = first === noTls));
+      return socket;
+    },
+    ...(tls === undefined ? {} : { ssl: tlsOptions(tls, host) }),
+  };
+  const client = new Client(config);
+  const lost = watch(client);
+  try {
+    await within(client.connect(), options.until, () => socket?.destroy());
+  } catch (error) {
+    socket?.destroy();
+    const fault = refusesTls ? "refused" : isCertificateFault(error) ? "certificate" : undefined;
+    throw fault === undefined ? error : tlsFault(fault, `${host}:${port}`, error);
+  }
+  return connectionOf(client, socket!, lost, options.generation);
+}
+
+function tlsOptions({ checksName, ...rest }: Tls, host: string): ConnectionOptions {
+  return {
+    ...rest,
+    // The name of a server in TLS is never an address (RFC 6066 3).
+    ...(isIP(host) === 0 ? { servername: host } : { host }),
+    ...(checksName ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+async function loadDriver(): Promise<typeof import("pg").default> {
+  try {
+    return (await import("pg")).default;
+  } catch (cause) {
+    throw new MissingDriver("PostgreSQL's driver is not installed. Run: npm install pg", { cause });
+  }
+}
+
+interface Watch {
+  isLost: boolean;
+  isDoubtful: boolean;
+}
+
+function watch(client: Client): Watch {
+  const state: Watch = { isLost: false, isDoubtful: false };
+  // Whoever has asked something learns it from the answer that does not come.
+  client.on("error", () => {
+    state.isLost = true;
+  });
+  client.on("end", () => {
+    state.isLost = true;
+  });
+  client.on("notice", ({ severity }) => {
+    if (severity === "WARNING") state.isDoubtful = true;
+  });
+  return state;
+}
+
+function connectionOf(client: Client, socket: Socket, state: Watch, generation: number): Connection {
+  async function ask(query: object, until: number): Promise<readonly Row[]> {
+    state.isDoubtful = false;
+    const lose = () => {
+      state.isLost = true;
+      socket.destroy();
+    };
+    try {
+      const answer = (await within(
+        client.query({ ...query, rowMode: "array" } as never),
+        until,
+        lose,
+      )) as unknown as { rows: Row[] } | { rows: Row[] }[];
+      return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && "severity" in error) throw error;
+      lose();
+      throw new LostConnection("The connection to the database was lost.", { cause: error });
+    }
+  }
+
+  return {
+    generation,
+    ask: ({ name, text }, values, until) => ask({ name, text, values }, until),
+    run: (text, values, until) => ask(values === undefined ? { text } : { text, values }, until),
+    get isDoubtful() {
+      return state.isDoubtful;
+    },
+    get isLost() {
+      return state.isLost;
+    },
+    end() {
+      state.isLost = true;
+      // Says goodbye if it can, and does not wait for an answer.
+      client.end().catch(() => {});
+      setTimeout(() => socket.destroy(), 1000).unref();
+    },
+  };
+}
+
+/** The work's result, unless its time is up first: then `giveUp` is called, and an error thrown. */
+async function within<T>(work: Promise<T>, until: number, giveUp: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => {
+        giveUp();
+        reject(new Error("The database did not answer in time."));
+      },
+      Math.max(0, until - Date.now()),
+    );
+  });
+  try {
+    return await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {});
+  }
+}

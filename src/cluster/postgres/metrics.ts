@@ -1,0 +1,28 @@
+// What is counted of a cluster's database: commits on their way, how long they take, and the connections.
+import { type Counter, type Histogram, type Metrics, secondsBounds } from "../../metrics/metrics.ts";
+import type { PoolUse } from "./pool.ts";
+
+export interface ClusterFigures {
+  /** Commits that have not been answered yet. */
+  readonly queue: Counter;
+  readonly wait: Histogram;
+}
+
+export function createClusterFigures(metrics: Metrics, use: () => PoolUse): ClusterFigures {
+  metrics.reading(
+    {
+      name: "store_database_connections",
+      help: "Connections to the database: busy, idle, and how many wait for one.",
+      labels: ["state"],
+    },
+    "gauge",
+    () => Object.entries(use()).map(([state, count]) => [[state], count]),
+  );
+  return {
+    queue: metrics.gauge({ name: "store_commit_queue", help: "Changes that wait to be committed." })(),
+    wait: metrics.histogram(
+      { name: "store_commit_wait_seconds", help: "How long a change waited until it was durable." },
+      secondsBounds,
+    )(),
+  };
+}

@@ -1,0 +1,114 @@
+// The connections to the primary that are open, each lent to one user at a time. Those of a server that is the primary no
+// longer are ended as they come back.
+import type { Connection } from "./connection.ts";
+import { unavailable } from "./errors.ts";
+import type { Primary } from "./primary.ts";
+
+export interface Pool {
+  /** One that is free, or a new one, or the next that comes back. */
+  take(until: number): Promise<Connection>;
+  giveBack(connection: Connection): void;
+  use(): PoolUse;
+  close(): Promise<void>;
+}
+
+export interface PoolUse {
+  readonly busy: number;
+  readonly idle: number;
+  /** Those who wait for one. */
+  readonly waiting: number;
+}
+
+export function createPool(primary: Primary, size: number, where: string): Pool {
+  const idle: Connection[] = [];
+  const waiting = new Set<() => void>();
+  let open = 0;
+  let isClosed = false;
+  let closed: (() => void) | undefined;
+
+  function wakeOne(): void {
+    const [next] = waiting;
+    if (next === undefined) return;
+    waiting.delete(next);
+    next();
+  }
+
+  function drop(connection: Connection): void {
+    connection.end();
+    open--;
+    if (isClosed && open === 0) closed?.();
+    wakeOne();
+  }
+
+  function isUseful(connection: Connection): boolean {
+    return !connection.isLost && connection.generation === primary.generation && !isClosed;
+  }
+
+  /** One that lies ready; those that have become useless meanwhile go. */
+  function takeIdle(): Connection | undefined {
+    for (;;) {
+      const connection = idle.pop();
+      if (connection === undefined || isUseful(connection)) return connection;
+      drop(connection);
+    }
+  }
+
+  async function openOne(until: number): Promise<Connection> {
+    open++;
+    try {
+      return await primary.connect(until);
+    } catch (error) {
+      open--;
+      if (isClosed && open === 0) closed?.();
+      wakeOne();
+      throw error;
+    }
+  }
+
+  function comesBack(until: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(
+        () => {
+          waiting.delete(wake);
+          reject(unavailable(where, new Error("All connections are in use.")));
+        },
+        Math.max(0, until - Date.now()),
+      );
+      waiting.add(wake);
+    });
+  }
+
+  return {
+    async take(until) {
+      for (;;) {
+        if (isClosed) throw unavailable(where, new Error("The store is closed."));
+        const connection = takeIdle();
+        if (connection !== undefined) return connection;
+        if (open < size) return openOne(until);
+        await comesBack(until);
+      }
+    },
+    giveBack(connection) {
+      if (connection.isLost) primary.doubt();
+      if (!isUseful(connection)) return drop(connection);
+      idle.push(connection);
+      wakeOne();
+    },
+    use: () => ({ busy: open - idle.length, idle: idle.length, waiting: waiting.size }),
+    async close() {
+      isClosed = true;
+      for (const wake of waiting) wake();
+      waiting.clear();
+      for (const connection of idle.splice(0)) drop(connection);
+      if (open > 0) {
+        await new Promise<void>((resolve) => {
+          closed = resolve;
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,117 @@
+// Finds the one server of several that takes writes, and connects to it. The driver knows only single hosts.
+import { type Connection, openConnection, type Statement } from "./connection.ts";
+import { isRefusedForGood, unavailable } from "./errors.ts";
+import { type DatabaseAddress, describedAddress, type Host } from "./url.ts";
+
+export interface Primary {
+  /** A new connection to the primary, as soon as there is one; rejects when there is none in time. */
+  connect(until: number): Promise<Connection>;
+  /** Counts the servers that were found to be the primary. Connections of an earlier one are of no use. */
+  readonly generation: number;
+  /** The one that was found may be it no longer. */
+  doubt(): void;
+}
+
+/** How long one server may take to say what it is. */
+const askMilliseconds = 2000;
+/** Once one says it is the primary, how long others have to contradict: one that was frozen says so, too. */
+const contradictMilliseconds = 200;
+const pauseMilliseconds = 100;
+
+const whatItIs: Statement = {
+  name: "what it is",
+  text: `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
+    ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END`,
+};
+
+interface Found {
+  readonly host: Host;
+  /** Goes up with every failover. */
+  readonly timeline: number;
+}
+
+export function createPrimary(address: DatabaseAddress): Primary {
+  let current: Found | undefined;
+  let last: Found | undefined;
+  let generation = 0;
+  let finding: Promise<Found> | undefined;
+
+  async function find(): Promise<Found> {
+    const found = await newest(address);
+    if (found.host !== last?.host || found.timeline !== last.timeline) generation++;
+    last = found;
+    current = found;
+    return found;
+  }
+
+  function findOnce(): Promise<Found> {
+    finding ??= find().finally(() => {
+      finding = undefined;
+    });
+    return finding;
+  }
+
+  async function attempt(until: number): Promise<Connection> {
+    const { host } = current ?? (await findOnce());
+    const soon = Math.min(until, Date.now() + askMilliseconds);
+    const connection = await openConnection(address, host, { generation, until: soon });
+    if ((await timelineOf(connection, soon)) !== undefined) return connection;
+    connection.end();
+    throw new Error("The server takes no writes.");
+  }
+
+  return {
+    get generation() {
+      return generation;
+    },
+    doubt() {
+      current = undefined;
+    },
+    async connect(until) {
+      for (;;) {
+        try {
+          return await attempt(until);
+        } catch (error) {
+          current = undefined;
+          if (isRefusedForGood(error)) throw error;
+          if (Date.now() + pauseMilliseconds >= until) throw unavailable(describedAddress(address), error);
+          await pause(pauseMilliseconds);
+        }
+      }
+    },
+  };
+}
+
+/** Undefined when it is a standby. */
+async function timelineOf(connection: Connection, until: number): Promise<number | undefined> {
+  const [[timeline] = []] = await connection.ask(whatItIs, [], until);
+  return timeline === null || timeline === undefined ? undefined : Number(timeline);
+}
+
+/** Of all that say they are the primary, the one of the last failover. */
+async function newest(address: DatabaseAddress): Promise<Found> {
+  const found: Found[] = [];
+  const asked = address.hosts.map(async (host) => {
+    found.push(await ask(address, host));
+  });
+  try {
+    await Promise.any(asked);
+  } catch (error) {
+    const failures = (error as AggregateError).errors as unknown[];
+    throw failures.find(isRefusedForGood) ?? new Error("No server takes writes.", { cause: failures[0] });
+  }
+  await Promise.race([Promise.allSettled(asked), pause(contradictMilliseconds)]);
+  return found.sort((a, b) => b.timeline - a.timeline)[0]!;
+}
+
+async function ask(address: DatabaseAddress, host: Host): Promise<Found> {
+  const until = Date.now() + askMilliseconds;
+  const connection = await openConnection(address, host, { generation: 0, until });
+  const timeline = await timelineOf(connection, until).finally(() => connection.end());
+  if (timeline === undefined) throw new Error("The server takes no writes.");
+  return { host, timeline };
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

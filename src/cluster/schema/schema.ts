@@ -1,0 +1,84 @@
+// The schema by its versions, and how a database is brought from one to the next.
+import { StoreError } from "../../model/errors.ts";
+import { settingChecks } from "./setting-checks.ts";
+import { commitFunctions } from "./v1-commit.ts";
+import { bucketFunctions, documentFunctions, listingFunctions, processFunctions } from "./v1-functions.ts";
+import { tables } from "./v1-tables.ts";
+import { putAllFunctions } from "./v2-put-all.ts";
+import { outbox } from "./v3-outbox.ts";
+
+/** What each version adds to the one before it. Never changed once released: a new one is added behind. */
+export const migrations: readonly string[] = [
+  [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
+    "\n",
+  ),
+  putAllFunctions,
+  outbox,
+  settingChecks,
+];
+
+export const schemaVersion = migrations.length;
+
+/** Runs a statement and answers its rows. */
+export type Run = (text: string, values?: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
+
+/** 0 when there is no schema yet. */
+export async function foundVersion(run: Run): Promise<number> {
+  const [[isThere] = []] = await run("SELECT to_regclass('store.version') IS NOT NULL");
+  if (isThere !== true) return 0;
+  const [[number] = []] = await run("SELECT number FROM store.version");
+  return Number(number ?? 0);
+}
+
+/** Refuses bytes that are not those the records name: of another store, or of none. */
+export async function checkShelf(run: Run, shelf: string): Promise<void> {
+  const [[known] = []] = await run("SELECT shelf FROM store.version");
+  if (known === shelf) return;
+  throw new StoreError("InternalError", {
+    detail:
+      "The records and the bytes are not of the same store. Check both places: each may be used with the other only.",
+  });
+}
+
+/** Refuses what this Store does not know how to use. */
+export function checkVersion(found: number): void {
+  if (found === schemaVersion) return;
+  if (found > schemaVersion) throw unknownVersion(found);
+  const state = found === 0 ? "no schema of Store yet" : `schema version ${found} of Store`;
+  throw new StoreError("InternalError", {
+    detail: `The database has ${state}, this Store needs version ${schemaVersion}. Run: store migrate`,
+  });
+}
+
+/** Within the caller's transaction; of several who do this at once, one does the work. */
+export async function migrate(run: Run, shelf: string): Promise<{ from: number; to: number }> {
+  await run("SELECT pg_advisory_xact_lock(hashtextextended('store migrate', 0))");
+  const from = await foundVersion(run);
+  if (from > schemaVersion) throw unknownVersion(from);
+  if (from === 0) {
+    await checkEncoding(run);
+    await run("CREATE SCHEMA IF NOT EXISTS store");
+    await run(
+      "CREATE TABLE store.version (only_row integer PRIMARY KEY CHECK (only_row = 1), number integer, shelf text)",
+    );
+    await run("INSERT INTO store.version VALUES (1, 0, NULL)");
+  }
+  for (const migration of migrations.slice(from)) await run(migration);
+  await run("UPDATE store.version SET number = $1, shelf = coalesce(shelf, $2)", [schemaVersion, shelf]);
+  await checkShelf(run, shelf);
+  return { from, to: schemaVersion };
+}
+
+async function checkEncoding(run: Run): Promise<void> {
+  const [[encoding] = []] = await run("SHOW server_encoding");
+  if (encoding === "UTF8") return;
+  throw new StoreError("InternalError", {
+    detail: `The database has the encoding ${String(encoding)}, Store needs UTF8. Create it with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  });
+}
+
+function unknownVersion(found: number): StoreError {
+  return new StoreError("InternalError", {
+    detail: `The database has schema version ${found}, this Store knows ${schemaVersion}. Use a newer Store.`,
+  });
+}

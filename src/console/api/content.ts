@@ -1,0 +1,108 @@
+// The bytes of objects, for downloads and previews. They are the users' own and may be anything: whatever they say they
+// are, a browser runs nothing of them, in an origin that is not the console's.
+import type { Engine, GetOutcome, ObjectBytes } from "../../engine/engine.ts";
+import { rangeFromHeader } from "../../http/headers.ts";
+import type { HttpResponse } from "../../http/server/listen.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { Query, Route } from "../route.ts";
+import type { Preview } from "../wire-types.ts";
+
+/** What a browser shows by itself, and as what; everything else goes out as plain bytes. */
+const shown: ReadonlyMap<string, Preview> = new Map([
+  ...["png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon"].map(
+    (type) => [`image/${type}`, "image"] as const,
+  ),
+  ...["mp4", "webm", "ogg", "quicktime"].map((type) => [`video/${type}`, "video"] as const),
+  ...["mpeg", "mp4", "aac", "ogg", "wav", "webm", "flac", "x-wav", "x-m4a"].map(
+    (type) => [`audio/${type}`, "audio"] as const,
+  ),
+  ["application/pdf", "pdf"],
+]);
+
+const textTypes = new Set([
+  "application/xml",
+  "application/javascript",
+  "application/toml",
+  "application/yaml",
+]);
+
+export function previewOf({ httpMetadata, encryption }: ObjectRecord): Preview {
+  if (encryption !== undefined) return "none";
+  const type = typeOf(httpMetadata.contentType);
+  if (type === "application/json" || type.endsWith("+json")) return "json";
+  const isText = type.startsWith("text/") || type.endsWith("+xml") || textTypes.has(type);
+  return shown.get(type) ?? (isText ? "text" : "none");
+}
+
+/** `image/PNG; charset=…` → `image/png` */
+function typeOf(contentType = ""): string {
+  return contentType.split(";")[0]!.trim().toLowerCase();
+}
+
+/** Opened alone it is a document of nobody's: no script, no form, no cookie, nothing loaded. */
+const sandbox = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+export function contentRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/content",
+      async run({ query, request }) {
+        const etag = query.optional("etag");
+        const range = rangeFromHeader(request.header("range") ?? null);
+        const found = await engine.get(query.text("bucket"), query.text("key"), {
+          range,
+          condition: etag === undefined ? undefined : { etagMatches: [{ value: etag, weak: false }] },
+        });
+        if (found.outcome === "missing") throw new StoreError("NoSuchKey");
+        if (found.outcome === "refused") throw new StoreError("PreconditionFailed");
+        return contentOf(found, query, range !== undefined);
+      },
+    },
+  ];
+}
+
+function contentOf(
+  { record, range, bytes }: Extract<GetOutcome, { outcome: "found" }>,
+  query: Query,
+  isPart: boolean,
+): HttpResponse {
+  const isPreview = query.text("as") === "preview";
+  const type = typeOf(record.httpMetadata.contentType);
+  const headers: [string, string][] = [
+    ["content-type", isPreview && shown.has(type) ? type : "application/octet-stream"],
+    ["content-disposition", `${isPreview ? "inline" : "attachment"}; ${fileNameOf(record.key)}`],
+    ["content-security-policy", sandbox],
+    ["cache-control", "private, no-store"],
+    ["accept-ranges", "bytes"],
+    ["etag", `"${record.etag}"`],
+  ];
+  const encoding = record.httpMetadata.contentEncoding;
+  // A download is what is stored; to be shown, it has to be unpacked.
+  if (isPreview && encoding !== undefined && /^(gzip|br|deflate)$/i.test(encoding)) {
+    headers.push(["content-encoding", encoding]);
+  }
+  if (isPart) {
+    const { offset, length } = range;
+    headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
+  }
+  return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? streamOf(bytes) };
+}
+
+/** To be sent on, or stored anew. */
+export function streamOf(bytes: ObjectBytes) {
+  return {
+    length: bytes.length,
+    chunks: () => bytes.chunks(),
+    release: (chunk: Uint8Array) => bytes.release?.(chunk),
+    cancel: () => bytes.cancel(),
+  };
+}
+
+/** What stands behind the last slash, as RFC 8187 writes it. */
+function fileNameOf(key: string): string {
+  const name = key.split("/").findLast((part) => part !== "") ?? "object";
+  const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  return `filename*=UTF-8''${encoded}`;
+}

@@ -1,0 +1,82 @@
+// The access keys of the S3 API: which there are, making one, and what changes of one while clients use it. What a key
+// is and may do is known elsewhere, and given to this.
+import type { BucketRecord } from "../../model/bucket.ts";
+import { ConsoleError, json, nothing } from "../response.ts";
+import type { Call, Route } from "../route.ts";
+import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
+
+/** What is given wrongly is refused with a ConsoleError; undefined and false stand for a key that is not there. */
+export interface ConsoleKeys {
+  readonly rights: readonly string[];
+  list(): Promise<readonly KeyDocument[]>;
+  create(options: NewKey): Promise<KeySecretDocument>;
+  /** Drops every grant on a bucket that was deleted. */
+  endGrants(bucket: BucketRecord): Promise<void>;
+  change(accessKeyId: string, act: "disable" | "enable" | "delete"): Promise<boolean>;
+  /** The secret before is taken for a while more, when there is one. */
+  rotate(accessKeyId: string, keep: string | undefined): Promise<KeySecretDocument | undefined>;
+}
+
+export interface NewKey {
+  readonly account: string | undefined;
+  /** As they are written: `photos:read,list`. Undefined for everything of the account. */
+  readonly grants: readonly string[] | undefined;
+  /** From now, such as 30d; undefined for never. */
+  readonly expires: string | undefined;
+}
+
+const path = "/api/keys";
+
+export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      async run() {
+        return json({ keys: await keys.list(), rights: keys.rights } satisfies KeysDocument);
+      },
+    },
+    {
+      method: "POST",
+      path,
+      async run({ fields }) {
+        const given = await fields();
+        const grants = given.list("grants");
+        if (grants?.some((grant) => typeof grant !== "string")) {
+          throw new ConsoleError(400, '"grants" must be a list of texts.');
+        }
+        const made = await keys.create({
+          account: given.optionalText("account"),
+          grants: grants as readonly string[] | undefined,
+          expires: given.optionalText("expires"),
+        });
+        return json(made, 201);
+      },
+    },
+    {
+      method: "POST",
+      path: `${path}/rotate`,
+      async run({ query, fields }) {
+        const rotated = await keys.rotate(query.text("key"), (await fields()).optionalText("keep"));
+        if (rotated === undefined) throw noSuchKey();
+        return json(rotated);
+      },
+    },
+    { method: "POST", path: `${path}/disable`, run: changing("disable") },
+    { method: "POST", path: `${path}/enable`, run: changing("enable") },
+    { method: "DELETE", path, run: changing("delete") },
+  ];
+
+  function changing(act: "disable" | "enable" | "delete") {
+    return async ({ query }: Call) => {
+      if (!(await keys.change(query.text("key"), act))) throw noSuchKey();
+      return nothing();
+    };
+  }
+}
+
+function noSuchKey(): ConsoleError {
+  return new ConsoleError(404, "There is no such access key any more.", {
+    hint: "Load the page again to see those that are there.",
+  });
+}

@@ -1,0 +1,175 @@
+// One object: what is known of it, putting it, changing what is said of it, and links to it.
+import type { Engine } from "../../engine/engine.ts";
+import type { HttpRequest } from "../../http/server/listen.ts";
+import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import { limits } from "../../model/limits.ts";
+import { metadataHeaders } from "../../model/metadata.ts";
+import type { HttpMetadata, ObjectRecord } from "../../model/object.ts";
+import { ConsoleError, json } from "../response.ts";
+import type { Fields, Route } from "../route.ts";
+import type { LinkDocument, ObjectDocument, StoredDocument } from "../wire-types.ts";
+import { previewOf, streamOf } from "./content.ts";
+import { rowOf } from "./objects.ts";
+import type { Links } from "./presigned-links.ts";
+
+const longestLinkSeconds = 7 * 24 * 3600;
+
+export function singleObjectRoutes(engine: Engine, links: Links): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/object",
+      async run({ query }) {
+        const bucket = query.text("bucket");
+        const key = query.text("key");
+        const description = await describe(engine, bucket, key);
+        return json({ ...description, url: links.url(bucket, key) } satisfies ObjectDocument);
+      },
+    },
+    {
+      method: "PUT",
+      path: "/api/object",
+      async run({ request, query }) {
+        const contentType = request.header("content-type");
+        const outcome = await engine.put(query.text("bucket"), query.text("key"), sourceOf(request), {
+          httpMetadata: contentType === undefined ? {} : { contentType },
+        });
+        if (outcome.outcome === "refused") throw new StoreError("PreconditionFailed");
+        return json({ etag: outcome.record.etag } satisfies StoredDocument, 201);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/object/metadata",
+      async run({ fields }) {
+        const record = await restate(engine, await fields());
+        return json({ etag: record.etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/object/frame",
+      run({ query }) {
+        const url = links.framedPdf(query.text("bucket"), query.text("key"));
+        return json({ url } satisfies LinkDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/object/link",
+      async run({ fields }) {
+        const given = await fields();
+        const seconds = given.number("seconds");
+        if (!Number.isInteger(seconds) || seconds < 1 || seconds > longestLinkSeconds) {
+          throw new ConsoleError(400, "A link lasts from a second to seven days.");
+        }
+        const url = links.signed(given.text("bucket"), given.text("key"), seconds);
+        return json({ url } satisfies LinkDocument);
+      },
+    },
+  ];
+}
+
+async function describe(engine: Engine, bucket: string, key: string): Promise<Omit<ObjectDocument, "url">> {
+  const record = await engine.head(bucket, key);
+  if (record === undefined) throw new StoreError("NoSuchKey");
+  // Of one under a customer's key no more is told without it.
+  const parts = record.encryption === undefined ? (await engine.describe(bucket, key))?.parts : undefined;
+  return {
+    ...rowOf(record),
+    version: record.version,
+    httpMetadata: { ...record.httpMetadata },
+    customMetadata: Object.fromEntries(record.customMetadata),
+    checksums: checksumsOf(record),
+    checksumParts: record.checksumParts,
+    parts: parts?.length,
+    encryptionKeyMd5: record.encryption?.keyMd5,
+    preview: previewOf(record),
+  };
+}
+
+function checksumsOf({ checksums }: ObjectRecord): Record<string, string> {
+  const told: Record<string, string> = {};
+  for (const algorithm of allAlgorithms) {
+    const value = checksums[algorithm];
+    if (value !== undefined) told[checksumNames[algorithm]] = hex(value);
+  }
+  return told;
+}
+
+/** A body as it comes, with the length that its sender gave. */
+export function sourceOf(request: HttpRequest) {
+  const length = request.header("content-length");
+  return {
+    length: length === undefined ? undefined : Number(length),
+    chunks: () => request.body(),
+    // The answer tells the sender; what it still sends is passed over.
+    cancel: async () => {},
+  };
+}
+
+/** Stored anew over itself, on the etag that was seen: who was slower is told, and nothing is lost. */
+async function restate(engine: Engine, given: Fields): Promise<ObjectRecord> {
+  const [bucket, key, etag] = [given.text("bucket"), given.text("key"), given.text("etag")];
+  const condition = { etagMatches: [{ value: etag, weak: false }] };
+  const httpMetadata = httpMetadataOf(given);
+  const storageClass = given.text("storageClass");
+  const customMetadata = new Map(Object.entries(given.texts("customMetadata")));
+  const record = await engine.head(bucket, key);
+  if (record === undefined) throw new StoreError("NoSuchKey");
+  if (record.encryption !== undefined) {
+    throw new ConsoleError(
+      409,
+      "This object is encrypted under a customer's key, and stays as it is without it.",
+      {
+        hint: "Copy it over itself with an S3 client that has the key.",
+      },
+    );
+  }
+  if (record.size > limits.singleWriteBytes) {
+    throw new ConsoleError(409, "This object is too large to be stored anew in one piece.", {
+      hint: "Copy it over itself with an S3 client, in parts.",
+    });
+  }
+  const found = await engine.get(bucket, key, { condition });
+  if (found.outcome !== "found") throw changed();
+  const outcome = await engine.put(bucket, key, found.bytes.inline ?? streamOf(found.bytes), {
+    ...{ condition, httpMetadata, customMetadata, storageClass },
+    checksums: expectedOf(found.record),
+  });
+  if (outcome.outcome === "refused") throw changed();
+  return outcome.record;
+}
+
+function changed(): ConsoleError {
+  return new ConsoleError(412, "The object was changed or deleted meanwhile.", {
+    hint: "Load the page again and see what it is now.",
+  });
+}
+
+/** The same kinds as it had; those that parts were made into hold for other bytes. */
+function expectedOf({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
+  return allAlgorithms
+    .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)
+    .map((algorithm) =>
+      checksumParts === undefined ? { algorithm, value: checksums[algorithm] } : { algorithm },
+    );
+}
+
+function httpMetadataOf(given: Fields): HttpMetadata {
+  const texts = given.texts("httpMetadata");
+  const known = metadataHeaders.map(([name]) => name as string);
+  const wrong = Object.keys(texts).find((name) => !known.includes(name));
+  if (wrong !== undefined) throw new ConsoleError(400, `There is no HTTP metadata named "${wrong}".`);
+  const { cacheExpiry = "", ...rest } = texts;
+  const kept = Object.entries(rest).filter(([, value]) => value !== "");
+  for (const [name, value] of kept) {
+    if (/[\r\n\0]/.test(value)) throw new ConsoleError(400, `"${name}" must be one line.`);
+  }
+  if (cacheExpiry === "") return Object.fromEntries(kept);
+  const expiry = Date.parse(cacheExpiry);
+  if (Number.isNaN(expiry))
+    throw new ConsoleError(400, '"Expires" must be a date, such as 2027-01-31T12:00Z.');
+  return { ...Object.fromEntries(kept), cacheExpiry: expiry };
+}

@@ -1,0 +1,130 @@
+// The rules of a bucket: what time does to its objects, and which web pages may reach it. Whether rules are right is
+// known in the model, and asked while somebody still types.
+import type { Engine } from "../../engine/engine.ts";
+import type { CorsRule } from "../../model/cors.ts";
+import { type LifecycleRule, standardLifecycle, type When } from "../../model/lifecycle.ts";
+import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import { ConsoleError, json, nothing } from "../response.ts";
+import { type Call, type Fields, isRecord, type Route } from "../route.ts";
+import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
+
+const path = "/api/rules";
+
+/** Of either kind, read out of JSON. */
+type Read =
+  | { readonly kind: "lifecycle"; readonly rules: LifecycleRule[]; readonly flaws: RuleFlaw[] }
+  | { readonly kind: "cors"; readonly rules: CorsRule[]; readonly flaws: RuleFlaw[] };
+
+export function ruleRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path,
+      async run({ query }) {
+        const { settings } = await existing(engine, query.text("bucket"));
+        const rules: RulesDocument = {
+          lifecycle: settings.lifecycle ?? standardLifecycle,
+          cors: settings.cors ?? [],
+        };
+        return json(rules);
+      },
+    },
+    {
+      method: "POST",
+      path: `${path}/check`,
+      async run(call) {
+        const { flaws } = await readRules(call);
+        return json({ flaws } satisfies FlawsDocument);
+      },
+    },
+    {
+      method: "PUT",
+      path,
+      async run(call) {
+        const bucket = call.query.text("bucket");
+        await existing(engine, bucket);
+        const { kind, rules, flaws } = await readRules(call);
+        const [first] = flaws;
+        if (first !== undefined) throw new ConsoleError(400, first.message);
+        // None at all of CORS is as if there had never been any; of lifecycle, it is the standard's end.
+        const change = kind === "cors" && rules.length === 0 ? { cors: undefined } : { [kind]: rules };
+        await engine.changeSettings(bucket, change);
+        return nothing();
+      },
+    },
+  ];
+}
+
+async function existing(engine: Engine, bucket: string) {
+  const found = await engine.bucket(bucket);
+  if (found !== undefined) return found;
+  throw new ConsoleError(404, "There is no such bucket any more.");
+}
+
+async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Promise<Read> {
+  const kind = query.text("kind");
+  const given = listOf(await fields());
+  if (kind === "lifecycle") {
+    const rules = given.map(lifecycleRule);
+    return { kind, rules, flaws: lifecycleFlaws(rules) };
+  }
+  if (kind !== "cors") throw new ConsoleError(400, '"kind" must be lifecycle or cors.');
+  const rules = given.map(corsRule);
+  return { kind, rules, flaws: corsFlaws(rules) };
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+function listOf(fields: Fields): Given[] {
+  const rules = fields.list("rules") ?? [];
+  if (rules.every(isRecord)) return [...rules] as Given[];
+  throw new ConsoleError(400, '"rules" must be a list of objects.');
+}
+
+function lifecycleRule(given: Given, index: number): LifecycleRule {
+  return {
+    id: textOf(given, "id")?.trim() || `rule-${index + 1}`,
+    isEnabled: given.isEnabled === true,
+    prefix: textOf(given, "prefix") ?? "",
+    largerThan: numberOf(given, "largerThan"),
+    smallerThan: numberOf(given, "smallerThan"),
+    expire: whenOf(given, "expire"),
+    transition: whenOf(given, "transition"),
+    abortUploadsAfter: numberOf(given, "abortUploadsAfter"),
+  };
+}
+
+function corsRule(given: Given): CorsRule {
+  return {
+    id: textOf(given, "id")?.trim() || undefined,
+    origins: textsOf(given, "origins"),
+    methods: textsOf(given, "methods"),
+    headers: textsOf(given, "headers"),
+    exposed: textsOf(given, "exposed"),
+    maxAgeSeconds: numberOf(given, "maxAgeSeconds"),
+  };
+}
+
+function textOf(given: Given, name: string): string | undefined {
+  const value = given[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** What was typed and is no number is one that the check finds. */
+function numberOf(given: Given, name: string): number | undefined {
+  const value = given[name];
+  if (value === undefined) return undefined;
+  return typeof value === "number" ? value : Number.NaN;
+}
+
+function textsOf(given: Given, name: string): string[] {
+  const value = given[name];
+  return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
+}
+
+function whenOf(given: Given, name: string): When | undefined {
+  const value = given[name];
+  if (!isRecord(value)) return undefined;
+  const date = numberOf(value, "date");
+  return date === undefined ? { days: numberOf(value, "days") ?? Number.NaN } : { date };
+}

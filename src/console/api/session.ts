@@ -1,0 +1,81 @@
+// Signing in and out, and who is signed in.
+import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
+import type { Attempts } from "../auth/sign-in-throttle.ts";
+import { tokenIdOf } from "../auth/tokens.ts";
+import { ConsoleError, json, nothing } from "../response.ts";
+import type { Call, OpenRoute, Route } from "../route.ts";
+import type { SessionDocument } from "../wire-types.ts";
+
+/** Where the page signs in: the one path that is not there for those who are signed in alone. */
+const path = "/api/session";
+
+/**
+ * A cookie's name with the port: cookies are not kept apart by port, and two consoles on one machine would sign each
+ * other out. `__Host-` has the browser see to it that no other host and no plain HTTP has set it.
+ */
+export function cookieName(request: HttpRequest): string {
+  return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
+}
+
+export function sessionIdOf(request: HttpRequest): string | undefined {
+  const name = cookieName(request);
+  for (const pair of (request.header("cookie") ?? "").split(/;\s*/)) {
+    if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1);
+  }
+  return undefined;
+}
+
+export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
+  return {
+    method: "POST",
+    path,
+    async run({ request, fields }) {
+      const token = (await fields()).text("token").trim();
+      const id = tokenIdOf(token);
+      const wait = attempts.waitFor(request.address(), id);
+      if (wait > 0) {
+        throw new ConsoleError(429, "Too many wrong tokens were tried.", {
+          hint: `Try again in ${wait} seconds.`,
+          headers: [["retry-after", String(wait)]],
+        });
+      }
+      const opened = await sessions.open(token);
+      if (opened === undefined) {
+        attempts.failed(request.address(), id);
+        throw new ConsoleError(401, "This token does not sign in: it is wrong, has expired or was revoked.", {
+          hint: "Make a new one on the server: store console token",
+        });
+      }
+      return signedIn(request, opened);
+    },
+  };
+}
+
+function signedIn(
+  request: HttpRequest,
+  { id, session }: { readonly id: string; readonly session: Session },
+): HttpResponse {
+  const { headers, ...response } = json(documentOf(session));
+  const cookie = `${cookieName(request)}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${sessionMilliseconds / 1000}`;
+  return { ...response, headers: [...headers, ["set-cookie", cookie]] };
+}
+
+export function sessionRoutes(sessions: Sessions): readonly Route[] {
+  return [
+    { method: "GET", path, run: ({ session }: Call) => json(documentOf(session)) },
+    {
+      method: "DELETE",
+      path,
+      async run({ request }: Call) {
+        await sessions.close(sessionIdOf(request)!);
+        const cookie = `${cookieName(request)}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
+        return nothing([["set-cookie", cookie]]);
+      },
+    },
+  ];
+}
+
+function documentOf({ name, expires }: Session): SessionDocument {
+  return { name, expires };
+}

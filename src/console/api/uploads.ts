@@ -1,0 +1,128 @@
+// Uploads in flight: which there are and how far, and the steps of one that the page makes by itself.
+import type { Engine, UploadName } from "../../engine/engine.ts";
+import { limits } from "../../model/limits.ts";
+import type { PartRecord, UploadRecord } from "../../model/upload.ts";
+import { ConsoleError, json, nothing } from "../response.ts";
+import { type Fields, isRecord, type Query, type Route } from "../route.ts";
+import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "../wire-types.ts";
+import { sourceOf } from "./object.ts";
+
+const pageUploads = 100;
+
+export function uploadRoutes(engine: Engine): readonly Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/uploads",
+      async run({ query }) {
+        const bucket = query.text("bucket");
+        const after = positionOf(query.optional("cursor"));
+        const { uploads, next } = await engine.listUploads(bucket, { after, limit: pageUploads });
+        const rows = await Promise.all(uploads.map((upload) => rowOf(engine, bucket, upload)));
+        return json({
+          uploads: rows.filter((row) => row !== undefined),
+          cursor: next === undefined ? undefined : JSON.stringify([next.key, next.id]),
+        } satisfies UploadsDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/uploads",
+      async run({ fields }) {
+        const given = await fields();
+        const contentType = given.optionalText("contentType");
+        const httpMetadata = contentType === undefined || contentType === "" ? {} : { contentType };
+        const { id } = await engine.createUpload(given.text("bucket"), given.text("key"), { httpMetadata });
+        return json({ id }, 201);
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/uploads/parts",
+      async run({ query }) {
+        const parts = await allParts(engine, query.text("bucket"), nameOf(query));
+        return json({
+          parts: parts.map(({ number, size, etag }) => ({ number, size, etag })),
+        } satisfies PartsDocument);
+      },
+    },
+    {
+      method: "PUT",
+      path: "/api/uploads/part",
+      async run({ query, request }) {
+        const number = query.number("number", 0, limits.partNumber);
+        const source = sourceOf(request);
+        const { etag } = await engine.uploadPart(query.text("bucket"), nameOf(query), number, source);
+        return json({ etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "POST",
+      path: "/api/uploads/complete",
+      async run({ fields }) {
+        const given = await fields();
+        const name = { key: given.text("key"), id: given.text("upload") };
+        const { etag } = await engine.completeUpload(given.text("bucket"), name, partsOf(given), {
+          partSizes: "s3",
+        });
+        return json({ etag } satisfies StoredDocument);
+      },
+    },
+    {
+      method: "DELETE",
+      path: "/api/uploads",
+      async run({ query }) {
+        await engine.abortUpload(query.text("bucket"), nameOf(query));
+        return nothing();
+      },
+    },
+  ];
+}
+
+function nameOf(query: Query): UploadName {
+  return { key: query.text("key"), id: query.text("upload") };
+}
+
+/** Undefined for one that ended while we looked. */
+async function rowOf(
+  engine: Engine,
+  bucket: string,
+  { key, id, created, due }: UploadRecord,
+): Promise<UploadRow | undefined> {
+  const parts = await allParts(engine, bucket, { key, id }).catch(() => undefined);
+  if (parts === undefined) return undefined;
+  const bytes = parts.reduce((sum, { size }) => sum + size, 0);
+  return { bucket, key, id, created, due, parts: parts.length, bytes };
+}
+
+async function allParts(engine: Engine, bucket: string, name: UploadName): Promise<PartRecord[]> {
+  const all: PartRecord[] = [];
+  for (;;) {
+    const { parts, isTruncated } = await engine.listParts(bucket, name, {
+      after: all.at(-1)?.number,
+      limit: limits.listEntries,
+    });
+    all.push(...parts);
+    if (!isTruncated) return all;
+  }
+}
+
+function positionOf(cursor: string | undefined): { key: string; id?: string | undefined } | undefined {
+  if (cursor === undefined) return undefined;
+  try {
+    const [key, id] = JSON.parse(cursor) as unknown[];
+    if (typeof key === "string") return typeof id === "string" ? { key, id } : { key };
+  } catch {
+    // Told below.
+  }
+  throw new ConsoleError(400, "The cursor is not valid: pass the cursor of a page before.");
+}
+
+function partsOf(given: Fields): { number: number; etag: string }[] {
+  return (given.list("parts") ?? []).map((part) => {
+    if (isRecord(part) && typeof part.number === "number" && typeof part.etag === "string") {
+      return { number: part.number, etag: part.etag };
+    }
+    throw new ConsoleError(400, '"parts" must have a number and an etag each.');
+  });
+}

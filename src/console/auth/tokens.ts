@@ -1,0 +1,108 @@
+// Administrator tokens of the console: made by the command line, shown once, kept as hashes. A token is 256 random
+// bits, so that a plain hash holds: there is nothing to guess that would be worth slowing down.
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Documents } from "../../engine/records.ts";
+
+export interface TokenInfo {
+  readonly id: string;
+  /** What its maker called it. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires: number | undefined;
+  readonly state: "active" | "expired";
+}
+
+export interface NewToken {
+  readonly info: TokenInfo;
+  /** Told to its holder now, and known to nobody afterwards. */
+  readonly token: string;
+}
+
+export interface ConsoleTokens {
+  create(options: { readonly name: string; readonly expires?: number | undefined }): Promise<NewToken>;
+  /** By age. */
+  list(): Promise<TokenInfo[]>;
+  /** False when there is none. */
+  revoke(id: string): Promise<boolean>;
+  find(id: string): Promise<TokenInfo | undefined>;
+  /** The token this is, when it may sign in now. */
+  verify(token: string): Promise<TokenInfo | undefined>;
+}
+
+/** As kept. */
+interface Stored {
+  readonly name: string;
+  readonly created: number;
+  readonly expires?: number;
+  readonly hash: string;
+}
+
+const kind = "console token";
+const idShape = /^[a-z2-7]{10}$/;
+const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
+
+export function createTokens(documents: Documents, now: () => number): ConsoleTokens {
+  async function read(id: string): Promise<Stored | undefined> {
+    const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
+    return document === undefined ? undefined : (JSON.parse(document.text) as Stored);
+  }
+  return {
+    async create({ name, expires }) {
+      for (;;) {
+        const { id, token, hash } = newToken();
+        const stored: Stored = { name, created: now(), ...(expires === undefined ? {} : { expires }), hash };
+        const outcome = await documents.put(kind, id, JSON.stringify(stored), undefined);
+        if (outcome === "committed") return { info: infoOf(id, stored, now()), token };
+      }
+    },
+    async list() {
+      const all = (await documents.list(kind)).map(({ name, text }) =>
+        infoOf(name, JSON.parse(text) as Stored, now()),
+      );
+      return all.sort((a, b) => a.created - b.created);
+    },
+    async revoke(id) {
+      return idShape.test(id) && (await documents.delete(kind, id));
+    },
+    async find(id) {
+      const stored = await read(id);
+      return stored === undefined ? undefined : infoOf(id, stored, now());
+    },
+    async verify(token) {
+      const id = tokenIdOf(token);
+      const stored = id === undefined ? undefined : await read(id);
+      if (id === undefined || stored === undefined || !isHashOf(stored.hash, token)) return undefined;
+      const info = infoOf(id, stored, now());
+      return info.state === "active" ? info : undefined;
+    },
+  };
+}
+
+/** A token and what is kept of it. */
+export function newToken(): { readonly id: string; readonly token: string; readonly hash: string } {
+  const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
+  const id = Array.from(randomBytes(10), (byte) => alphabet[byte & 31]).join("");
+  const token = `sct-${id}-${randomBytes(32).toString("base64url")}`;
+  return { id, token, hash: hashOf(token) };
+}
+
+/** The open part of a token; undefined for what has not the form of one. */
+export function tokenIdOf(token: string): string | undefined {
+  return tokenShape.exec(token)?.[1];
+}
+
+/** In hex. */
+export function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/** In a time that tells nothing of how much was right. */
+export function isHashOf(hash: string, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashOf(secret), "hex"));
+}
+
+function infoOf(id: string, { name, created, expires }: Stored, now: number): TokenInfo {
+  const state = expires !== undefined && expires <= now ? "expired" : "active";
+  return { id, name, created, expires, state };
+}

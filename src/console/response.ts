@@ -1,0 +1,124 @@
+// What the console answers: JSON, or an error in words that the page shows as they are. One table gives every reason
+// its status, and the headers that keep a browser strict stand on every answer.
+import type { HttpBody, HttpResponse } from "../http/server/listen.ts";
+import { type Reason, StoreError } from "../model/errors.ts";
+import type { ErrorDocument } from "./wire-types.ts";
+
+export interface ConsoleErrorOptions {
+  readonly hint?: string | undefined;
+  readonly headers?: readonly (readonly [string, string])[];
+}
+
+/** A refusal with its status. */
+export class ConsoleError extends Error {
+  override readonly name = "ConsoleError";
+  readonly status: number;
+  readonly hint: string | undefined;
+  readonly headers: readonly (readonly [string, string])[];
+
+  constructor(status: number, message: string, { hint, headers = [] }: ConsoleErrorOptions = {}) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+    this.headers = headers;
+  }
+}
+
+const statuses: Readonly<Record<Reason, number>> = {
+  InternalError: 500,
+  AccessDenied: 403,
+  InvalidBucketName: 400,
+  NoSuchBucket: 404,
+  NoSuchKey: 404,
+  BucketNotEmpty: 409,
+  EntityTooSmall: 400,
+  MetadataTooLarge: 400,
+  IncompleteBody: 400,
+  InvalidDigest: 400,
+  InvalidObjectName: 400,
+  InvalidMaxKeys: 400,
+  NoSuchUpload: 404,
+  InvalidPart: 400,
+  InvalidPartNumber: 400,
+  TooManyKeys: 400,
+  InvalidArgument: 400,
+  PreconditionFailed: 412,
+  BadDigest: 400,
+  InvalidRange: 416,
+  ServiceUnavailable: 503,
+  InsufficientStorage: 507,
+  UnevenParts: 400,
+  TooManyUploads: 503,
+  InvalidStorageClass: 400,
+  BucketConflict: 409,
+  EntityTooLarge: 413,
+};
+
+export function json(value: unknown, status = 200): HttpResponse {
+  return answer(status, JSON.stringify(value), [["content-type", "application/json; charset=utf-8"]]);
+}
+
+export function nothing(headers: readonly (readonly [string, string])[] = []): HttpResponse {
+  return answer(204, null, headers);
+}
+
+export function answer(
+  status: number,
+  body: HttpBody,
+  headers: readonly (readonly [string, string])[],
+): HttpResponse {
+  return { status, headers: [["cache-control", "no-store"], ...headers], body };
+}
+
+/** Undefined for a fault of our own, which the log is told of. */
+export function refusal(error: unknown): HttpResponse | undefined {
+  if (error instanceof ConsoleError) {
+    const refused = errorAnswer(error.status, { code: "Refused", message: error.message, hint: error.hint });
+    return { ...refused, headers: [...refused.headers, ...error.headers] };
+  }
+  if (!(error instanceof StoreError) || error.reason === "InternalError") return undefined;
+  return errorAnswer(statuses[error.reason], { code: error.reason, message: error.detail, hint: undefined });
+}
+
+export function fault(id: string): HttpResponse {
+  return errorAnswer(500, {
+    code: "InternalError",
+    message: "Something went wrong in the server.",
+    hint: `Its log tells more, under ${id}.`,
+  });
+}
+
+function errorAnswer(status: number, error: ErrorDocument["error"]): HttpResponse {
+  return json({ error } satisfies ErrorDocument, status);
+}
+
+/** Nothing runs or is reached but what the console itself serves; a PDF is framed from the S3 API's origin. */
+export function pagePolicy(s3Origin: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    `frame-src ${s3Origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+const strictHeaders: readonly (readonly [string, string])[] = [
+  ["x-content-type-options", "nosniff"],
+  ["referrer-policy", "no-referrer"],
+  ["cross-origin-opener-policy", "same-origin"],
+  ["cross-origin-resource-policy", "same-origin"],
+];
+
+/** Once an answer has a policy of its own, which only user content does, that one counts. */
+export function strictly(response: HttpResponse, policy: string): HttpResponse {
+  const headers = [...response.headers];
+  const hasPolicy = headers.some(([name]) => name === "content-security-policy");
+  const strict = hasPolicy ? [] : ([["content-security-policy", policy]] as const);
+  return { ...response, headers: [...headers, ...strict, ...strictHeaders] };
+}

@@ -1,0 +1,50 @@
+// Moves a whole store to another place, over the ports of both and below the rules of the engine: every record, every
+// byte as it is stored, secrets and access keys. Cut off at any moment, the next run goes on; a second pass compares
+// both sides before the target may be used.
+
+import { storedBytes } from "../engine/maintenance/rate-limit.ts";
+import type { CopyReport, CopyWork } from "../model/copy.ts";
+import { compareStores } from "./compare.ts";
+import { type Copying, createCopying, type Side } from "./context.ts";
+import { auditSource, copyBucket, dropBuckets } from "./copy-bucket.ts";
+import { claimTarget, copyDocuments, releaseTarget } from "./documents.ts";
+
+export interface CopyOptions extends CopyWork {
+  /** What the source is called, without passwords: a later run that goes on must name the same. */
+  readonly source: string;
+  /** Only compares both sides; nothing is written. */
+  readonly only?: "verify" | undefined;
+  readonly now?: (() => number) | undefined;
+  readonly atOnce?: number | undefined;
+}
+
+const usualAtOnce = 16;
+
+export async function copyAll(from: Side, to: Side, options: CopyOptions): Promise<CopyReport> {
+  const { source, only, now = Date.now, atOnce = usualAtOnce } = options;
+  const copying = createCopying(from, to, { work: options, now, atOnce });
+  if (only === undefined) await claimTarget(to, source);
+  const total = await storedBytes(from);
+  if (only === undefined) {
+    copying.expect("copy", total);
+    await bringOver(copying);
+  }
+  copying.expect("verify", total);
+  await compareStores(copying);
+  const { counts } = copying;
+  // What is damaged in the source no later run could bring either.
+  if (only === undefined && counts.differences === 0) await releaseTarget(to, source, now());
+  return { ...counts };
+}
+
+async function bringOver(copying: Copying): Promise<void> {
+  const { records } = copying.from;
+  await auditSource(copying, records, undefined);
+  const buckets = await records.buckets("sound");
+  await dropBuckets(copying, buckets);
+  for (const bucket of buckets) {
+    await copyBucket(copying, bucket);
+    await auditSource(copying, records, bucket.name);
+  }
+  await copyDocuments(copying);
+}

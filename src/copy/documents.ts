@@ -1,0 +1,126 @@
+// The documents beside the buckets that go along with a copy, and the one that says of a target that it is one.
+
+import type { Document } from "../engine/records.ts";
+import { CopyError } from "../model/copy.ts";
+import type { Copying, Side } from "./context.ts";
+
+export const carriedKinds = [
+  "secret",
+  "credential",
+  "own access key",
+  "notified bucket",
+  "public bucket",
+  "console token",
+] as const;
+/** What belongs to the store it was written in: its housekeeping, who is there, what was used, and whose copy it is. */
+export const ownKinds = [
+  "housekeeping",
+  "copy",
+  "delivery lease",
+  "delivery progress",
+  "console session",
+  "credential use",
+  "act",
+] as const;
+
+export interface CarriedDocument {
+  readonly kind: string;
+  readonly name: string;
+  readonly source: Document | undefined;
+  readonly target: Document | undefined;
+}
+
+/** Each on both sides. */
+export async function* carriedDocuments({ from, to }: Copying): AsyncGenerator<CarriedDocument> {
+  for (const kind of carriedKinds) {
+    const sources = byName(await from.records.documents.list(kind));
+    const targets = byName(await to.records.documents.list(kind));
+    for (const name of new Set([...sources.keys(), ...targets.keys()])) {
+      yield { kind, name, source: sources.get(name), target: targets.get(name) };
+    }
+  }
+}
+
+function byName(documents: readonly Document[]): ReadonlyMap<string, Document> {
+  return new Map(documents.map((document) => [document.name, document]));
+}
+
+export async function copyDocuments(copying: Copying): Promise<void> {
+  const { documents } = copying.to.records;
+  for await (const { kind, name, source, target } of carriedDocuments(copying)) {
+    if (source?.text === target?.text) continue;
+    if (source === undefined) await documents.delete(kind, name);
+    else if ((await documents.put(kind, name, source.text, target?.revision)) === "conflict") {
+      throw new CopyError("Something else writes into the target.", [
+        "End whatever uses the target, then run the same copy again.",
+      ]);
+    }
+  }
+}
+
+const kind = "copy";
+const name = "target";
+
+interface Marker {
+  /** What is copied, in words without passwords. */
+  readonly source: string;
+  /** When it was found complete, in milliseconds since the epoch. */
+  readonly ended?: number;
+}
+
+async function readMarker({ records }: Side): Promise<Marker | undefined> {
+  const document = await records.documents.get(kind, name);
+  return document && (JSON.parse(document.text) as Marker);
+}
+
+/** What is being copied into this store; nobody may use it before all of it is there. */
+export async function unfinishedCopy(side: Side): Promise<string | undefined> {
+  const marker = await readMarker(side);
+  return marker === undefined || marker.ended !== undefined ? undefined : marker.source;
+}
+
+/** Refuses a target that holds something else than the beginning of this copy. */
+export async function claimTarget(to: Side, source: string): Promise<void> {
+  const marker = await readMarker(to);
+  if (marker === undefined) {
+    await checkEmpty(to);
+    await writeMarker(to, { source });
+    return;
+  }
+  if (marker.ended !== undefined) {
+    const when = new Date(marker.ended).toISOString();
+    throw new CopyError(`The target holds a copy of ${marker.source} already, complete since ${when}.`, [
+      "Nothing was changed. To compare both sides once more: --verify",
+    ]);
+  }
+  if (marker.source !== source) {
+    throw new CopyError(`The target holds the beginning of a copy of another store, ${marker.source}.`, [
+      `Go on with that one: --from ${marker.source}`,
+      "Or name a new and empty target.",
+    ]);
+  }
+}
+
+export async function releaseTarget(to: Side, source: string, now: number): Promise<void> {
+  await writeMarker(to, { source, ended: now });
+}
+
+async function writeMarker({ records: { documents } }: Side, marker: Marker): Promise<void> {
+  const seen = (await documents.get(kind, name))?.revision;
+  if ((await documents.put(kind, name, JSON.stringify(marker), seen)) === "committed") return;
+  throw new CopyError("Another copy into this target is under way.");
+}
+
+async function checkEmpty({ records }: Side): Promise<void> {
+  const [bucket] = await records.buckets();
+  if (bucket !== undefined) throw notEmpty(`the bucket "${bucket.name}"`);
+  for (const one of carriedKinds) {
+    const [document] = await records.documents.list(one);
+    // A secret's name is no secret.
+    if (document !== undefined) throw notEmpty(`the ${one} "${document.name}"`);
+  }
+}
+
+function notEmpty(what: string): CopyError {
+  return new CopyError(`The target is not empty: it holds ${what}.`, ["Name a new and empty target."]);
+}

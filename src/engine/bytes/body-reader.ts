@@ -1,0 +1,172 @@
+// Giving bytes out: a range of a body, wherever it lives, opened so that a reader finishes the version it
+// began, whatever is put or deleted meanwhile. A body nobody reads is let go after a while.
+import { StoreError } from "../../model/errors.ts";
+import type { ByteRange } from "../../model/range.ts";
+import type { BlobReader, StoredBlob } from "../blobs.ts";
+import type { Context } from "../context.ts";
+import type { ObjectBytes } from "../engine.ts";
+import type { Body } from "../records.ts";
+import { collect, once } from "./byte-streams.ts";
+import { decrypt, sealedSize } from "./encryption.ts";
+
+export interface BodyRequest {
+  readonly bucket: string;
+  /** Size of the whole body. */
+  readonly size: number;
+  readonly range: ByteRange;
+  readonly dataKey: Uint8Array | undefined;
+  /** Whether the records still name this body. */
+  readonly stillNamed: () => Promise<boolean>;
+  /** Where the bytes of this version are by now; undefined when it is no longer the current one. */
+  readonly bodyNow: () => Promise<Body | undefined>;
+}
+
+/** How long a body may wait for its reader before it gives up its file. */
+const unreadMilliseconds = 60_000;
+
+/** Undefined when the body is gone already: the record read before is no longer the current one. */
+export async function openBody(
+  context: Context,
+  body: Body,
+  request: BodyRequest,
+): Promise<ObjectBytes | undefined> {
+  if (body.home === "inline") {
+    checkLength(context, request, { size: request.size, stored: body.bytes.length });
+    return inlineBytes(await openInline(context, body.bytes, request));
+  }
+  let segments = segmentsOf(body, request);
+  for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
+  const open = () => {
+    const blobs = segments.map(({ blob }) => blob);
+    return context.blobs.open(request.bucket, blobs, request.stillNamed);
+  };
+  const reopen = async () => {
+    const reader = await open();
+    const now = reader === undefined ? await request.bodyNow() : undefined;
+    if (now === undefined || now.home === "inline") return reader;
+    // The bytes were moved while nobody read them.
+    segments = segmentsOf(now, request);
+    return open();
+  };
+  const reader = await open();
+  if (reader === undefined) return undefined;
+  return lendBytes(reader, reopen, request.range.length, (opened, into) =>
+    readSegments(context, opened, segments, request, into),
+  );
+}
+
+/** Bytes left out at the end of a body, or added to it, are noticed by every range. */
+function checkLength(
+  { blockBytes }: Context,
+  { dataKey }: BodyRequest,
+  { size, stored }: { readonly size: number; readonly stored: number },
+): void {
+  if (stored === (dataKey === undefined ? size : sealedSize(size, blockBytes))) return;
+  throw new StoreError("InternalError", {
+    detail: "The stored data is damaged: a body is not as long as its record says.",
+  });
+}
+
+async function openInline(context: Context, stored: Uint8Array, request: BodyRequest): Promise<Uint8Array> {
+  const { range, dataKey, size } = request;
+  if (dataKey === undefined) return stored.subarray(range.offset, range.offset + range.length);
+  const read = ({ offset, length }: ByteRange) => once(stored.subarray(offset, offset + length));
+  return collect(decrypt(context, dataKey, 0, size, range, read));
+}
+
+function inlineBytes(bytes: Uint8Array): ObjectBytes {
+  return {
+    length: bytes.length,
+    inline: bytes,
+    chunks: () => once(new Uint8Array(bytes)),
+    cancel: async () => {},
+  };
+}
+
+function segmentsOf(body: Exclude<Body, { home: "inline" }>, { size }: BodyRequest): readonly Segment[] {
+  return body.home === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
+}
+
+interface Segment {
+  readonly number: number;
+  readonly size: number;
+  readonly blob: StoredBlob;
+}
+
+async function* readSegments(
+  context: Context,
+  reader: BlobReader,
+  segments: readonly Segment[],
+  { range, dataKey }: BodyRequest,
+  into: Uint8Array | undefined,
+): AsyncIterable<Uint8Array> {
+  let start = 0;
+  let given = 0;
+  for (const { number, size, blob } of segments) {
+    const offset = Math.max(0, range.offset - start);
+    const length = Math.min(size, range.offset + range.length - start) - offset;
+    start += size;
+    if (length <= 0) continue;
+    const wanted = { offset, length };
+    const place = into?.subarray(given, given + length);
+    given += length;
+    if (dataKey === undefined) yield* reader.read(blob, wanted, place);
+    else yield* decrypt(context, dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
+  }
+}
+
+/** Closes what a body held when the script has dropped it half read, neither finished nor cancelled. */
+const abandoned = new FinalizationRegistry<BlobReader>((reader) => {
+  reader.close().catch(() => {
+    // Nobody is left to tell; the descriptor is gone either way.
+  });
+});
+
+function lendBytes(
+  opened: BlobReader,
+  reopen: () => Promise<BlobReader | undefined>,
+  length: number,
+  read: (reader: BlobReader, into: Uint8Array | undefined) => AsyncIterable<Uint8Array>,
+): ObjectBytes {
+  let reader: BlobReader | undefined = opened;
+  const holder = {};
+  abandoned.register(holder, opened, holder);
+
+  async function close(): Promise<void> {
+    clearTimeout(timer);
+    abandoned.unregister(holder);
+    const closing = reader;
+    reader = undefined;
+    await closing?.close();
+  }
+
+  const timer = setTimeout(() => {
+    close().catch(() => {
+      // The file is opened again, with any error it has, when the body is read after all.
+    });
+  }, unreadMilliseconds).unref();
+
+  async function* chunks(into?: Uint8Array): AsyncGenerator<Uint8Array> {
+    clearTimeout(timer);
+    reader ??= await reopen();
+    if (reader === undefined) throw replacedWhileUnread();
+    try {
+      yield* read(reader, into);
+    } finally {
+      await close();
+    }
+  }
+  return {
+    length,
+    inline: undefined,
+    chunks,
+    release: (chunk) => reader?.release?.(chunk),
+    cancel: close,
+  };
+}
+
+function replacedWhileUnread(): StoreError {
+  return new StoreError("NoSuchKey", {
+    detail: "The object was replaced or deleted while its body waited unread for more than a minute.",
+  });
+}

@@ -1,0 +1,86 @@
+// The hashes of a body as it passes: MD5 always, and the one the sender names. Small bodies are hashed where
+// they are; large ones in a thread beside, since MD5 is slower than the disk.
+import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import { hashOf, startHash } from "../../model/hashes.ts";
+import { limits } from "../../model/limits.ts";
+import type { Checksums } from "../../model/object.ts";
+import type { HashThreads } from "./hash-pool.ts";
+
+export interface Digested {
+  readonly size: number;
+  readonly etag: string;
+  readonly checksums: Checksums;
+}
+
+export interface Digests {
+  /** Resolves when the bytes are no longer needed. */
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  /** Rejects when the sender named another hash. */
+  finish(): Promise<Digested>;
+  /** For a body that did not come to its end. */
+  abandon(): void;
+}
+
+interface Hashing {
+  update(bytes: Uint8Array): Promise<void> | undefined;
+  finish(): Promise<readonly Uint8Array[]>;
+  abandon(): void;
+}
+
+/** With threads the hashing goes on beside. */
+export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
+  const algorithms = wanted(expected);
+  const hashing = threads?.start(algorithms) ?? hashHere(algorithms);
+  let size = 0;
+  return {
+    update(bytes) {
+      size += bytes.length;
+      if (size > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
+      return hashing.update(bytes);
+    },
+    async finish() {
+      const values = await hashing.finish();
+      return digested(size, values, expected);
+    },
+    abandon: () => hashing.abandon(),
+  };
+}
+
+/** Those of a few bytes at once; throws when the sender named another hash. */
+export function digestsOf(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): Digested {
+  const values = wanted(expected).map((algorithm) => hashOf(algorithm, bytes));
+  return digested(bytes.length, values, expected);
+}
+
+function wanted(expected: readonly ExpectedChecksum[]): readonly ChecksumAlgorithm[] {
+  if (expected.length === 0) return onlyMd5;
+  return [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
+}
+
+const onlyMd5: readonly ChecksumAlgorithm[] = ["md5"];
+
+function digested(
+  size: number,
+  values: readonly Uint8Array[],
+  expected: readonly ExpectedChecksum[],
+): Digested {
+  const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
+  for (const [i, algorithm] of wanted(expected).entries()) checksums[algorithm] = values[i]!;
+  for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
+  return { size, etag: hex(values[0]!), checksums };
+}
+
+function hashHere(algorithms: readonly ChecksumAlgorithm[]): Hashing {
+  const hashes = algorithms.map(startHash);
+  return {
+    update(bytes) {
+      for (const hash of hashes) hash.update(bytes);
+      return undefined;
+    },
+    async finish() {
+      return hashes.map((hash) => hash.digest());
+    },
+    abandon() {},
+  };
+}

@@ -1,0 +1,198 @@
+// Encryption under a customer's key (SSE-C). The key is never stored: it opens a random data key that is
+// sealed under a key derived from it and bound to bucket, key and scope. Bytes are sealed in blocks in
+// STREAM form (counter and final flag in the nonce), so ranges can be read while truncation, reordering
+// and swapping are caught. Each stored stream begins with a salt of its own, from which its key derives.
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
+import { StoreError } from "../../model/errors.ts";
+import type { Encryption } from "../../model/object.ts";
+import type { ByteRange } from "../../model/range.ts";
+import type { Context } from "../context.ts";
+import { rechunk } from "./byte-streams.ts";
+
+const saltBytes = 16;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** What a data key belongs to. */
+export interface Place {
+  readonly bucket: string;
+  readonly key: string;
+  readonly scope: string;
+}
+
+export interface Sealed {
+  readonly encryption: Encryption;
+  readonly dataKey: Uint8Array;
+}
+
+export function sealNewKey(context: Context, customerKey: Uint8Array, place: Place): Sealed {
+  const dataKey = context.randomBytes(32);
+  const salt = context.randomBytes(saltBytes);
+  const nonce = context.randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", wrappingKey(customerKey, salt, place), nonce);
+  const sealedKey = Buffer.concat([salt, nonce, cipher.update(dataKey), cipher.final(), cipher.getAuthTag()]);
+  return { encryption: { keyMd5: keyMd5(customerKey), scope: place.scope, sealedKey }, dataKey };
+}
+
+/** The data key, or AccessDenied: the seal decides, the MD5 beside it is only a name. */
+export function openKey(
+  customerKey: Uint8Array,
+  encryption: Encryption,
+  place: Omit<Place, "scope">,
+): Uint8Array {
+  const sealed = encryption.sealedKey;
+  const salt = sealed.subarray(0, saltBytes);
+  const nonce = sealed.subarray(saltBytes, saltBytes + nonceBytes);
+  const wrapping = wrappingKey(customerKey, salt, { ...place, scope: encryption.scope });
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", wrapping, nonce);
+    decipher.setAuthTag(sealed.subarray(-tagBytes));
+    return Buffer.concat([
+      decipher.update(sealed.subarray(saltBytes + nonceBytes, -tagBytes)),
+      decipher.final(),
+    ]);
+  } catch (cause) {
+    throw new StoreError("AccessDenied", { cause });
+  }
+}
+
+/** The data key of something stored, when the caller's key and the record agree on whether there is one. */
+export function dataKeyFor(
+  customerKey: Uint8Array | undefined,
+  encryption: Encryption | undefined,
+  place: Omit<Place, "scope">,
+): Uint8Array | undefined {
+  if (encryption === undefined) {
+    if (customerKey === undefined) return undefined;
+    throw new StoreError("InvalidArgument", {
+      detail: "The object is not encrypted with a customer key: read it without ssecKey.",
+    });
+  }
+  if (customerKey === undefined) {
+    throw new StoreError("InvalidArgument", {
+      detail: "The object is encrypted with a customer key: pass the same key as ssecKey.",
+    });
+  }
+  return openKey(customerKey, encryption, place);
+}
+
+export function isSameKey(customerKey: Uint8Array, encryption: Encryption): boolean {
+  return timingSafeEqual(Buffer.from(keyMd5(customerKey)), Buffer.from(encryption.keyMd5));
+}
+
+function keyMd5(customerKey: Uint8Array): string {
+  return createHash("md5").update(customerKey).digest("hex");
+}
+
+function wrappingKey(customerKey: Uint8Array, salt: Uint8Array, place: Place): Uint8Array {
+  // Lengths before the names keep ("ab", "c") and ("a", "bc") apart.
+  const names = [place.bucket, place.key, place.scope].map((name) => `${Buffer.byteLength(name)}:${name}`);
+  const info = createHash("sha256")
+    .update(`store sse-c key ${names.join("")}`)
+    .digest();
+  return new Uint8Array(hkdfSync("sha256", customerKey, salt, info, 32));
+}
+
+function streamKey(dataKey: Uint8Array, salt: Uint8Array, part: number): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", dataKey, salt, `store sse-c stream ${part}`, 32));
+}
+
+function blockNonce(index: number, isLast: boolean): Uint8Array {
+  const nonce = Buffer.alloc(nonceBytes);
+  nonce.writeUInt32BE(index, nonceBytes - 5);
+  nonce.writeUInt8(isLast ? 1 : 0, nonceBytes - 1);
+  return nonce;
+}
+
+/** Seals a stream; `part` is 0 for a body of its own. */
+export async function* encrypt(
+  context: Context,
+  dataKey: Uint8Array,
+  part: number,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const salt = context.randomBytes(saltBytes);
+  const key = streamKey(dataKey, salt, part);
+  const seal = (block: Uint8Array, index: number, isLast: boolean) => {
+    const cipher = createCipheriv("aes-256-gcm", key, blockNonce(index, isLast));
+    return Buffer.concat([cipher.update(block), cipher.final(), cipher.getAuthTag()]);
+  };
+  yield salt;
+  let held: Uint8Array | undefined;
+  let index = 0;
+  // A block is held back until the next one shows that it is not the last.
+  for await (const block of rechunk(chunks, context.blockBytes)) {
+    if (held !== undefined) yield seal(held, index++, false);
+    held = block;
+  }
+  yield seal(held ?? new Uint8Array(), index, true);
+}
+
+/** How long a sealed stream of so many bytes is. */
+export function sealedSize(size: number, blockBytes: number): number {
+  return saltBytes + size + Math.max(1, Math.ceil(size / blockBytes)) * tagBytes;
+}
+
+/** Which stored bytes hold a range of a sealed stream. */
+interface SealedSpan {
+  readonly firstBlock: number;
+  readonly lastBlock: number;
+  readonly stored: ByteRange;
+}
+
+function spanOf(range: ByteRange, size: number, blockBytes: number): SealedSpan {
+  const sealedBlockBytes = blockBytes + tagBytes;
+  const blocks = Math.max(1, Math.ceil(size / blockBytes));
+  const firstBlock = Math.min(Math.floor(range.offset / blockBytes), blocks - 1);
+  const lastBlock = Math.min(
+    Math.max(firstBlock, Math.ceil((range.offset + range.length) / blockBytes) - 1),
+    blocks - 1,
+  );
+  const end = lastBlock === blocks - 1 ? size + blocks * tagBytes : (lastBlock + 1) * sealedBlockBytes;
+  const offset = firstBlock * sealedBlockBytes;
+  return { firstBlock, lastBlock, stored: { offset: saltBytes + offset, length: end - offset } };
+}
+
+/** Opens the sealed blocks that hold a range of the plain bytes; `read` gives stored bytes. */
+export async function* decrypt(
+  { blockBytes }: Pick<Context, "blockBytes">,
+  dataKey: Uint8Array,
+  part: number,
+  size: number,
+  range: ByteRange,
+  read: (stored: ByteRange) => AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  let salt: Uint8Array = new Uint8Array();
+  for await (const chunk of rechunk(read({ offset: 0, length: saltBytes }), saltBytes)) salt = chunk;
+  const key = streamKey(dataKey, salt, part);
+  const span = spanOf(range, size, blockBytes);
+  const lastOfAll = Math.max(0, Math.ceil(size / blockBytes) - 1);
+  let index = span.firstBlock;
+  for await (const sealed of rechunk(read(span.stored), blockBytes + tagBytes)) {
+    const plain = openBlock(key, sealed, index, index === lastOfAll);
+    const start = Math.max(0, range.offset - index * blockBytes);
+    const end = Math.min(plain.length, range.offset + range.length - index * blockBytes);
+    if (end > start) yield plain.subarray(start, end);
+    index++;
+  }
+  if (index !== span.lastBlock + 1) throw damaged(new Error("sealed blocks are missing"));
+}
+
+function openBlock(key: Uint8Array, sealed: Uint8Array, index: number, isLast: boolean): Uint8Array {
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, blockNonce(index, isLast));
+    decipher.setAuthTag(sealed.subarray(-tagBytes));
+    const plain = decipher.update(sealed.subarray(0, -tagBytes));
+    decipher.final();
+    return plain;
+  } catch (cause) {
+    throw damaged(cause);
+  }
+}
+
+function damaged(cause: unknown): StoreError {
+  return new StoreError("InternalError", {
+    detail: "The stored bytes are damaged: a sealed block does not open.",
+    cause,
+  });
+}

@@ -1,0 +1,120 @@
+// Threads that hash: started when first needed, each body in one of them from its first byte to its last.
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { ChecksumAlgorithm } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+
+export interface HashThreads {
+  start(algorithms: readonly ChecksumAlgorithm[]): RemoteHash;
+  close(): Promise<void>;
+}
+
+export interface RemoteHash {
+  /** Resolves when the thread is done with the bytes; shared memory is read where it is. */
+  update(bytes: Uint8Array): Promise<void>;
+  finish(): Promise<readonly Uint8Array[]>;
+  abandon(): void;
+}
+
+export type ToHashThread =
+  | { readonly kind: "start"; readonly body: number; readonly algorithms: readonly ChecksumAlgorithm[] }
+  | { readonly kind: "update"; readonly body: number; readonly bytes: Uint8Array }
+  | { readonly kind: "finish"; readonly body: number }
+  | { readonly kind: "abandon"; readonly body: number };
+
+/** Answers come in the order of the questions: one for each update, with the values for each finish. */
+export interface FromHashThread {
+  readonly body: number;
+  readonly values: readonly Uint8Array[] | undefined;
+}
+
+interface Thread {
+  bodies: number;
+  start(algorithms: readonly ChecksumAlgorithm[]): RemoteHash;
+  close(): Promise<void>;
+}
+
+export function createHashThreads(): HashThreads {
+  const threads: Thread[] = [];
+  const most = Math.max(1, availableParallelism() - 1);
+  return {
+    start(algorithms) {
+      const idle = threads.find(({ bodies }) => bodies === 0);
+      if (idle === undefined && threads.length < most) threads.push(startThread());
+      const chosen =
+        idle ?? threads.reduce((least, thread) => (thread.bodies < least.bodies ? thread : least));
+      return chosen.start(algorithms);
+    },
+    async close() {
+      await Promise.all(threads.map((thread) => thread.close()));
+    },
+  };
+}
+
+interface Answer {
+  resolve(values: readonly Uint8Array[] | undefined): void;
+  reject(error: unknown): void;
+}
+
+function startThread(): Thread {
+  const worker = new Worker(new URL("./hash-thread.js", import.meta.url));
+  const awaited = new Map<number, Answer[]>();
+  let failure: StoreError | undefined;
+  let nextBody = 1;
+  worker.unref();
+  worker.on("message", ({ body, values }: FromHashThread) => {
+    awaited.get(body)?.shift()?.resolve(values);
+  });
+  const fail = (cause: unknown) => {
+    failure ??= new StoreError("InternalError", { cause });
+    for (const answers of awaited.values()) for (const { reject } of answers) reject(failure);
+    awaited.clear();
+  };
+  worker.on("error", fail);
+  worker.on("exit", (code) => fail(new Error(`A hashing thread ended with code ${code}.`)));
+
+  const thread: Thread = {
+    bodies: 0,
+    start(algorithms) {
+      const body = nextBody++;
+      const answers: Answer[] = [];
+      awaited.set(body, answers);
+      thread.bodies++;
+      // A body under way keeps the process alive, an idle thread does not.
+      worker.ref();
+      const say = (message: ToHashThread) => worker.postMessage(message);
+      const ask = (message: ToHashThread) =>
+        new Promise<readonly Uint8Array[] | undefined>((resolve, reject) => {
+          if (failure !== undefined) return reject(failure);
+          answers.push({ resolve, reject });
+          say(message);
+        });
+      const end = () => {
+        if (!awaited.delete(body)) return;
+        thread.bodies--;
+        if (thread.bodies === 0) worker.unref();
+      };
+      say({ kind: "start", body, algorithms });
+      return {
+        async update(bytes) {
+          await ask({ kind: "update", body, bytes });
+        },
+        async finish() {
+          try {
+            return (await ask({ kind: "finish", body })) ?? [];
+          } finally {
+            end();
+          }
+        },
+        abandon() {
+          say({ kind: "abandon", body });
+          end();
+        },
+      };
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+  return thread;
+}

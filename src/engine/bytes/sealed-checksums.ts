@@ -1,0 +1,58 @@
+// What is known of the plain bytes under a customer's key. A hash of them would confirm a guess to anyone who can list
+// or read the disk: so the etag is random, and checksums are sealed under the data key, for those who bring the key.
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import type { Checksums, ObjectRecord } from "../../model/object.ts";
+import type { Context } from "../context.ts";
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** The same form as an MD5, so that etags of parts compose as others do. */
+export function randomEtag(context: Pick<Context, "randomBytes">): string {
+  return hex(context.randomBytes(16));
+}
+
+export function sealChecksums(
+  context: Pick<Context, "randomBytes">,
+  dataKey: Uint8Array,
+  checksums: Checksums,
+): Uint8Array {
+  const values = allAlgorithms.flatMap((name) => {
+    const value = checksums[name];
+    return value === undefined ? [] : [[name, hex(value)]];
+  });
+  const nonce = context.randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", checksumKey(dataKey), nonce);
+  const text = JSON.stringify(Object.fromEntries(values));
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** The record as the holder of its key sees it. */
+export function withOpenedChecksums(record: ObjectRecord, dataKey: Uint8Array | undefined): ObjectRecord {
+  const sealed = record.encryption?.sealedChecksums;
+  if (sealed === undefined || dataKey === undefined) return record;
+  return { ...record, checksums: openChecksums(dataKey, sealed) };
+}
+
+function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", checksumKey(dataKey), sealed.subarray(0, nonceBytes));
+    decipher.setAuthTag(sealed.subarray(-tagBytes));
+    const text = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    const values = JSON.parse(text.toString("utf8")) as Partial<Record<ChecksumAlgorithm, string>>;
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, Buffer.from(value, "hex")]),
+    );
+  } catch (cause) {
+    throw new StoreError("InternalError", {
+      detail: "The stored record is damaged: its sealed checksums do not open.",
+      cause,
+    });
+  }
+}
+
+function checksumKey(dataKey: Uint8Array): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", dataKey, new Uint8Array(), "store sse-c checksums", 32));
+}

@@ -1,0 +1,102 @@
+// Runs the lifecycle rules of buckets: objects whose time is up are deleted or moved to their new class, uploads
+// are given up. Each change commits on the version that was looked at, so a write meanwhile is never lost.
+import type { LifecycleRule } from "../../model/lifecycle.ts";
+import { abortTimeOf, expiryOf, transitionOf } from "../../model/lifecycle.ts";
+import type { Position } from "../../model/listing.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import type { Context } from "../context.ts";
+import { removing } from "../event-outbox.ts";
+import { abort, everyUpload } from "../uploads/uploads.ts";
+import { existingBucket } from "../write-path.ts";
+
+export interface LifecycleCounts {
+  objectsExpired: number;
+  objectsMoved: number;
+  uploadsAborted: number;
+}
+
+const turnMilliseconds = 3600_000;
+
+/** True for the one of all processes that is to run the rules now. */
+export async function takeLifecycleTurn({ records, now }: Context): Promise<boolean> {
+  const last = await records.documents.get("housekeeping", "lifecycle");
+  if (last !== undefined && now() - Number(last.text) < turnMilliseconds) return false;
+  const outcome = await records.documents.put("housekeeping", "lifecycle", String(now()), last?.revision);
+  return outcome === "committed";
+}
+
+export async function runLifecycle(context: Context, bucket: string, counts: LifecycleCounts): Promise<void> {
+  const { lifecycle = [] } = (await existingBucket(context, bucket)).settings;
+  const rules = lifecycle.filter(({ isEnabled }) => isEnabled);
+  if (rules.length === 0) return;
+  if (rules.some(({ abortUploadsAfter }) => abortUploadsAfter !== undefined)) {
+    await abortOld(context, bucket, rules, counts);
+  }
+  for (const prefix of outermost(rules.filter(({ expire, transition }) => expire ?? transition))) {
+    for await (const record of everyObject(context, bucket, prefix)) {
+      await treat(context, bucket, rules, record, counts);
+    }
+  }
+}
+
+async function treat(
+  context: Context,
+  bucket: string,
+  rules: readonly LifecycleRule[],
+  record: ObjectRecord,
+  counts: LifecycleCounts,
+): Promise<void> {
+  const now = context.now();
+  const { key, version } = record;
+  const checks = [{ kind: "object", key, version } as const];
+  if ((expiryOf(rules, record)?.time ?? Number.POSITIVE_INFINITY) <= now) {
+    const known = await existingBucket(context, bucket);
+    const mutations = removing(context, known, "s3:LifecycleExpiration:Delete", key);
+    if ((await context.records.commit(bucket, { checks, mutations })) === "committed")
+      counts.objectsExpired++;
+    return;
+  }
+  if (record.storageClass === "InfrequentAccess") return;
+  if ((transitionOf(rules, record)?.time ?? Number.POSITIVE_INFINITY) > now) return;
+  const found = await context.records.objectWithBody(bucket, key);
+  if (found?.record.version !== version) return;
+  const moved: ObjectRecord = { ...found.record, storageClass: "InfrequentAccess" };
+  const mutations = [{ kind: "restate object", record: moved, body: found.body } as const];
+  if ((await context.records.commit(bucket, { checks, mutations })) === "committed") counts.objectsMoved++;
+}
+
+async function abortOld(
+  context: Context,
+  bucket: string,
+  rules: readonly LifecycleRule[],
+  counts: LifecycleCounts,
+): Promise<void> {
+  for await (const upload of everyUpload(context, bucket)) {
+    if (upload.state !== "active") continue;
+    if ((abortTimeOf(rules, upload)?.time ?? Number.POSITIVE_INFINITY) > context.now()) continue;
+    const stored = await context.records.upload(bucket, upload.key, upload.id);
+    if (stored?.record.state !== "active") continue;
+    if ((await abort(context, bucket, stored)) === "committed") counts.uploadsAborted++;
+  }
+}
+
+async function* everyObject(context: Context, bucket: string, prefix: string): AsyncGenerator<ObjectRecord> {
+  let after: Position | undefined;
+  do {
+    const page = await context.records.objects(bucket, {
+      prefix,
+      delimiter: "",
+      after,
+      limit: 1000,
+      metadataBytes: Number.POSITIVE_INFINITY,
+    });
+    for (const entry of page.entries) if ("record" in entry) yield entry.record;
+    after = page.next;
+  } while (after !== undefined);
+}
+
+/** Prefixes that cover all of the rules, none inside another. */
+function outermost(rules: readonly LifecycleRule[]): string[] {
+  const prefixes = [...new Set(rules.map(({ prefix }) => prefix))];
+  return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));
+}

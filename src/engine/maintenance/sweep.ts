@@ -1,0 +1,95 @@
+// Housekeeping: ends uploads whose time is up (spec 3: seven days), forgets ended ones, and removes the
+// bytes that commits have buried. Safe to run in several processes at once, and to be cut off anywhere.
+import { StoreError } from "../../model/errors.ts";
+import { isNamespaceBucket } from "../../model/key-value.ts";
+import type { Context } from "../context.ts";
+import type { SweepReport } from "../engine.ts";
+import { removeExpiredKeys } from "../key-value/expiry.ts";
+import type { BuriedBody } from "../records.ts";
+import { abort } from "../uploads/uploads.ts";
+import { runLifecycle, takeLifecycleTurn } from "./lifecycle.ts";
+
+const batch = 256;
+/** As many as busy writers bury during one commit. */
+const buriedBatch = 512;
+
+type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
+
+/** Lifecycle rules look at every object, so of all processes that sweep by themselves one does it, once an hour. */
+export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
+  const runsLifecycle = lifecycle === "now" || (await takeLifecycleTurn(context));
+  const blobsRemoved = await context.blobs.recover();
+  const counts: Counts = {
+    objectsExpired: 0,
+    objectsMoved: 0,
+    uploadsAborted: 0,
+    uploadsForgotten: 0,
+    blobsRemoved,
+  };
+  const failures: unknown[] = [];
+  for (const { name } of await context.records.buckets("sound")) {
+    const steps = [
+      () => sweepUploads(context, name, counts),
+      async () => {
+        if (!runsLifecycle) return;
+        if (isNamespaceBucket(name)) counts.objectsExpired += await removeExpiredKeys(context, name);
+        else await runLifecycle(context, name, counts);
+      },
+      async () => {
+        counts.blobsRemoved += await removeBuried(context, name);
+      },
+      async () => context.blobs.reclaim?.(name, "all"),
+    ];
+    for (const step of steps) {
+      await step().catch((error: unknown) => {
+        // A bucket deleted under the sweep took its garbage with it; a damaged one keeps no other waiting.
+        if (!(error instanceof StoreError)) throw error;
+        if (error.reason !== "NoSuchBucket") failures.push(error);
+      });
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+  return counts;
+}
+
+async function sweepUploads(context: Context, bucket: string, counts: Counts): Promise<void> {
+  for (;;) {
+    const due = await context.records.dueUploads(bucket, context.now(), batch);
+    for (const { key, id } of due) {
+      const stored = await context.records.upload(bucket, key, id);
+      if (stored === undefined) continue;
+      if (stored.record.state === "active") {
+        if ((await abort(context, bucket, stored)) === "committed") counts.uploadsAborted++;
+      } else {
+        await context.records.commit(bucket, { mutations: [{ kind: "delete upload", key, id }] });
+        counts.uploadsForgotten++;
+      }
+    }
+    if (due.length < batch) return;
+  }
+}
+
+/** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
+export async function removeBuried(context: Context, bucket: string): Promise<number> {
+  let removed = 0;
+  let after = 0;
+  // Meanwhile there may come to be many of them, and each would only be asked for in vain.
+  if (context.blobs.isHeld?.(bucket)) return removed;
+  for (;;) {
+    const buried = await context.records.buried(bucket, after, buriedBatch);
+    removed += await removeAll(context, bucket, buried);
+    if (buried.length < buriedBatch) return removed;
+    after = buried.at(-1)!.entry;
+  }
+}
+
+/** How many blobs were removed and struck out. */
+async function removeAll(context: Context, bucket: string, buried: readonly BuriedBody[]): Promise<number> {
+  const gone = [];
+  for (const body of buried) {
+    if (body.isDamaged === true) continue;
+    if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
+  }
+  if (gone.length > 0) await context.records.forget(bucket, gone);
+  return gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
+}

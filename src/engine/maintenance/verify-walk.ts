@@ -1,0 +1,206 @@
+// Walks everything that is stored, past every damage, to the end: every record, every byte behind it, and what
+// ties them together. Verification does it at once, the scrub a little at a time.
+import { createHash } from "node:crypto";
+import { StoreError } from "../../model/errors.ts";
+import type { Key } from "../../model/key.ts";
+import type { StoredBlob } from "../blobs.ts";
+import type { Context } from "../context.ts";
+import type { Damage } from "../engine.ts";
+import type { Inspected, ObjectWithBody } from "../records.ts";
+import { everyUpload } from "../uploads/uploads.ts";
+
+/** One thing looked at: an object, a part, or something that is wrong. */
+export interface Step {
+  readonly isObject: boolean;
+  /** Bytes as stored. */
+  readonly stored: number;
+  readonly damage?: Damage;
+  /** Where a later walk goes on to come behind this. */
+  readonly at: WalkPosition;
+}
+
+export interface WalkPosition {
+  readonly bucket: string;
+  /** The last object that was looked at. */
+  readonly key?: Key;
+}
+
+export interface WalkOptions {
+  readonly from?: WalkPosition | undefined;
+  /** Whether to check also what holds the records together, which reads each database in one go. */
+  readonly depth: "records" | "pages";
+  /** Awaited as bytes are read, for a walk that is not to disturb. */
+  readonly pace?: ((bytes: number) => Promise<void>) | undefined;
+}
+
+type Pacing = WalkOptions["pace"];
+
+export async function* walkStore(context: Context, { from, depth, pace }: WalkOptions): AsyncGenerator<Step> {
+  if (from === undefined) {
+    for await (const { bucket, key, what } of context.records.audit(undefined, depth)) {
+      yield { isObject: false, stored: 0, damage: { bucket, key, what }, at: { bucket: "" } };
+    }
+  }
+  for (const { name: bucket } of await context.records.buckets("sound")) {
+    if (from !== undefined && bucket < from.bucket) continue;
+    const after = bucket === from?.bucket ? from.key : undefined;
+    try {
+      yield* walkBucket(context, bucket, { after, depth, pace });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // Deleted under the walk, it is no damage; one that cannot be read does not keep it from the others.
+      if (error.reason === "NoSuchBucket") continue;
+      yield found({ bucket }, error.detail);
+    }
+  }
+}
+
+async function* walkBucket(
+  context: Context,
+  bucket: string,
+  { after, depth, pace }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
+): AsyncGenerator<Step> {
+  let at: WalkPosition = after === undefined ? { bucket } : { bucket, key: after };
+  try {
+    for await (const inspected of context.records.inspect(bucket, after)) {
+      const { key } = inspected;
+      const { stored, what } = await verifyObject(context, bucket, inspected, pace);
+      at = { bucket, key };
+      const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+      yield { isObject: true, stored, at, ...damage };
+    }
+  } catch (error) {
+    // An index that cannot be walked to its end does not keep the audit from what it can tell.
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield found(at, error.detail);
+  }
+  for await (const { key, what } of context.records.audit(bucket, depth)) yield found(at, what, key);
+  for await (const { key, stored, what } of verifyParts(context, bucket, pace)) {
+    const damage = what === undefined ? {} : { damage: { bucket, key, what } };
+    yield { isObject: false, stored, at, ...damage };
+  }
+  for await (const what of unnamedBlobs(context, bucket)) yield found(at, what);
+}
+
+function found(at: WalkPosition, what: string, key?: Key): Step {
+  return { isObject: false, stored: 0, damage: { bucket: at.bucket, key, what }, at };
+}
+
+interface Verified {
+  readonly stored: number;
+  readonly what?: string;
+}
+
+async function verifyObject(
+  context: Context,
+  bucket: string,
+  { key, found }: Inspected,
+  pace: Pacing,
+): Promise<Verified> {
+  if (found instanceof StoreError) return { stored: 0, what: found.detail };
+  try {
+    return { stored: await readAll(context, bucket, found, pace) };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    // Replaced or deleted while it was being read: what is there now is another matter.
+    const current = await context.records.objectWithBody(bucket, key);
+    if (current?.record.version !== found.record.version) return { stored: 0 };
+    if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
+    // The same version, elsewhere: its bytes were moved.
+    return verifyObject(context, bucket, { key, found: current }, pace);
+  }
+}
+
+/** Every stored byte through its checksums; the etag too, where it is the hash of what is stored. */
+async function readAll(
+  context: Context,
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  pace: Pacing,
+): Promise<number> {
+  const hash = record.encryption === undefined && body.home !== "parts" ? createHash("md5") : undefined;
+  let stored = 0;
+  if (body.home === "inline") {
+    hash?.update(body.bytes);
+    stored = body.bytes.length;
+  } else {
+    const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    const { key, version } = record;
+    const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
+    for await (const chunk of readBlobs(context, bucket, blobs, stillNamed)) {
+      hash?.update(chunk);
+      stored += chunk.length;
+      await pace?.(chunk.length);
+    }
+  }
+  if (hash !== undefined && hash.digest("hex") !== record.etag) {
+    throw new StoreError("InternalError", {
+      detail: "The stored data is damaged: the bytes do not match their etag.",
+    });
+  }
+  return stored;
+}
+
+async function* readBlobs(
+  context: Context,
+  bucket: string,
+  blobs: readonly StoredBlob[],
+  stillNamed: () => Promise<boolean>,
+): AsyncIterable<Uint8Array> {
+  const reader = await context.blobs.open(bucket, blobs, stillNamed);
+  if (reader === undefined) throw new StoreError("NoSuchKey");
+  try {
+    for (const blob of blobs) yield* reader.read(blob, { offset: 0, length: blob.size });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The parts of uploads in flight. */
+async function* verifyParts(
+  context: Context,
+  bucket: string,
+  pace: Pacing,
+): AsyncIterable<Verified & { key: string | undefined }> {
+  try {
+    for await (const { key, id } of everyUpload(context, bucket)) {
+      yield* verifyPartsOf(context, bucket, { key, id }, pace);
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
+    yield { key: undefined, stored: 0, what: error.detail };
+  }
+}
+
+async function* verifyPartsOf(
+  context: Context,
+  bucket: string,
+  { key, id }: { readonly key: Key; readonly id: string },
+  pace: Pacing,
+): AsyncIterable<Verified & { key: string }> {
+  const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
+    if (error instanceof StoreError && error.reason === "InternalError") return error;
+    throw error;
+  });
+  if (parts instanceof StoreError) return yield { key, stored: 0, what: parts.detail };
+  for (const { number, blob, stored: size } of parts) {
+    const isThere = async () => (await context.records.parts(bucket, id)).some((part) => part.blob === blob);
+    let stored = 0;
+    try {
+      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isThere)) {
+        stored += chunk.length;
+        await pace?.(chunk.length);
+      }
+      yield { key, stored };
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      yield (await isThere()) ? { key, stored, what: `Part ${number}: ${error.detail}` } : { key, stored };
+    }
+  }
+}
+
+async function* unnamedBlobs(context: Context, bucket: string): AsyncIterable<string> {
+  for await (const blob of context.blobs.all(bucket, "settled")) {
+    if (!(await context.records.knowsBlob(bucket, blob))) yield `Blob ${blob} belongs to no object.`;
+  }
+}

@@ -1,0 +1,76 @@
+// Which uploads are in flight, and which parts they have.
+import { StoreError } from "../../model/errors.ts";
+import { limits } from "../../model/limits.ts";
+import { isActive, type UploadRecord } from "../../model/upload.ts";
+import type { Context } from "../context.ts";
+import type {
+  ListPartsOptions,
+  ListUploadsOptions,
+  PartListing,
+  UploadListing,
+  UploadName,
+} from "../engine.ts";
+import { existingBucket } from "../write-path.ts";
+import { activeUpload } from "./complete.ts";
+
+export async function listUploads(
+  context: Context,
+  bucket: string,
+  { prefix = "", delimiter = "", after, limit = limits.listEntries }: ListUploadsOptions,
+): Promise<UploadListing> {
+  await existingBucket(context, bucket);
+  const uploads: UploadRecord[] = [];
+  const prefixes: string[] = [];
+  let last =
+    after?.id === undefined
+      ? after === undefined
+        ? undefined
+        : { key: after.key }
+      : { key: after.key, id: after.id };
+  const most = Math.min(limit, limits.listEntries);
+  for await (const upload of activeUploads(context, bucket, prefix, last)) {
+    const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
+    const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
+    // One that a caller has seen as a group goes on behind all of the group.
+    const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
+    if (!isSeen && uploads.length + prefixes.length >= most) return { uploads, prefixes, next: last };
+    if (group === undefined) {
+      uploads.push(upload);
+      last = { key: upload.key, id: upload.id };
+    } else if (!isSeen) {
+      prefixes.push(group);
+      last = { key: group };
+    }
+  }
+  return { uploads, prefixes, next: undefined };
+}
+
+async function* activeUploads(
+  context: Context,
+  bucket: string,
+  prefix: string,
+  start: { readonly key: string; readonly id?: string } | undefined,
+): AsyncGenerator<UploadRecord> {
+  const batch = 1000;
+  let after = start;
+  for (;;) {
+    const page = await context.records.uploads(bucket, { prefix, after, limit: batch });
+    for (const upload of page) if (isActive(upload, context.now())) yield upload;
+    const lastOfPage = page.at(-1);
+    if (lastOfPage === undefined || page.length < batch) return;
+    after = { key: lastOfPage.key, id: lastOfPage.id };
+  }
+}
+
+export async function listParts(
+  context: Context,
+  bucket: string,
+  upload: UploadName,
+  { after = 0, limit = limits.listEntries }: ListPartsOptions,
+): Promise<PartListing> {
+  if (limit < 0) throw new StoreError("InvalidMaxKeys");
+  const { record } = await activeUpload(context, bucket, upload);
+  const behind = (await context.records.parts(bucket, upload.id)).filter(({ number }) => number > after);
+  const parts = behind.slice(0, Math.min(limit, limits.listEntries));
+  return { upload: record, parts, isTruncated: parts.length < behind.length };
+}

@@ -1,0 +1,77 @@
+// How many uploads a bucket has open, against its limit. Counting reads them page by page, so it is done rarely: after
+// a count, a share of what is left may be created before the next, and a full bucket is counted once a second at most.
+import { StoreError } from "../../model/errors.ts";
+import { isActive } from "../../model/upload.ts";
+import type { Context } from "../context.ts";
+
+export interface OpenUploads {
+  /** Before an upload is created; rejects with TooManyUploads. */
+  admit(bucket: string): Promise<void>;
+}
+
+interface Count {
+  /** How many more could be created when it was counted. */
+  readonly left: number;
+  readonly time: number;
+  /** How many were created since. */
+  created: number;
+}
+
+const pageUploads = 1000;
+const recountMilliseconds = 1000;
+/** After this share of what is left, it is counted again: other processes create uploads, too. */
+const share = 1 / 16;
+const mostBuckets = 1000;
+
+export function createOpenUploads(context: Pick<Context, "records" | "now">, mostOpen: number): OpenUploads {
+  const counts = new Map<string, Count>();
+  const counting = new Map<string, Promise<Count>>();
+
+  /** A bounded scan: ended uploads, which are remembered for days, are passed by up to as many as may be open. */
+  async function countOpen(bucket: string): Promise<Count> {
+    const time = context.now();
+    const before = counts.get(bucket)?.created ?? 0;
+    let open = 0;
+    let after: { readonly key: string; readonly id: string } | undefined;
+    for (let seen = 0; open < mostOpen && seen < 2 * mostOpen; seen += pageUploads) {
+      const page = await context.records.uploads(bucket, { prefix: "", after, limit: pageUploads });
+      for (const upload of page) if (isActive(upload, time)) open++;
+      after = page.at(-1);
+      if (page.length < pageUploads) break;
+      // Requests come between one page and the next.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // Those created meanwhile may have been counted or not: taken as not.
+    const created = (counts.get(bucket)?.created ?? 0) - before;
+    const count = { left: mostOpen - open, time, created };
+    if (counts.size >= mostBuckets) counts.clear();
+    counts.set(bucket, count);
+    return count;
+  }
+
+  /** One at a time for each bucket. */
+  function recount(bucket: string): Promise<Count> {
+    const running = counting.get(bucket) ?? countOpen(bucket).finally(() => counting.delete(bucket));
+    counting.set(bucket, running);
+    return running;
+  }
+
+  return {
+    async admit(bucket) {
+      let count = counts.get(bucket) ?? (await recount(bucket));
+      const isOld = context.now() - count.time >= recountMilliseconds;
+      if (count.created >= count.left && isOld) count = await recount(bucket);
+      else if (count.created >= count.left * share && isOld) recount(bucket).catch(() => {});
+      if (count.created >= count.left) throw tooMany(bucket, mostOpen);
+      count.created++;
+    },
+  };
+}
+
+function tooMany(bucket: string, mostOpen: number): StoreError {
+  return new StoreError("TooManyUploads", {
+    detail:
+      `The bucket "${bucket}" has ${mostOpen} multipart uploads open, which is the limit: ` +
+      "complete or abort some of them, then try again.",
+  });
+}

@@ -1,0 +1,187 @@
+// Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted. Each part
+// is a blob; completing moves no bytes, it only gives the parts to an object.
+import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksum.ts";
+import { StoreError } from "../../model/errors.ts";
+import { checkKey } from "../../model/key.ts";
+import { limits } from "../../model/limits.ts";
+import type { Checksums } from "../../model/object.ts";
+import { ended, type PartRecord, type UploadRecord } from "../../model/upload.ts";
+import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
+import { checkDeclaredLength, takeIn } from "../bytes/ingest.ts";
+import { type Context, newId } from "../context.ts";
+import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
+import type { StoredUpload } from "../records.ts";
+import { committing, existingBucket, takingSource, writtenMetadata } from "../write-path.ts";
+import { activeUpload, complete } from "./complete.ts";
+import { listParts, listUploads } from "./listing.ts";
+import type { OpenUploads } from "./open-uploads.ts";
+
+type Uploads = Pick<
+  Engine,
+  | ("createUpload" | "uploadPart" | "completeUpload" | "completedUpload" | "abortUpload")
+  | ("listUploads" | "listParts")
+>;
+
+export function createUploads(context: Context, openUploads: OpenUploads): Uploads {
+  const { records } = context;
+  return {
+    async createUpload(bucket, key, options = {}) {
+      checkKey(key);
+      const metadata = writtenMetadata(options, await existingBucket(context, bucket));
+      await openUploads.admit(bucket);
+      const id = newId(context);
+      const { customerKey } = options;
+      const created = context.now();
+      const record: UploadRecord = {
+        ...metadata,
+        ...(customerKey === undefined ? {} : sealedFor(context, customerKey, bucket, key, id)),
+        key,
+        id,
+        created,
+        state: "active",
+        due: created + limits.uploadLifetime,
+        ...(options.checksum === undefined ? {} : { checksum: options.checksum }),
+      };
+      await records.commit(bucket, { mutations: [{ kind: "put upload", record }] });
+      return record;
+    },
+
+    async uploadPart(bucket, upload, number, source, options = {}) {
+      return takingSource(source, () => uploadPart(context, bucket, upload, { number, source, options }));
+    },
+
+    completeUpload: (bucket, upload, parts, options = {}) =>
+      complete(context, bucket, upload, parts, options),
+
+    async completedUpload(bucket, { key, id }) {
+      return (await records.upload(bucket, key, id))?.record.result;
+    },
+
+    async abortUpload(bucket, { key, id }) {
+      checkKey(key);
+      for (;;) {
+        const stored = await records.upload(bucket, key, id);
+        if (stored === undefined) throw new StoreError("NoSuchUpload");
+        if (stored.record.state !== "active") return;
+        if ((await abort(context, bucket, stored)) === "committed") return;
+      }
+    },
+
+    listUploads: (bucket, options = {}) => listUploads(context, bucket, options),
+    listParts: (bucket, upload, options = {}) => listParts(context, bucket, upload, options),
+  };
+}
+
+function sealedFor(context: Context, customerKey: Uint8Array, bucket: string, key: string, id: string) {
+  return { encryption: sealNewKey(context, customerKey, { bucket, key, scope: id }).encryption };
+}
+
+/** Ends an active upload and buries its parts. */
+export function abort(context: Context, bucket: string, { record, revision }: StoredUpload) {
+  return context.records.commit(bucket, {
+    checks: [{ kind: "upload", key: record.key, id: record.id, revision }],
+    mutations: [
+      { kind: "put upload", record: ended(record, "aborted", context.now()) },
+      { kind: "end parts", uploadId: record.id, taken: [] },
+    ],
+  });
+}
+
+/** Every upload of a bucket, in flight or remembered. */
+export async function* everyUpload(
+  context: Pick<Context, "records">,
+  bucket: string,
+): AsyncIterable<UploadRecord> {
+  let after: UploadName | undefined;
+  for (;;) {
+    const page = await context.records.uploads(bucket, { prefix: "", after, limit: 1000 });
+    yield* page;
+    after = page.at(-1);
+    if (after === undefined) return;
+  }
+}
+
+/** Ends every upload in flight, as when the bucket goes. */
+export async function abortAll(context: Context, bucket: string): Promise<void> {
+  for await (const { key, id } of everyUpload(context, bucket)) {
+    const stored = await context.records.upload(bucket, key, id);
+    if (stored?.record.state === "active") await abort(context, bucket, stored);
+  }
+}
+
+interface PartWrite {
+  readonly number: number;
+  readonly source: Source;
+  readonly options: PartOptions;
+}
+
+async function uploadPart(
+  context: Context,
+  bucket: string,
+  upload: UploadName,
+  { number, source, options }: PartWrite,
+): Promise<PartRecord> {
+  checkKey(upload.key);
+  checkDeclaredLength(source);
+  const { record } = await activeUpload(context, bucket, upload);
+  const dataKey = partKey(record, options.customerKey, bucket);
+  const checksums = partChecksums(record, options.checksums ?? []);
+  const intake = await takeIn(context, source, { bucket, dataKey, part: number, checksums, inlineBytes: -1 });
+  const { key, id } = upload;
+  const { part } = await committing(intake, async () => {
+    if (!("blob" in intake.home)) throw new StoreError("InternalError");
+    const { blob } = intake.home;
+    const written: PartRecord = {
+      number,
+      size: intake.size,
+      etag: intake.etag,
+      uploaded: context.now(),
+      blob: blob.id,
+      stored: blob.size,
+      ...(record.checksum === undefined ? {} : { checksums: onlyOf(intake.checksums, record.checksum) }),
+    };
+    const outcome = await context.records.commit(bucket, {
+      checks: [{ kind: "upload", key, id }],
+      mutations: [{ kind: "put part", uploadId: id, part: written }],
+    });
+    if (outcome === "conflict") throw new StoreError("NoSuchUpload");
+    return { outcome: "stored", part: written };
+  });
+  return part;
+}
+
+/** What the sender expects, and the one the upload was created with. */
+function partChecksums(
+  { checksum }: UploadRecord,
+  expected: readonly ExpectedChecksum[],
+): ExpectedChecksum[] {
+  const other = expected.find(({ algorithm }) => algorithm !== "md5" && algorithm !== checksum?.algorithm);
+  if (checksum !== undefined && other !== undefined) {
+    throw new StoreError("InvalidArgument", {
+      detail:
+        `The upload was created with ${checksumNames[checksum.algorithm]}, ` +
+        `but this part comes with ${checksumNames[other.algorithm]}.`,
+    });
+  }
+  return checksum === undefined ? [...expected] : [...expected, { algorithm: checksum.algorithm }];
+}
+
+function onlyOf(checksums: Checksums, { algorithm }: UploadChecksum): Checksums {
+  return { [algorithm]: checksums[algorithm] };
+}
+
+/** The key at every part must be the one the upload was created with, or none when it had none. */
+function partKey(
+  record: UploadRecord,
+  customerKey: Uint8Array | undefined,
+  bucket: string,
+): Uint8Array | undefined {
+  const { encryption } = record;
+  if (encryption === undefined && customerKey === undefined) return undefined;
+  if (encryption === undefined || customerKey === undefined || !isSameKey(customerKey, encryption)) {
+    throw new StoreError("InvalidArgument", {
+      detail: "The SSE-C key must be the same for the upload and each of its parts.",
+    });
+  }
+  return openKey(customerKey, encryption, { bucket, key: record.key });
+}

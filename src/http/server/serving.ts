@@ -1,0 +1,107 @@
+// Takes a request from Node to the handler and the answer back: in turn on its connection, within the limits of the
+// port, and with the client's expectation of a 100 met when its body is wanted.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { probeHeader } from "../probe.ts";
+import { everybody, nobody } from "./forwarded.ts";
+import { defaultPortLimits, maxHeaderLines } from "./limits.ts";
+import type { HttpHandler, HttpRequest, ListenOptions } from "./listen.ts";
+import { createPipelining } from "./pipelining.ts";
+import { headFault, noteMessage, refuse } from "./refusal.ts";
+import { requestOf } from "./request.ts";
+import { writeAnswer } from "./response.ts";
+
+export type Expectation = "nothing" | "100-continue";
+
+export interface Serving {
+  serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
+  /** From now on every response closes its connection. */
+  drain(): void;
+}
+
+export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
+  /** Requests come from our own front, over a socket that only it knows. */
+  readonly isBehindFront: boolean;
+}
+
+export function createServing(handler: HttpHandler, options: ServingOptions): Serving {
+  const { limits, probe, refusal, isBehindFront, trusted = nobody } = options;
+  const maxRequests = limits?.requests ?? Number.POSITIVE_INFINITY;
+  const pipelining = createPipelining((limits ?? defaultPortLimits).pipelined);
+  let isDraining = false;
+  let inFlight = 0;
+
+  const onDone = () => {
+    inFlight--;
+  };
+
+  function serveNow(message: IncomingMessage, response: ServerResponse, expects: Expectation): void {
+    if (response.destroyed) return;
+    if (isDraining) response.setHeader("connection", "close");
+    if (probe !== undefined && message.headers[probeHeader] === probe) {
+      response.writeHead(204).end();
+      return;
+    }
+    const fault = headFault(message, maxHeaderLines) ?? (inFlight >= maxRequests ? 503 : undefined);
+    if (fault !== undefined) {
+      refuse(response, fault, refusal);
+      return;
+    }
+    // The front learns that this process has begun: from now on the request must not go to another one too.
+    if (isBehindFront) response.writeProcessing();
+    inFlight++;
+    const request = requestOf(message, response, isBehindFront ? everybody : trusted);
+    void answer(handler, request, { message, response, expects, onDone });
+  }
+
+  return {
+    serve(message, response, expects) {
+      noteMessage(message);
+      // Node gives a response its socket when the one before it is complete.
+      if (response.socket !== null) serveNow(message, response, expects);
+      else pipelining.await(response, message.socket, () => serveNow(message, response, expects));
+    },
+    drain() {
+      isDraining = true;
+    },
+  };
+}
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expects: Expectation;
+  /** Called once, when nothing more of the response will be written. */
+  readonly onDone: () => void;
+}
+
+async function answer(
+  handler: HttpHandler,
+  request: HttpRequest,
+  { message, response, expects, onDone }: Exchange,
+): Promise<void> {
+  try {
+    if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
+    let isContinued = false;
+    const sayContinue = () => {
+      if (!isContinued && !response.headersSent) response.writeContinue();
+      isContinued = true;
+    };
+    const body = () => {
+      sayContinue();
+      return request.body();
+    };
+    const filler = () => {
+      sayContinue();
+      return request.filler!();
+    };
+    const answered = await handler({ ...request, body, filler, arrived: () => undefined });
+    // A body that was never wanted may still come, or not: nothing else can follow on this connection.
+    if (!isContinued) response.setHeader("connection", "close");
+    await writeAnswer(answered, message, response);
+  } catch (error) {
+    // The handler answers its own faults: what arrives here is a response that broke off under way.
+    response.destroy(error instanceof Error ? error : undefined);
+  } finally {
+    onDone();
+  }
+}

@@ -1,0 +1,112 @@
+// The end of a backup: the registry, which comes last, with the buckets that were made meanwhile. Its lock is
+// held while its few pages are copied and those buckets are held, before anybody can delete them: however many
+// come and go, this ends.
+import { existsSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { invariant } from "../../model/errors.ts";
+import { syncDirectory } from "../disk/fsync-directory.ts";
+import { bucketPaths, type Layout } from "../disk/layout.ts";
+import { createRegistryReader, deleteBucket, type RegisteredBucket } from "../index/bucket-registry.ts";
+import { type Database, openDatabase } from "../index/sqlite.ts";
+import type { Pins } from "../recovery/pins.ts";
+import { type BucketBackup, backUpBucket } from "./backup-bucket.ts";
+import { copyWhole, inspectFile } from "./copy-blob.ts";
+import type { SnapshotLayout } from "./layout.ts";
+import type { BucketEntry, Manifest } from "./manifest.ts";
+import { checkPages, copyDatabase, openSnapshot } from "./sqlite-snapshot.ts";
+
+export interface Begun {
+  readonly pins: Pins;
+  readonly companions: readonly string[];
+  /** Buckets that are copied already, by id. */
+  readonly buckets: ReadonlyMap<string, BucketEntry>;
+}
+
+export type Completed = Pick<Manifest, "registry" | "companions" | "buckets">;
+
+/** All of it is on the disk when this resolves. */
+export async function completeSnapshot(work: BucketBackup, begun: Begun): Promise<Completed> {
+  const { source, snapshot, backup } = work;
+  const buckets = await backUpRegistry(work, begun);
+  const companions = await copyCompanions(source, snapshot.companions, begun.companions);
+  const registry = await inspectFile(snapshot.registry, () => {}, "sync");
+  for (const { id } of buckets) await syncDirectory(bucketPaths(snapshot, id).directory);
+  const directories = [snapshot.companions, snapshot.buckets, snapshot.root];
+  for (const path of [...directories, backup.blobs, backup.snapshots, backup.root]) await syncDirectory(path);
+  return { registry, companions, buckets };
+}
+
+async function backUpRegistry(work: BucketBackup, { pins, buckets }: Begun): Promise<BucketEntry[]> {
+  const { source, snapshot, watch } = work;
+  const late = new Map<string, () => void>();
+  const all: RegisteredBucket[] = [];
+  const copied = new Map<string, BucketEntry>();
+  try {
+    const registry = openDatabase(source.registry, { role: "writer" });
+    try {
+      registry.exec("BEGIN IMMEDIATE");
+      all.push(...createRegistryReader(registry).all());
+      for (const { id } of all) if (!buckets.has(id)) late.set(id, pins.hold(source, id));
+      await copyDatabase(source.registry, snapshot.registry, watch);
+    } finally {
+      if (registry.isTransaction) registry.exec("ROLLBACK");
+      registry.close();
+    }
+    for (const bucket of all) {
+      const entry = buckets.get(bucket.id) ?? (await backUpBucket(work, bucket));
+      if (entry !== undefined) copied.set(bucket.id, entry);
+      late.get(bucket.id)?.();
+    }
+  } finally {
+    for (const release of late.values()) release();
+  }
+  await settleDeleted(snapshot, all, copied);
+  return [...copied.values()];
+}
+
+/** Buckets that were deleted before their turn came are deleted in the copy as well, in the usual way. */
+async function settleDeleted(
+  snapshot: SnapshotLayout,
+  all: readonly RegisteredBucket[],
+  copied: ReadonlyMap<string, BucketEntry>,
+): Promise<void> {
+  const deleted = all.filter(({ id }) => !copied.has(id));
+  if (deleted.length > 0) {
+    const registry = openDatabase(snapshot.registry, { role: "writer" });
+    try {
+      for (const { name } of deleted) deleteBucket(snapshot, registry, name);
+      foldLog(registry);
+    } finally {
+      registry.close();
+    }
+    for (const log of ["-wal", "-shm"]) await rm(snapshot.registry + log, { force: true });
+  }
+  // And of those that the registry had forgotten by then, nothing is kept.
+  for (const id of readdirSync(snapshot.buckets)) {
+    if (!copied.has(id)) await rm(bucketPaths(snapshot, id).directory, { recursive: true, force: true });
+  }
+  await rm(snapshot.trash, { recursive: true, force: true });
+  const registry = openSnapshot(snapshot.registry);
+  try {
+    checkPages(registry);
+  } finally {
+    registry.close();
+  }
+}
+
+/** By closing it is not certain: the driver keeps a closed database as long as any of its statements is held. */
+function foldLog(database: Database): void {
+  const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+  invariant(busy === 0, "nobody else uses the copy of the registry");
+}
+
+/** After the registry: a key is made before anything is sealed with it. */
+async function copyCompanions(source: Layout, to: string, names: readonly string[]) {
+  const entries = [];
+  for (const name of names) {
+    const from = join(source.root, name);
+    if (existsSync(from)) entries.push({ name, ...(await copyWhole(from, join(to, name), () => {})) });
+  }
+  return entries;
+}

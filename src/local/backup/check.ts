@@ -1,0 +1,41 @@
+// Whether the registry in a backup names the same buckets as the manifest. A restored registry says where each
+// bucket's files are, so an id in it that is not the manifest's must never reach a data directory.
+import { StoreError } from "../../model/errors.ts";
+import { isMissing } from "../disk/errors.ts";
+import { createRegistryReader } from "../index/bucket-registry.ts";
+import { inspectFile } from "./copy-blob.ts";
+import { type BackupLayout, snapshotLayoutOf } from "./layout.ts";
+import { createLinkCheck } from "./links.ts";
+import type { Manifest } from "./manifest.ts";
+import { openSnapshot } from "./sqlite-snapshot.ts";
+
+/** What is wrong. Undefined also for a file that is missing or damaged: whatever copies it reports that. */
+export async function findForeignBucket(
+  backup: BackupLayout,
+  manifest: Manifest,
+): Promise<string | undefined> {
+  const { registry } = snapshotLayoutOf(backup, manifest.snapshot);
+  createLinkCheck(backup.root)(registry);
+  try {
+    const { sha256 } = await inspectFile(registry, () => {});
+    if (sha256 !== manifest.registry.sha256) return undefined;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+  const expected = new Map(manifest.buckets.map(({ id, name }) => [id, name]));
+  const database = openSnapshot(registry);
+  const other = `"${registry}" names other buckets than the manifest.`;
+  try {
+    const reader = createRegistryReader(database);
+    const all = reader.all();
+    const isSame = all.length === expected.size && all.every(({ id, name }) => expected.get(id) === name);
+    const isKnown = [...reader.ids()].every((id) => id === "" || expected.has(id));
+    return isSame && isKnown ? undefined : other;
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return `${other} ${error.detail}`;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,29 @@
+// Makes folders for copied bodies as they are needed, and makes them and the names in them durable at the end.
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { syncDirectory } from "../disk/fsync-directory.ts";
+import { privateFolder } from "../disk/private-files.ts";
+
+export interface FolderMaker {
+  make(folder: string): Promise<unknown>;
+  /** Also of folders that were there: what a run that was cut off has left in them may not be on the disk. */
+  sync(): Promise<void>;
+}
+
+export function createFolderMaker(parent: string): FolderMaker {
+  const made = new Map<string, Promise<unknown>>();
+  return {
+    make(folder) {
+      const making =
+        made.get(folder) ?? mkdir(join(parent, folder), { recursive: true, mode: privateFolder });
+      made.set(folder, making);
+      return making;
+    },
+    async sync() {
+      await mkdir(parent, { recursive: true, mode: privateFolder });
+      for (const folder of made.keys()) await syncDirectory(join(parent, folder));
+      await syncDirectory(parent);
+      await syncDirectory(dirname(parent));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+// Refuses symbolic links inside a backup: one could make a restore read, or a backup write, anywhere else.
+import { lstatSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { BackupError } from "../../model/backup.ts";
+
+/** Throws when the path, or a folder on the way to it from the root, is a link. What is missing passes. */
+export function createLinkCheck(root: string): (path: string) => void {
+  const folders = new Set<string>();
+  return (path) => {
+    let at = root;
+    for (const name of relative(root, path).split(sep)) {
+      at = join(at, name);
+      if (folders.has(at)) continue;
+      const found = lstatSync(at, { throwIfNoEntry: false });
+      if (found === undefined) return;
+      if (found.isDirectory()) folders.add(at);
+      else if (!found.isFile() || at !== path) throw notPlain(at);
+    }
+  };
+}
+
+function notPlain(path: string): BackupError {
+  return new BackupError(`The backup is not valid: "${path}" is not a plain file or folder.`, [
+    "Store makes no links inside a backup. Replace the link by what it points to, if you made it yourself.",
+  ]);
+}

@@ -1,0 +1,191 @@
+// Brings a backup back into an empty directory, or only reads it through. Every byte is held against its
+// checksum on the way. Until all of it is there and on the disk, a file says so, and nobody opens the directory.
+import { closeSync, existsSync, openSync } from "node:fs";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { StoredBlob } from "../../engine/blobs.ts";
+import { BackupError, type RestoreOptions, type RestoreReport } from "../../model/backup.ts";
+import { StoreError } from "../../model/errors.ts";
+import { isMissing } from "../disk/errors.ts";
+import { syncAbove, syncDirectory } from "../disk/fsync-directory.ts";
+import {
+  blobPath,
+  bucketPaths,
+  isInSegment,
+  type Layout,
+  layoutOf,
+  placeOf,
+  startOf,
+} from "../disk/layout.ts";
+import { privateFolder, tightenDirectory } from "../disk/private-files.ts";
+import { authenticate } from "./authentication.ts";
+import { findForeignBucket } from "./check.ts";
+import {
+  copyBlob,
+  copyIntoSegment,
+  copyWhole,
+  hasBlob,
+  readBlob,
+  type Watch,
+  writeWhole,
+} from "./copy-blob.ts";
+import { createFolderMaker, type FolderMaker } from "./folders.ts";
+import { fullDisk } from "./full-disk.ts";
+import { type BackupLayout, backupLayoutOf } from "./layout.ts";
+import { whileReading } from "./lock.ts";
+import { type SealedManifest, totalsOf } from "./manifest.ts";
+import { bytesOf, walkBackup, watchOf } from "./reader.ts";
+
+export async function restore(
+  from: string,
+  directory: string,
+  work: RestoreOptions = {},
+): Promise<RestoreReport> {
+  const backup = backupLayoutOf(resolve(from));
+  const target = layoutOf(resolve(directory));
+  try {
+    return await whileReading(backup, async (manifest) => {
+      const begun = await checkTarget(target, manifest);
+      const authentication = await authenticate(backup, manifest, work);
+      const foreign = await findForeignBucket(backup, manifest);
+      if (foreign !== undefined) throw damagedBackup(backup, foreign);
+      if (begun !== manifest.checksum) await markUnfinished(target, manifest);
+      work.progress?.expect(bytesOf(manifest));
+      await restoreAll(backup, target, manifest, watchOf(work));
+      await rm(target.unfinished);
+      await syncDirectory(target.root);
+      return { ...totalsOf(manifest), authentication };
+    });
+  } catch (error) {
+    throw fullDisk(error, target.root, "Make room and run the same command again, or remove the folder.");
+  }
+}
+
+/**
+ * Empty, or begun from the very same backup: then what is whole of it is not copied again. Returns the checksum
+ * of the backup that was begun.
+ */
+async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
+  const names = await namesIn(target.root);
+  const begun = names.includes("restore.unfinished") ? await readFile(target.unfinished, "utf8") : undefined;
+  if (begun === undefined && names.length > 0) {
+    throw new BackupError(`"${target.root}" is not empty: it holds "${names[0]}".`, [
+      "Name a new or empty folder for the data.",
+    ]);
+  }
+  // Cut off before it was written, it stands for a directory that has nothing else yet.
+  if (begun !== undefined && begun !== checksum && names.length > 1) {
+    throw new BackupError(`"${target.root}" holds a restore of another backup that was not finished.`, [
+      "Remove the folder, or name another one.",
+    ]);
+  }
+  return begun;
+}
+
+/** Never while the marker is there: without it, while it is replaced, the directory would look whole. */
+async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
+  const firstMade = await mkdir(target.root, { recursive: true, mode: privateFolder });
+  tightenDirectory(target);
+  await writeWhole(target.unfinished, Buffer.from(checksum));
+  await syncDirectory(target.root);
+  syncAbove(target.root, firstMade);
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => name !== "lost+found");
+  } catch (error) {
+    if (isMissing(error)) return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR")
+      throw new BackupError(`"${directory}" is no folder.`);
+    throw error;
+  }
+}
+
+async function restoreAll(
+  backup: BackupLayout,
+  target: Layout,
+  manifest: SealedManifest,
+  watch: Watch,
+): Promise<void> {
+  for (const path of [target.processes, target.trash, target.buckets])
+    await mkdir(path, { recursive: true, mode: privateFolder });
+  const folders = new Map<string, FolderMaker>();
+  for (const { id } of manifest.buckets) {
+    const { blobs, segments, open, pins } = bucketPaths(target, id);
+    for (const path of [blobs, segments, open, pins])
+      await mkdir(path, { recursive: true, mode: privateFolder });
+    folders.set(id, createFolderMaker(blobs));
+  }
+  await walkBackup(backup, manifest, {
+    records: (from, id) => copyWhole(from, bucketPaths(target, id).database, watch),
+    registry: (from) => copyWhole(from, target.registry, watch),
+    companion: (from, name) => copyWhole(from, join(target.root, name), watch),
+    async blob(from, blob) {
+      const place = placeOf(blob.id);
+      const to = blobPath(target, place);
+      if (isInSegment(blob.id))
+        return restoreIntoSegment(blob, from, { path: to, start: startOf(place) }, watch);
+      await folders.get(place.bucketId)!.make(place.folder);
+      await restoreBlob(blob, from, to, watch);
+    },
+    damage(what) {
+      throw damagedBackup(backup, what);
+    },
+  });
+  for (const [id, made] of folders) {
+    await made.sync();
+    const { directory, segments } = bucketPaths(target, id);
+    await syncDirectory(segments);
+    await syncDirectory(directory);
+  }
+  await syncDirectory(target.buckets);
+  await syncDirectory(target.root);
+}
+
+function damagedBackup({ root }: BackupLayout, what: string): BackupError {
+  return new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
+    `Find out all that is damaged: store restore --verify --from ${root}`,
+  ]);
+}
+
+async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Watch): Promise<void> {
+  if (await isWhole(to, blob)) return watch(blob.size);
+  const descriptor = openSync(from, "r");
+  try {
+    await copyBlob({ descriptor, start: 0 }, blob, to, watch);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Where it was: what its segment had besides, and is not in the backup, stays a hole. */
+async function restoreIntoSegment(
+  blob: StoredBlob,
+  from: string,
+  to: { readonly path: string; readonly start: number },
+  watch: Watch,
+): Promise<void> {
+  if (existsSync(to.path) && (await isSound(to.path, blob, to.start))) return watch(blob.size);
+  const descriptor = openSync(from, "r");
+  try {
+    await copyIntoSegment(descriptor, blob, to, watch);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** From a run that was cut off. */
+async function isWhole(path: string, blob: StoredBlob): Promise<boolean> {
+  return (await hasBlob(path, blob)) && isSound(path, blob, 0);
+}
+
+async function isSound(path: string, blob: StoredBlob, start: number): Promise<boolean> {
+  try {
+    await readBlob(path, blob, () => {}, start);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError) return false;
+    throw error;
+  }
+}

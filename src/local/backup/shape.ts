@@ -1,0 +1,85 @@
+// The shape of a backup's manifest. Names and ids in it become paths, and a backup may have been changed by
+// someone who must not choose where files are written, so every field is checked before any of them is used.
+import { BackupError } from "../../model/backup.ts";
+import { checkBucketName } from "../../model/bucket.ts";
+import { namespaceOf } from "../../model/key-value.ts";
+import { isName } from "../disk/layout.ts";
+import type { BucketEntry, FileEntry, Manifest } from "./manifest.ts";
+
+/** Companions are key files: no name of the store's own files has this form. */
+const companionName = /^[a-z][a-z0-9-]{0,31}\.key$/;
+const sha256Digest = /^[0-9a-f]{64}$/;
+
+/** The manifest as it is; throws when a field does not have its shape. */
+export function checkManifestShape(value: unknown, path: string): Manifest {
+  const wrong = (field: string) =>
+    new BackupError(`The backup is not valid: "${field}" in "${path}" is not what Store writes there.`, [
+      "The manifest was damaged or changed. Use another copy of the backup.",
+    ]);
+  const check = (holds: boolean, field: string) => {
+    if (!holds) throw wrong(field);
+  };
+  check(isObject(value), "manifest");
+  const manifest = value as Manifest;
+  check(isCount(manifest.made), "made");
+  check(isName(manifest.snapshot), "snapshot");
+  check(isFile(manifest.registry), "registry");
+  check(isListOf(manifest.companions, isCompanion), "companions");
+  check(isListOf(manifest.elsewhere, isCompanionName), "elsewhere");
+  check(isListOf(manifest.buckets, isBucket), "buckets");
+  const ids = new Set(manifest.buckets.map(({ id }) => id));
+  check(ids.size === manifest.buckets.length, "buckets");
+  const { authentication } = manifest;
+  check(authentication === undefined || isDigest(authentication), "authentication");
+  return manifest;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isListOf(value: unknown, isEntry: (entry: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isEntry);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === "string" && sha256Digest.test(value);
+}
+
+function isCompanionName(value: unknown): boolean {
+  return typeof value === "string" && companionName.test(value);
+}
+
+function isFile(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { bytes, sha256 } = value as { [name in keyof FileEntry]: unknown };
+  return isCount(bytes) && isDigest(sha256);
+}
+
+function isCompanion(value: unknown): boolean {
+  return isFile(value) && isCompanionName((value as { name?: unknown }).name);
+}
+
+function isBucket(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { name, id, database, ...counts } = value as { [name in keyof BucketEntry]: unknown };
+  const { objects, bytes, files, stored } = counts;
+  return (
+    isBucketName(name) && isName(id) && isFile(database) && [objects, bytes, files, stored].every(isCount)
+  );
+}
+
+function isBucketName(name: unknown): boolean {
+  if (typeof name !== "string") return false;
+  if (namespaceOf(name) !== undefined) return true;
+  try {
+    checkBucketName(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+// Snapshots of databases that others go on writing to: copied page by page under one read transaction, which
+// holds up nobody, takes a few pages of memory, and gives the state of one instant however long it takes.
+import { rmSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { backup, DatabaseSync } from "@photostructure/sqlite";
+import type { StoredBlob } from "../../engine/blobs.ts";
+import { BackupError } from "../../model/backup.ts";
+import { StoreError } from "../../model/errors.ts";
+import { createPrivately } from "../disk/private-files.ts";
+import { createQueries, type Queries } from "../index/object-queries.ts";
+import { schemaVersion } from "../index/schema.ts";
+import { type Database, openDatabase, pragma, readingError } from "../index/sqlite.ts";
+import { auditBucket } from "../integrity/check-bucket.ts";
+import type { Watch } from "./copy-blob.ts";
+
+const pagesAtOnce = 256;
+
+export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
+  rmSync(to, { force: true });
+  createPrivately(to);
+  const source = openDatabase(from, { role: "reader" });
+  try {
+    // The transaction begins with its first read. Without it each write of another process would begin the
+    // copy anew, and under constant writes it would have no end.
+    source.exec("BEGIN");
+    source.prepare("SELECT count(*) FROM sqlite_schema").get();
+    // The driver tells of progress where nobody can throw: an end that is asked for waits for the last page.
+    await backup(source, to, { rate: pagesAtOnce });
+    source.exec("COMMIT");
+  } finally {
+    source.close();
+  }
+  watch(0);
+}
+
+/** A database nobody writes to, without a trace beside it. */
+export function openSnapshot(path: string): Database {
+  const url = pathToFileURL(path);
+  url.searchParams.set("mode", "ro");
+  url.searchParams.set("immutable", "1");
+  const database = new DatabaseSync(url);
+  try {
+    checkVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function checkVersion(database: Database, path: string): void {
+  const found = Number(pragma(database, "user_version"));
+  if (found === schemaVersion) return;
+  throw new BackupError(`"${path}" has schema version ${found}, this Store knows ${schemaVersion}.`, [
+    found < schemaVersion
+      ? "Restore it with the Store that made it: this one brings the directory up to date when it opens it."
+      : "Use the Store that made it, or a newer one.",
+  ]);
+}
+
+/** Whether its pages hang together; records are held against their checksums as they are read. */
+export function checkPages(database: Database): void {
+  const found = pragma(database, "quick_check");
+  if (found === "ok") return;
+  throw new StoreError("InternalError", {
+    detail: "The stored data is damaged: the index is not whole.",
+    cause: new Error(String(found)),
+  });
+}
+
+/** What is found in a bucket's snapshot: objects, the blobs of their bodies and of parts, and damage. */
+export type Found =
+  | { readonly kind: "object"; readonly inline: number }
+  | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
+  | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
+
+/** Everything a bucket's records name, each record verified. What cannot be read is told, and the rest goes on. */
+export function* contentsOf(database: Database): Generator<Found> {
+  try {
+    checkPages(database);
+    const queries = createQueries(database);
+    let objects = 0;
+    for (const found of objectsOf(queries)) {
+      if (found.kind === "object") objects++;
+      yield found;
+    }
+    const { objects: expected } = queries.totals();
+    if (objects !== expected)
+      yield { kind: "damage", key: undefined, what: `${expected} objects are counted, ${objects} found.` };
+    yield* partsOf(queries);
+    for (const { key, what } of auditBucket((read) => read(queries, database), "records"))
+      yield { kind: "damage", key, what };
+  } catch (error) {
+    yield { kind: "damage", key: undefined, what: detailOf(error) };
+  }
+}
+
+function* objectsOf(queries: Queries): Generator<Found> {
+  let after: Uint8Array | undefined;
+  for (;;) {
+    const keys = queries.keys(after);
+    for (const bytes of keys) {
+      if (bytes instanceof Uint8Array) yield* objectOf(queries, Buffer.from(bytes).toString());
+      else yield { kind: "damage", key: undefined, what: "A key of the index is none." };
+    }
+    const last = keys.at(-1);
+    // Keys out of order, which the pages' check tells of, would lead round in circles.
+    if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
+    after = last;
+  }
+}
+
+function objectOf(queries: Queries, key: string): Found[] {
+  try {
+    const found = queries.objectWithBody(key);
+    if (found === undefined)
+      return [
+        { kind: "object", inline: 0 },
+        { kind: "damage", key, what: "The key is not found again." },
+      ];
+    const { body } = found;
+    if (body.home === "inline") return [{ kind: "object", inline: body.bytes.length }];
+    const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    return [{ kind: "object", inline: 0 }, ...blobs.map((blob): Found => ({ kind: "blob", key, blob }))];
+  } catch (error) {
+    return [
+      { kind: "object", inline: 0 },
+      { kind: "damage", key, what: detailOf(error) },
+    ];
+  }
+}
+
+/** The parts of uploads in flight. */
+function* partsOf(queries: Queries): Generator<Found> {
+  const limit = 1000;
+  let after: { key: string; id: string } | undefined;
+  for (;;) {
+    const uploads = queries.uploads({ prefix: "", after, limit });
+    for (const { key, id } of uploads) {
+      for (const { blob, stored } of queries.parts(id))
+        yield { kind: "blob", key, blob: { id: blob, size: stored } };
+    }
+    if (uploads.length < limit) return;
+    after = uploads.at(-1)!;
+  }
+}
+
+function detailOf(error: unknown): string {
+  const told = readingError(error, "its records");
+  return told instanceof StoreError ? told.detail : String(told);
+}

@@ -1,0 +1,56 @@
+// Where a backup may be written: not into the data, not among other files, not over the backup of another store.
+import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+import { BackupError } from "../../model/backup.ts";
+import { syncAbove } from "../disk/fsync-directory.ts";
+import type { Layout } from "../disk/layout.ts";
+import { privateFolder, tightenBackup } from "../disk/private-files.ts";
+import type { RegisteredBucket } from "../index/bucket-registry.ts";
+import { type BackupLayout, backupNames } from "./layout.ts";
+import { createLinkCheck } from "./links.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** Makes the place when it is not there. */
+export function prepareBackupPlace(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
+  const [data, place] = [realPath(source.root) + sep, realPath(root) + sep];
+  if (place.startsWith(data) || data.startsWith(place)) {
+    throw new BackupError(`"${root}" and the data directory lie one in the other.`, [
+      "Name a folder elsewhere, best on another disk.",
+    ]);
+  }
+  const found = statSync(root, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is no folder.`);
+  const firstMade = mkdirSync(root, { recursive: true, mode: privateFolder });
+  syncAbove(root, firstMade);
+  const names = readdirSync(root);
+  const foreign = names.find((name) => !backupNames.test(name));
+  if (foreign !== undefined) {
+    throw new BackupError(`"${root}" is no backup: it holds other files, such as "${foreign}".`, [
+      "Name a new or empty folder, or one with an earlier backup.",
+    ]);
+  }
+  const checkLinks = createLinkCheck(root);
+  for (const name of names) checkLinks(join(root, name));
+  tightenBackup([root, blobs, snapshots, lock]);
+}
+
+/** Also of what is not there yet: links on the way to it count. */
+function realPath(path: string): string {
+  if (existsSync(path)) return realpathSync(path);
+  const parent = dirname(path);
+  return parent === path ? path : join(realPath(parent), basename(path));
+}
+
+/** An earlier backup is not given up for a store that has nothing to do with it. */
+export function checkSameStore(
+  buckets: readonly RegisteredBucket[],
+  earlier: Manifest | undefined,
+  { root }: BackupLayout,
+): void {
+  if (earlier === undefined || earlier.buckets.length === 0) return;
+  const there = new Set(buckets.map(({ id }) => id));
+  if (earlier.buckets.some(({ id }) => there.has(id))) return;
+  throw new BackupError(`"${root}" holds the backup of another store: they have no bucket in common.`, [
+    "Name another folder, or remove that one if it is no longer needed.",
+  ]);
+}

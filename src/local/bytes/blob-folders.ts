@@ -1,0 +1,104 @@
+// Folders for new blobs. A process writes into a folder of its own, named in a durable marker before the
+// first file; when every file of a full folder is accounted for, the marker goes. Whatever a crash leaves
+// is therefore in the few folders of dead processes that still have one: no scan of the whole store.
+import { rmSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createSharedSync, syncDirectory } from "../disk/fsync-directory.ts";
+import { type BlobPlace, type BucketPaths, markerName, newName } from "../disk/layout.ts";
+import { privateFile, privateFolder } from "../disk/private-files.ts";
+import { removeEmpty } from "../recovery/recover.ts";
+
+export interface Slot {
+  readonly place: Omit<BlobPlace, "bucketId">;
+  readonly path: string;
+  /** Makes the file's entry in its folder durable. */
+  sync(): Promise<void>;
+  /** The file is named by a record, or gone: recovery need not look at it. */
+  settle(): void;
+}
+
+export interface Folders {
+  takeSlot(): Promise<Slot>;
+  /** Gives up the current folder; what is still unsettled in it is left to recovery. */
+  close(): void;
+}
+
+interface Folder {
+  readonly name: string;
+  readonly directory: string;
+  readonly marker: string;
+  readonly sync: () => Promise<void>;
+  taken: number;
+  unsettled: number;
+  retired: boolean;
+}
+
+export function createFolders(paths: BucketPaths, processName: string, folderFiles: number): Folders {
+  let current: Promise<Folder> | undefined;
+  let opened: Folder | undefined;
+
+  async function openFolder(): Promise<Folder> {
+    const name = newName();
+    const directory = join(paths.blobs, name);
+    const marker = join(paths.open, markerName(name, processName));
+    await writeFile(marker, "", { mode: privateFile });
+    await syncDirectory(paths.open);
+    await mkdir(directory, { mode: privateFolder });
+    await syncDirectory(paths.blobs);
+    opened = {
+      name,
+      directory,
+      marker,
+      sync: createSharedSync(directory),
+      taken: 0,
+      unsettled: 0,
+      retired: false,
+    };
+    return opened;
+  }
+
+  function clearMarker(folder: Folder): void {
+    if (!folder.retired || folder.unsettled > 0) return;
+    removeEmpty(folder.directory);
+    rmSync(folder.marker, { force: true });
+  }
+
+  function retire(folder: Folder): void {
+    folder.retired = true;
+    clearMarker(folder);
+  }
+
+  return {
+    async takeSlot() {
+      current ??= openFolder().catch((error: unknown) => {
+        current = undefined;
+        throw error;
+      });
+      const folder = await current;
+      if (folder.retired) return this.takeSlot();
+      const file = String(folder.taken++);
+      folder.unsettled++;
+      if (folder.taken === folderFiles) {
+        current = undefined;
+        folder.retired = true;
+      }
+      let settled = false;
+      return {
+        place: { folder: folder.name, file },
+        path: join(folder.directory, file),
+        sync: folder.sync,
+        settle() {
+          if (settled) return;
+          settled = true;
+          folder.unsettled--;
+          clearMarker(folder);
+        },
+      };
+    },
+    close() {
+      if (opened !== undefined && !opened.retired) retire(opened);
+      current = undefined;
+    },
+  };
+}

@@ -1,0 +1,206 @@
+// Reads a blob's file: ranges in whole blocks, each verified, so a damaged byte is told, never returned.
+import { read } from "node:fs";
+import { promisify } from "node:util";
+import { crc32 } from "@node-rs/crc32";
+import type { ByteRange } from "../../model/range.ts";
+import { readError } from "../disk/errors.ts";
+import { damaged } from "../index/checksum.ts";
+import { checksumBytes } from "./block-writer.ts";
+
+const readFile = promisify(read);
+
+/** Blocks read at once while few bodies are read. */
+const largeChunkBlocks = 8;
+
+/** An open file, with the count of bytes before its checksums and a name for messages. */
+export interface BlockFile {
+  readonly descriptor: number;
+  /** Where in the file it begins. */
+  readonly start: number;
+  readonly size: number;
+  /** Of one block, each with a checksum of its own. */
+  readonly blockBytes: number;
+  readonly name: string;
+  /** What the checksum of a block begins with. */
+  readonly seed: (block: number) => number;
+  /** Memory that readers gave back, used before any is taken anew: fresh pages cost as much as the bytes. */
+  readonly spare: Uint8Array[];
+}
+
+const mostSpare = 4;
+
+/** Keeps the memory of a chunk for a later one. */
+export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockBytes: number): void {
+  if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < mostSpare)
+    spare.push(new Uint8Array(buffer));
+}
+
+/** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
+export function readBlockFile(
+  file: BlockFile,
+  range: ByteRange,
+  into?: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunkBlocks * file.blockBytes;
+  return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
+}
+
+/** Bytes and checksums in one read. */
+async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
+  const { blockBytes: block } = file;
+  const offset = range.offset - (range.offset % block);
+  const end = Math.min(file.size, range.offset + range.length);
+  const length = file.size - offset + blocksOf(file) * checksumBytes;
+  const bytes = await readExactly(file, offset, Buffer.allocUnsafeSlow(length));
+  const table = new DataView(bytes.buffer, bytes.byteOffset + file.size - offset);
+  for (let at = offset; at < end; at += block) {
+    const expected = table.getUint32((at / block) * checksumBytes);
+    checkBlock(
+      file,
+      bytes.subarray(at - offset, Math.min(at + block, file.size) - offset),
+      at / block,
+      expected,
+    );
+  }
+  yield bytes.subarray(range.offset - offset, end - offset);
+}
+
+/** How many bodies are being read, kept by whoever opens them: together they stay within bounded memory. */
+export const readers = { active: 0 };
+
+function chunkBytes(blockBytes: number): number {
+  return readers.active <= 32 ? largeChunkBlocks * blockBytes : blockBytes;
+}
+
+/** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
+function readsAtOnce(): number {
+  return readers.active <= 8 ? 2 : 1;
+}
+
+/** Of a crowd, most wait for their receiver, and what lies ready for them adds up. */
+function readsAhead(): boolean {
+  return readers.active <= 64;
+}
+
+/** With the next chunks being read while one is in use, unless there is a crowd. */
+async function* readLargeFile(
+  file: BlockFile,
+  range: ByteRange,
+  into: Uint8Array | undefined,
+): AsyncGenerator<Uint8Array> {
+  const { blockBytes: block } = file;
+  const end = Math.min(file.size, range.offset + range.length);
+  const checksums = createChecksumTable(file);
+  let position = range.offset - (range.offset % block);
+  let next = position;
+  const reading: Promise<Uint8Array>[] = [];
+  /** In the receiver's buffer, unless blocks stick out of the range. */
+  const placeFor = (offset: number, length: number) => {
+    const start = offset - range.offset;
+    const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
+    if (isWithin) return into.subarray(start, start + length);
+    // One of another size is of a time with fewer readers, or more: it goes.
+    const spare = length === chunkBytes(block) ? file.spare.pop() : undefined;
+    return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
+  };
+  const readAhead = () => {
+    while (reading.length < readsAtOnce() && next < end) {
+      const length = Math.min(chunkBytes(block), Math.ceil(end / block) * block - next, file.size - next);
+      const chunk = readVerified(file, checksums, next, placeFor(next, length));
+      // Awaited when its turn comes; a failure is told then.
+      chunk.catch(() => {});
+      reading.push(chunk);
+      next += length;
+    }
+  };
+  try {
+    for (readAhead(); reading.length > 0; readAhead()) {
+      const bytes = await reading.shift()!;
+      if (readsAhead()) readAhead();
+      const first = Math.max(0, range.offset - position);
+      const last = Math.min(bytes.length, end - position);
+      position += bytes.length;
+      yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
+    }
+  } finally {
+    // The descriptor may be closed behind this: nothing must still be reading from it.
+    await Promise.allSettled(reading);
+  }
+}
+
+function blocksOf({ size, blockBytes }: BlockFile): number {
+  return Math.ceil(size / blockBytes);
+}
+
+async function readVerified(
+  file: BlockFile,
+  table: ChecksumTable,
+  offset: number,
+  bytes: Uint8Array,
+): Promise<Uint8Array> {
+  const { blockBytes: block } = file;
+  await readExactly(file, offset, bytes);
+  for (let at = 0; at < bytes.length; at += block) {
+    const index = (offset + at) / block;
+    const known = table.of(index);
+    checkBlock(file, bytes.subarray(at, at + block), index, typeof known === "number" ? known : await known);
+  }
+  return bytes;
+}
+
+function checkBlock({ name, seed }: BlockFile, bytes: Uint8Array, index: number, expected: number): void {
+  if (crc32(bytes, seed(index)) !== expected) throw damaged(`block ${index} of ${name}`);
+}
+
+async function readExactly(
+  { descriptor, start, name }: BlockFile,
+  offset: number,
+  bytes: Uint8Array,
+): Promise<Uint8Array> {
+  const { length } = bytes;
+  try {
+    for (let done = 0; done < length; ) {
+      const { bytesRead } = await readFile(descriptor, bytes, done, length - done, start + offset + done);
+      if (bytesRead === 0) throw damaged(`the end of ${name}`);
+      done += bytesRead;
+    }
+  } catch (error) {
+    throw readError(error);
+  }
+  return bytes;
+}
+
+interface ChecksumTable {
+  of(index: number): number | Promise<number>;
+}
+
+/** The checksums behind the bytes, read a piece at a time as the blocks come by. */
+function createChecksumTable(file: BlockFile): ChecksumTable {
+  const pieceBlocks = 4096;
+  let first = -1;
+  let loading: Promise<DataView> | undefined;
+  let piece: DataView | undefined;
+
+  function load(from: number): Promise<DataView> {
+    const length = Math.min(pieceBlocks, blocksOf(file) - from) * checksumBytes;
+    first = from;
+    piece = undefined;
+    const place = Buffer.allocUnsafeSlow(length);
+    loading = readExactly(file, file.size + from * checksumBytes, place).then((bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      if (first === from) piece = view;
+      return view;
+    });
+    return loading;
+  }
+
+  return {
+    of(index) {
+      const from = index - (index % pieceBlocks);
+      const at = (index - from) * checksumBytes;
+      if (first === from && piece !== undefined) return piece.getUint32(at);
+      const wanted = first === from ? loading! : load(from);
+      return wanted.then((view) => view.getUint32(at));
+    },
+  };
+}

@@ -1,0 +1,90 @@
+// Moves living bodies out of a segment, to where new ones are written. Each is a change of its own to the records, which
+// does nothing when its object has another body by then: whoever overwrites or deletes it meanwhile simply wins.
+import { closeSync, openSync } from "node:fs";
+import { isOutcomeUnknown } from "../../model/errors.ts";
+import { moving, type WireChange } from "../commit/change.ts";
+import { placeOf, sharedSize, startOf } from "../disk/layout.ts";
+import type { SegmentBlob } from "../index/segment-queries.ts";
+import { readBlockFile } from "./block-reader.ts";
+import { checksumSeed } from "./block-writer.ts";
+import type { Gathering } from "./segment-writer.ts";
+
+export interface Moves {
+  /** Those that are still what their objects have; each is looked at just before. */
+  moveAll(
+    bucketId: string,
+    path: string,
+    living: readonly SegmentBlob[],
+    isBody: (blob: SegmentBlob) => boolean,
+  ): Promise<void>;
+}
+
+export interface MovesOptions {
+  readonly blockBytes: number;
+  readonly gathering: (bucketId: string) => Gathering;
+  readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
+}
+
+/** Moved at the same time: they share a write and a commit, and half of a group's memory is for others. */
+const bytesAtOnce = 2 * 1024 * 1024;
+
+export function createMoves({ blockBytes, gathering, commit }: MovesOptions): Moves {
+  async function move(bucketId: string, descriptor: number, { id, key }: SegmentBlob): Promise<void> {
+    const bytes = await wholeBody(descriptor, id);
+    const staged = await gathering(bucketId).take(bytes.length, (place) => place.set(bytes));
+    // So many are writing that there is no room: another time.
+    if (staged === undefined) return;
+    try {
+      await commit(bucketId, moving(key!, id, staged.id));
+      staged.keep();
+    } catch (error) {
+      // A move that may yet turn out to have happened keeps its bytes.
+      if (!isOutcomeUnknown(error)) await staged.discard();
+      throw error;
+    }
+  }
+
+  async function wholeBody(descriptor: number, id: string): Promise<Uint8Array> {
+    const place = placeOf(id);
+    const size = sharedSize(place);
+    const file = { descriptor, start: startOf(place), size, blockBytes, name: `blob ${id}` };
+    const whole = Buffer.allocUnsafe(size);
+    let filled = 0;
+    const range = { offset: 0, length: size };
+    for await (const chunk of readBlockFile({ ...file, seed: checksumSeed(id), spare: [] }, range)) {
+      whole.set(chunk, filled);
+      filled += chunk.length;
+    }
+    return whole;
+  }
+
+  return {
+    async moveAll(bucketId, path, living, isBody) {
+      const descriptor = openSync(path, "r");
+      try {
+        for (const batch of inBatches(living)) {
+          const moved = batch.filter(isBody).map((blob) => move(bucketId, descriptor, blob));
+          // Nothing may still be reading from the descriptor when it is closed.
+          const failed = (await Promise.allSettled(moved)).find(({ status }) => status === "rejected");
+          if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+        }
+      } finally {
+        closeSync(descriptor);
+      }
+    },
+  };
+}
+
+function* inBatches(blobs: readonly SegmentBlob[]): Generator<SegmentBlob[]> {
+  let batch: SegmentBlob[] = [];
+  let bytes = 0;
+  for (const blob of blobs) {
+    batch.push(blob);
+    bytes += sharedSize(placeOf(blob.id));
+    if (bytes < bytesAtOnce) continue;
+    yield batch;
+    batch = [];
+    bytes = 0;
+  }
+  yield batch;
+}

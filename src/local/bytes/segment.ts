@@ -1,0 +1,126 @@
+// A segment: one file that many bodies share, so that one write and one sync make all of them durable. Appended to by
+// the process that made it, until it is full or idle; a marker says so, as it does for folders.
+import { close, constants, fdatasync, ftruncate, open, rmSync, write } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { isMissing } from "../disk/errors.ts";
+import { syncDirectory } from "../disk/fsync-directory.ts";
+import { type BucketPaths, markerName, newName } from "../disk/layout.ts";
+import { privateFile, privateFolder } from "../disk/private-files.ts";
+
+const openFile = promisify(open);
+const closeFile = promisify(close);
+const syncFile = promisify(fdatasync);
+const writeBytes = promisify(write);
+const cutFile = promisify(ftruncate);
+
+export interface Segment {
+  readonly name: string;
+  /** How many of its bytes are given away. */
+  readonly end: number;
+  /** Gives so many bytes behind them away. */
+  take(bytes: number): void;
+  /** Writes what was gathered for this place, and makes it durable. */
+  append(bytes: Uint8Array, at: number): Promise<void>;
+  /** Gives back what was written from this place on, after a write that failed. */
+  cut(at: number): Promise<void>;
+  /** A body whose room was taken is named by a record; or it never will be. */
+  settle(fate: "named" | "dropped"): void;
+  /** No more room is given. With the last body settled the marker goes, and with it a segment that has none. */
+  seal(): void;
+}
+
+export async function openSegment(paths: BucketPaths, processName: string): Promise<Segment> {
+  const name = newName();
+  const path = join(paths.segments, name);
+  const marker = join(paths.open, markerName(name, processName));
+  await writeFile(marker, "", { mode: privateFile });
+  const file = await createDurably(paths, path).catch((error: unknown) => {
+    for (const left of [path, marker]) rmSync(left, { force: true });
+    throw error;
+  });
+  let end = 0;
+  let named = 0;
+  let unsettled = 0;
+  let sealed = false;
+  let writing = 0;
+
+  function endWriting(): void {
+    if (!sealed || unsettled > 0 || writing > 0) return;
+    // Nothing was written that is not synced, so nothing waits for this.
+    closeFile(file).catch(() => {});
+    if (named === 0) rmSync(path, { force: true });
+    rmSync(marker, { force: true });
+  }
+
+  return {
+    name,
+    get end() {
+      return end;
+    },
+    take(bytes) {
+      end += bytes;
+      unsettled++;
+    },
+    async append(bytes, at) {
+      writing++;
+      try {
+        for (let done = 0; done < bytes.length; ) {
+          const { bytesWritten } = await writeBytes(file, bytes, done, bytes.length - done, at + done);
+          done += bytesWritten;
+        }
+        await syncFile(file);
+      } finally {
+        writing--;
+        endWriting();
+      }
+    },
+    async cut(at) {
+      writing++;
+      try {
+        await cutFile(file, at);
+      } finally {
+        writing--;
+        endWriting();
+      }
+    },
+    settle(fate) {
+      unsettled--;
+      if (fate === "named") named++;
+      endWriting();
+    },
+    seal() {
+      if (sealed) return;
+      sealed = true;
+      endWriting();
+    },
+  };
+}
+
+async function createDurably(paths: BucketPaths, path: string): Promise<number> {
+  await syncDirectory(paths.open);
+  const file = await createFile(paths, path);
+  try {
+    await syncDirectory(paths.segments);
+    return file;
+  } catch (error) {
+    await closeFile(file);
+    throw error;
+  }
+}
+
+async function createFile(paths: BucketPaths, path: string): Promise<number> {
+  const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY;
+  try {
+    return await openFile(path, flags, privateFile);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    // A bucket of an earlier Store has no folder for them yet. Without its own folder it was deleted.
+    await mkdir(paths.segments, { mode: privateFolder }).catch((reason: NodeJS.ErrnoException) => {
+      if (reason.code !== "EEXIST") throw reason;
+    });
+    await syncDirectory(paths.directory);
+    return openFile(path, flags, privateFile);
+  }
+}

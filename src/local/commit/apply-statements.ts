@@ -1,0 +1,73 @@
+// The statements by which changes are applied to a bucket's database (apply.ts).
+import { type SettingName, settingNames } from "../../model/bucket.ts";
+import type { Database } from "../index/sqlite.ts";
+
+export function prepareApplying(database: Database) {
+  const sql = (text: string) => database.prepare(text);
+  return {
+    bucket: sql("SELECT deleted FROM bucket"),
+    addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
+    countTotals: sql(
+      "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
+    ),
+    attest: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
+    strike: sql("DELETE FROM witness WHERE place = ?"),
+    strikeParts: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
+    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
+    findVersion: sql("SELECT version FROM objects WHERE key = ?"),
+    findObject: asArrays(
+      sql(
+        "SELECT version, size, inline, blob, stored, manifest, record, bytes FROM objects " +
+          "LEFT JOIN bodies ON bodies.id = inline WHERE key = ?",
+      ),
+    ),
+    insertObject: sql(
+      "INSERT INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    updateObject: sql(
+      "UPDATE objects SET version = ?, size = ?, inline = ?, blob = ?, stored = ?, manifest = ?, record = ? WHERE key = ?",
+    ),
+    moveBody: sql("UPDATE objects SET blob = ?, record = ? WHERE key = ?"),
+    restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
+    findSetting: perSetting((name) => sql(`SELECT ${name} AS text FROM bucket`)),
+    putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
+    tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
+    tellIfThere: sql(
+      "INSERT INTO outbox (rule, event) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM objects WHERE key = ?)",
+    ),
+    strikeEvent: sql("DELETE FROM outbox WHERE entry = ?"),
+    deleteObject: sql("DELETE FROM objects WHERE key = ?"),
+    insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
+    updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
+    deleteBody: sql("DELETE FROM bodies WHERE id = ?"),
+    insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
+    insertBlob: sql("INSERT INTO blobs (id, key) VALUES (?, ?)"),
+    deleteBlob: sql("DELETE FROM blobs WHERE id = ?"),
+    bury: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
+    deleteBuried: sql("DELETE FROM buried WHERE entry = ?"),
+    deleteBuriedManifest: sql(
+      "DELETE FROM manifests WHERE id = (SELECT manifest FROM buried WHERE entry = ?)",
+    ),
+    findUpload: sql("SELECT active, revision FROM uploads WHERE key = ? AND id = ?"),
+    putUpload: sql(
+      "INSERT INTO uploads (key, id, active, due, revision, record) VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (key, id) " +
+        "DO UPDATE SET active = excluded.active, due = excluded.due, revision = revision + 1, record = excluded.record",
+    ),
+    touchUpload: sql("UPDATE uploads SET revision = revision + 1 WHERE id = ?"),
+    deleteUpload: sql("DELETE FROM uploads WHERE key = ? AND id = ?"),
+    findPart: sql("SELECT number, blob, record FROM parts WHERE upload = ? AND number = ?"),
+    putPart: sql("REPLACE INTO parts (upload, number, blob, record) VALUES (?, ?, ?, ?)"),
+    listParts: sql("SELECT number, blob, record FROM parts WHERE upload = ?"),
+    deleteParts: sql("DELETE FROM parts WHERE upload = ?"),
+  };
+}
+
+/** Naming the columns of a row costs more than reading them. */
+function asArrays<S extends { setReturnArrays(areArrays: boolean): void }>(statement: S): S {
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+function perSetting<T>(make: (name: SettingName) => T): Record<SettingName, T> {
+  return Object.fromEntries(settingNames.map((name) => [name, make(name)])) as Record<SettingName, T>;
+}

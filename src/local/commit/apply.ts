@@ -1,0 +1,268 @@
+// Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
+// then, when all hold, every mutation, with what it leaves without a name buried beside it.
+
+import { blobPlace, verified, verifiedText, withTextChecksum } from "../index/checksum.ts";
+import { buriedBlobChecksum, buriedManifestChecksum } from "../index/checksummed-rows.ts";
+import { witnessPlace } from "../index/existence-index.ts";
+import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "../index/object-row.ts";
+import { emptyBody, isEnded } from "../index/schema.ts";
+import { corruption, type Database } from "../index/sqlite.ts";
+import { prepareApplying } from "./apply-statements.ts";
+import type { WireChange, WireCheck, WireMutation, WireObject } from "./change.ts";
+
+export interface Applier {
+  /** True when the bucket was deleted, by whichever process. */
+  isDeleted(): boolean;
+  /** Each change by itself, all of it or nothing, in order. */
+  apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
+}
+
+export function createApplier(database: Database): Applier {
+  const sql = prepareApplying(database);
+  let objects = 0;
+  let bytes = 0;
+  /** Damage was written over: the totals are counted anew instead of carried on. */
+  let isUncertain = false;
+
+  function attest(place: Uint8Array): boolean {
+    return Number(sql.attest.run(place).changes) > 0;
+  }
+
+  function strike(place: Uint8Array): boolean {
+    return Number(sql.strike.run(place).changes) > 0;
+  }
+
+  function holds(check: WireCheck): boolean {
+    if (check.kind === "object") {
+      const row = sql.findVersion.get(check.key) as { version: unknown } | undefined;
+      if (row !== undefined) return row.version === check.version;
+      // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
+      return check.version === undefined && sql.witnessed.get(witnessPlace.object(check.key)) === undefined;
+    }
+    if (check.kind === "setting") {
+      const row = sql.findSetting[check.name].get() as { text: unknown } | undefined;
+      return row?.text === check.text;
+    }
+    const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
+    return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
+  }
+
+  function findObject(key: Uint8Array): FoundObject | undefined {
+    const row = sql.findObject.get(key) as unknown as FoundRow | undefined;
+    if (row === undefined) return undefined;
+    const [version, size, inline, blob, stored, manifest, record, bytes] = row;
+    return { version, size, inline, blob, stored, manifest, record, bytes };
+  }
+
+  /**
+   * Lets go of what an object row names but its inline bytes: files once they are swept. A damaged row may
+   * name another's bytes, so what it names stays.
+   */
+  function release(key: Uint8Array, row: ObjectRow): void {
+    if (!isSoundRow(key, row)) {
+      isUncertain = true;
+      return;
+    }
+    if (row.blob !== null) bury(row.blob);
+    if (row.manifest !== null)
+      sql.bury.run(null, row.manifest, buriedManifestChecksum(row.manifest, row.version));
+    objects--;
+    bytes -= row.size;
+  }
+
+  function bury(blob: string): void {
+    sql.bury.run(blob, null, buriedBlobChecksum(blob));
+  }
+
+  function nameBlob(id: string, key: Uint8Array | null): void {
+    sql.insertBlob.run(id, key);
+    attest(witnessPlace.blob(id));
+  }
+
+  function forgetBlob(id: string): void {
+    sql.deleteBlob.run(id);
+    strike(witnessPlace.blob(id));
+  }
+
+  function moveBody(key: Uint8Array, from: string, to: string): void {
+    const row = findObject(key);
+    if (row?.blob !== from || !isSoundRow(key, row)) return;
+    nameBlob(to, key);
+    sql.moveBody.run(to, placedAnew(row.record, row, { blob: to, stored: row.stored }), key);
+    forgetBlob(from);
+  }
+
+  /** Whoever read the body before it was moved states its record under the place it had. */
+  function restateObject({ key, record, blob, stored }: WireObject): void {
+    const row = blob === undefined ? undefined : findObject(key);
+    const isMoved = row !== undefined && row.blob !== blob;
+    sql.restateObject.run(isMoved ? placedAnew(record, { blob, stored }, row) : record, key);
+  }
+
+  function putObject(put: WireObject): void {
+    const replaced = findObject(put.key);
+    if (replaced !== undefined) release(put.key, replaced);
+    // Missing beside a record that is there, or there beside one that is missing: mended either way.
+    const isNew = attest(witnessPlace.object(put.key));
+    if (isNew !== (replaced === undefined)) isUncertain = true;
+    const inline = putInline(put.inline, replaced);
+    const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
+    if (put.blob !== undefined) nameBlob(put.blob, put.key);
+    const { key, version, size, blob = null, stored = null, record } = put;
+    if (replaced === undefined)
+      sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
+    else sql.updateObject.run(version, size, inline, blob, stored, manifest, record, key);
+    objects++;
+    bytes += size;
+  }
+
+  /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
+  function putInline(
+    body: Uint8Array | undefined,
+    replaced: FoundObject | undefined,
+  ): number | bigint | null {
+    const hasRow = body !== undefined && body.length > 0;
+    const row = replaced === undefined ? null : ownBody(replaced);
+    if (hasRow && row !== null) {
+      sql.updateBody.run(body, row);
+      return row;
+    }
+    if (row !== null) sql.deleteBody.run(row);
+    if (hasRow) return sql.insertBody.run(body).lastInsertRowid;
+    return body === undefined ? null : emptyBody;
+  }
+
+  /** The row of its inline body, unless that is another's: an id that damage has changed leads astray. */
+  function ownBody({ inline, version, bytes }: FoundObject): number | null {
+    if (inline === null || inline === emptyBody) return null;
+    try {
+      verified(version, bytes, "");
+      return inline;
+    } catch {
+      return null;
+    }
+  }
+
+  function deleteObject(key: Uint8Array): void {
+    const row = findObject(key);
+    const wasWitnessed = strike(witnessPlace.object(key));
+    if (wasWitnessed !== (row !== undefined)) isUncertain = true;
+    if (row === undefined) return;
+    release(key, row);
+    putInline(undefined, row);
+    sql.deleteObject.run(key);
+  }
+
+  function endParts(uploadId: string, taken: readonly number[]): void {
+    const kept = new Set(taken);
+    for (const row of sql.listParts.all(uploadId) as unknown as PartRow[]) {
+      if (!kept.has(row.number) && isSoundPart(uploadId, row)) bury(row.blob);
+    }
+    sql.deleteParts.run(uploadId);
+    sql.strikeParts.run(witnessPlace.part(uploadId, 0), witnessPlace.behindParts(uploadId));
+  }
+
+  function mutate(mutation: WireMutation): void {
+    switch (mutation.kind) {
+      case "put object":
+        putObject(mutation);
+        return;
+      case "restate object":
+        restateObject(mutation);
+        return;
+      case "put setting":
+        sql.putSetting[mutation.name].run(mutation.text);
+        return;
+      case "tell":
+        if (mutation.ifThere === undefined) sql.tell.run(mutation.rule, mutation.event);
+        else sql.tellIfThere.run(mutation.rule, mutation.event, mutation.ifThere);
+        return;
+      case "strike":
+        for (const entry of mutation.entries) sql.strikeEvent.run(entry);
+        return;
+      case "delete object":
+        deleteObject(mutation.key);
+        return;
+      case "put upload": {
+        const { key, id, active, due, record } = mutation;
+        sql.putUpload.run(key, id, active ? 1 : 0, due, record);
+        attest(witnessPlace.upload(key, id));
+        return;
+      }
+      case "delete upload":
+        endParts(mutation.id, []);
+        sql.deleteUpload.run(mutation.key, mutation.id);
+        strike(witnessPlace.upload(mutation.key, mutation.id));
+        return;
+      case "put part": {
+        const { uploadId, number, blob, record } = mutation;
+        const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
+        if (replaced !== undefined && isSoundPart(uploadId, replaced)) bury(replaced.blob);
+        nameBlob(blob, null);
+        sql.putPart.run(uploadId, number, blob, record);
+        attest(witnessPlace.part(uploadId, number));
+        sql.touchUpload.run(uploadId);
+        return;
+      }
+      case "end parts":
+        endParts(mutation.uploadId, mutation.taken);
+        return;
+      case "forget":
+        for (const entry of mutation.entries) {
+          sql.deleteBuriedManifest.run(entry);
+          sql.deleteBuried.run(entry);
+        }
+        for (const blob of mutation.blobs) forgetBlob(blob);
+        return;
+      case "move body":
+        moveBody(mutation.key, mutation.from, mutation.to);
+        return;
+    }
+  }
+
+  return {
+    isDeleted() {
+      const isDeleted = isEnded((sql.bucket.get() as { deleted: unknown }).deleted);
+      if (isDeleted === undefined) throw corruption("Whether the bucket was deleted");
+      return isDeleted;
+    },
+    apply(changes) {
+      // Also after a transaction that failed half way.
+      objects = 0;
+      bytes = 0;
+      isUncertain = false;
+      const outcomes = changes.map((change) => {
+        if (!change.checks.every(holds)) return "conflict";
+        for (const mutation of change.mutations) mutate(mutation);
+        return "committed";
+      });
+      if (isUncertain) sql.countTotals.run();
+      else if (objects !== 0 || bytes !== 0) sql.addTotals.run(objects, bytes);
+      return outcomes;
+    },
+  };
+}
+
+type Placed = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
+
+/** The same record, with the checksum that ties it to another place of its body. */
+function placedAnew(record: string, from: Placed, to: Placed): string {
+  const text = verifiedText(record, "a record whose body is moved", blobPlace(from.blob, from.stored));
+  return withTextChecksum(text, blobPlace(to.blob, to.stored));
+}
+
+/** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */
+interface FoundObject extends ObjectRow {
+  readonly bytes: unknown;
+}
+
+type FoundRow = readonly [
+  version: string,
+  size: number,
+  inline: number | null,
+  blob: string | null,
+  stored: number | null,
+  manifest: number | null,
+  record: string,
+  bytes: unknown,
+];

@@ -1,0 +1,174 @@
+// Changes on their way to the writer thread: encoded where they are made, applied as they arrive.
+import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
+import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
+import type { SettingName } from "../../model/bucket.ts";
+import { keyBytes } from "../../model/key.ts";
+import { blobPlace, partPlace, withChecksum, withTextChecksum } from "../index/checksum.ts";
+import { settingText } from "../index/checksummed-rows.ts";
+import { noSetting } from "../index/schema.ts";
+
+export type WireCheck =
+  | { readonly kind: "object"; readonly key: Uint8Array; readonly version: string | undefined }
+  | {
+      readonly kind: "upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly revision: number | undefined;
+    }
+  | { readonly kind: "setting"; readonly name: SettingName; readonly text: string };
+
+export interface WireObject {
+  readonly kind: "put object" | "restate object";
+  readonly key: Uint8Array;
+  readonly version: string;
+  readonly size: number;
+  readonly record: string;
+  readonly inline: Uint8Array | undefined;
+  readonly blob: string | undefined;
+  readonly stored: number | undefined;
+  readonly manifest: string | undefined;
+}
+
+export type WireMutation =
+  | WireObject
+  | { readonly kind: "delete object"; readonly key: Uint8Array }
+  | {
+      readonly kind: "put upload";
+      readonly key: Uint8Array;
+      readonly id: string;
+      readonly active: boolean;
+      readonly due: number;
+      readonly record: string;
+    }
+  | { readonly kind: "delete upload"; readonly key: Uint8Array; readonly id: string }
+  | {
+      readonly kind: "put part";
+      readonly uploadId: string;
+      readonly number: number;
+      readonly blob: string;
+      readonly record: string;
+    }
+  | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
+  | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
+  | {
+      readonly kind: "tell";
+      readonly rule: string;
+      readonly event: string;
+      readonly ifThere: Uint8Array | undefined;
+    }
+  /** The same body elsewhere; nothing when the object has another by now. */
+  | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
+  | { readonly kind: "strike"; readonly entries: readonly number[] }
+  | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
+
+export interface WireChange {
+  readonly checks: readonly WireCheck[];
+  readonly mutations: readonly WireMutation[];
+  /** Only gives space back: such a change may use the reserve on a full disk. */
+  readonly frees: boolean;
+}
+
+export function wireChange(change: Change): WireChange {
+  const mutations = change.mutations.map(wireMutation);
+  return {
+    checks: (change.checks ?? []).map(wireCheck),
+    mutations,
+    // What is told of a delete takes less room than what was deleted gives.
+    frees: change.mutations.every((mutation) => onlyFrees(mutation) || isOfDelete(mutation)),
+  };
+}
+
+function isOfDelete(mutation: Mutation): boolean {
+  return mutation.kind === "tell" && mutation.ifThere !== undefined;
+}
+
+export function striking(entries: readonly number[]): WireChange {
+  return { checks: [], mutations: [{ kind: "strike", entries }], frees: true };
+}
+
+export function forgetting(entries: readonly number[], blobs: readonly string[]): WireChange {
+  return { checks: [], mutations: [{ kind: "forget", entries, blobs }], frees: true };
+}
+
+/** Whoever moves bodies removes where they were. */
+export function moving(key: Uint8Array, from: string, to: string): WireChange {
+  return { checks: [], mutations: [{ kind: "move body", key, from, to }], frees: true };
+}
+
+function onlyFrees(mutation: Mutation): boolean {
+  return (
+    mutation.kind === "delete object" ||
+    mutation.kind === "delete upload" ||
+    (mutation.kind === "put upload" && mutation.record.state === "aborted") ||
+    (mutation.kind === "end parts" && mutation.taken.length === 0)
+  );
+}
+
+function wireCheck(check: Check): WireCheck {
+  if (check.kind === "setting")
+    return { kind: "setting", name: check.name, text: wireSetting(check.name, check.value) };
+  const key = keyBytes(check.key);
+  if (check.kind === "object") return { kind: "object", key, version: check.version };
+  return { kind: "upload", key, id: check.id, revision: check.revision };
+}
+
+function wireMutation(mutation: Mutation): WireMutation {
+  switch (mutation.kind) {
+    case "put object":
+    case "restate object": {
+      const { kind, record, body } = mutation;
+      const { key, version, size } = record;
+      const wired = wireBody(body, version);
+      const place = blobPlace(wired.blob, wired.stored);
+      const checked = withTextChecksum(encodeObject(record), place);
+      return { kind, key: keyBytes(key), version, size, record: checked, ...wired };
+    }
+    case "delete object":
+      return { kind: "delete object", key: keyBytes(mutation.key) };
+    case "put upload": {
+      const { record } = mutation;
+      const { key, id, state, due } = record;
+      const checked = withTextChecksum(encodeUpload(record));
+      return { kind: "put upload", key: keyBytes(key), id, active: state === "active", due, record: checked };
+    }
+    case "delete upload":
+      return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
+    case "put part": {
+      const { uploadId, part } = mutation;
+      const record = withTextChecksum(encodePart(part), partPlace(uploadId, part.number, part.blob));
+      return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
+    }
+    case "end parts":
+      return mutation;
+    case "tell": {
+      const { kind, rule, event, ifThere } = mutation;
+      const key = ifThere === undefined ? undefined : keyBytes(ifThere);
+      return { kind, rule, event: withTextChecksum(event, rule), ifThere: key };
+    }
+    case "put setting": {
+      const { name, value } = mutation;
+      return { kind: "put setting", name, text: wireSetting(name, value) };
+    }
+  }
+}
+
+function wireSetting(name: SettingName, value: unknown): string {
+  return value === undefined ? noSetting(name) : settingText(name, JSON.stringify(value));
+}
+
+function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
+  const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
+  if (body.home === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
+  if (body.home === "parts")
+    return { ...none, manifest: withTextChecksum(version + encodeManifest(body.parts)) };
+  return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
+}
+
+/** Every blob that a change gives a name to. */
+export function namedBlobs(change: Change): string[] {
+  return change.mutations.flatMap((mutation) => {
+    if (mutation.kind === "put part") return [mutation.part.blob];
+    if (mutation.kind === "put object" && mutation.body.home === "blob") return [mutation.body.blob.id];
+    return [];
+  });
+}

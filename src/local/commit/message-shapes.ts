@@ -1,0 +1,169 @@
+// The shape of what other processes send to the one that commits, and of what it replies. Scripts run in processes of
+// the same user and may send anything, so nothing is used that was not checked here.
+import { settingNames } from "../../model/bucket.ts";
+import { storageClasses } from "../../model/object.ts";
+import { isName, isPlaceFor } from "../disk/layout.ts";
+import type { WireChange, WireMutation } from "./change.ts";
+import { unpackChanges } from "./change-codec.ts";
+import type { Job, Reply, Request } from "./messages.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => boolean;
+
+const mostGroups = 4096;
+
+const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
+const isText: Check = (value) => typeof value === "string";
+const isBytes: Check = (value) => value instanceof Uint8Array;
+const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
+const isBoolean: Check = (value) => typeof value === "boolean";
+const isSetting: Check = (value) => settingNames.some((name) => name === value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+function has(value: unknown, shape: Readonly<Record<string, Check>>): value is Fields {
+  return isObject(value) && Object.entries(shape).every(([name, check]) => check(value[name]));
+}
+
+/** One of several shapes, by its kind. */
+function hasKind(value: unknown, shapes: Readonly<Record<string, Readonly<Record<string, Check>>>>): boolean {
+  if (!isObject(value) || typeof value.kind !== "string" || !Object.hasOwn(shapes, value.kind)) return false;
+  return has(value, shapes[value.kind]!);
+}
+
+const checkShapes = {
+  object: { key: isBytes, version: optional(isText) },
+  upload: { key: isBytes, id: isText, revision: optional(isCount) },
+  setting: { name: isSetting, text: isText },
+};
+
+const objectShape = {
+  ...{ key: isBytes, version: isText, size: isCount, record: isText },
+  ...{
+    inline: optional(isBytes),
+    blob: optional(isText),
+    stored: optional(isCount),
+    manifest: optional(isText),
+  },
+};
+
+function mutationShapes(bucketId: string) {
+  const isBlob: Check = (id) => typeof id === "string" && isPlaceFor({ id }, bucketId);
+  return {
+    "put object": { ...objectShape, blob: optional(isBlob) },
+    "restate object": { ...objectShape, blob: optional(isBlob) },
+    "delete object": { key: isBytes },
+    "put upload": { key: isBytes, id: isText, active: isBoolean, due: isNumber, record: isText },
+    "delete upload": { key: isBytes, id: isText },
+    "put part": { uploadId: isText, number: isCount, blob: isBlob, record: isText },
+    "end parts": { uploadId: isText, taken: listOf(isCount) },
+    "put setting": { name: isSetting, text: isText },
+    tell: { rule: isText, event: isText, ifThere: optional(isBytes) },
+    "move body": { key: isBytes, from: isBlob, to: isBlob },
+    strike: { entries: listOf(isCount) },
+    forget: { entries: listOf(isCount), blobs: listOf(isBlob) },
+  };
+}
+
+/** Checked, and the changes of a commit unpacked. */
+export interface GuestRequest {
+  readonly request: Exclude<Request, { kind: "open door" | "close" }>;
+  readonly changes: readonly (readonly WireChange[])[];
+}
+
+/** Throws when it is not what a guest may ask for. */
+export function readRequest(message: unknown): GuestRequest {
+  const isKnown = hasKind(message, {
+    commit: { id: isCount, groups: listOf((group) => has(group, groupShape)) },
+    "create bucket": { id: isCount, bucket: isBucketRecord },
+    "delete bucket": { id: isCount, name: isText },
+    "put document": { id: isCount, write: (write) => has(write, documentShape) },
+    "delete document": { id: isCount, of: isText, name: isText },
+  });
+  if (!isKnown) throw new TypeError("a message that is not a request");
+  const request = message as GuestRequest["request"];
+  if (request.kind !== "commit") return { request, changes: [] };
+  if (request.groups.length > mostGroups) throw new TypeError("too many buckets in one commit");
+  const changes = request.groups.map(({ bucketId, count, changes }) => {
+    const check = (holds: boolean) => {
+      if (!holds) throw new TypeError("a change that is not one");
+    };
+    const unpacked = unpackChanges(changes, (change) => check(isChange(change, mutationShapes(bucketId))));
+    check(unpacked.length === count);
+    for (const { mutations } of unpacked) check(mutations.every((one) => isInBucket(one, bucketId)));
+    return unpacked;
+  });
+  return { request, changes };
+}
+
+const groupShape = { bucketId: isName as Check, count: isCount, changes: isBytes };
+const documentShape = { kind: isText, name: isText, text: isText, seen: optional(isCount) };
+
+/** A put has its sizes and its body where the packing says, of whatever value. */
+function isInBucket(mutation: WireMutation, bucketId: string): boolean {
+  if (mutation.kind !== "put object") return true;
+  const { size, stored, blob } = mutation;
+  return (
+    isCount(size) &&
+    (stored === undefined || isCount(stored)) &&
+    (blob === undefined || isPlaceFor({ id: blob }, bucketId))
+  );
+}
+
+function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): boolean {
+  return has(change, {
+    checks: listOf((check) => hasKind(check, checkShapes)),
+    mutations: listOf((mutation) => hasKind(mutation, shapes)),
+    frees: isBoolean,
+  });
+}
+
+/** Names are the engine's affair: they never become paths. */
+function isBucketRecord(value: unknown): boolean {
+  const isClass: Check = (name) => storageClasses.some((known) => known === name);
+  return has(value, { name: isText, created: isNumber, storageClass: isClass, account: isText });
+}
+
+/** Whether it is a reply at all. */
+export function isReply(message: unknown): message is Reply {
+  return has(message, { id: isCount });
+}
+
+/** Whether the result is one that the job can have. */
+export function isResultOf(job: Job, result: unknown): result is Reply["result"] {
+  if (isFailure(result)) return job.kind !== "commit";
+  switch (job.kind) {
+    case "commit":
+      return (
+        Array.isArray(result) &&
+        result.length === job.groups.length &&
+        job.groups.every(({ count }, i) => listOf(isOutcome)(result[i]) && result[i].length === count)
+      );
+    case "create bucket":
+    case "delete document":
+      return isBoolean(result);
+    case "delete bucket":
+      return result === "deleted" || result === "missing" || result === "not empty";
+    case "put document":
+      return result === "committed" || result === "conflict";
+    case "open door":
+    case "close":
+      return result === undefined;
+  }
+}
+
+function isOutcome(value: unknown): boolean {
+  return value === "committed" || value === "conflict" || value === "no such bucket" || isFailure(value);
+}
+
+function isFailure(value: unknown): boolean {
+  const isKind: Check = (kind) => kind === "full" || kind === "failed";
+  return has(value, { failure: isKind, message: isText, code: optional(isNumber) });
+}

@@ -1,0 +1,282 @@
+// The writer thread: commits for its process. All changes that have arrived for a bucket go into one
+// transaction, so one sync pays for all of them.
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { StoreError } from "../../model/errors.ts";
+import { isNoSpace } from "../disk/errors.ts";
+import { syncDirectorySync } from "../disk/fsync-directory.ts";
+import { bucketPaths } from "../disk/layout.ts";
+import { createLeastRecent } from "../disk/lru.ts";
+import { writerFigures } from "../disk/metrics.ts";
+import { createReserve } from "../disk/space-reserve.ts";
+import { deleteDocument, putDocument } from "../documents.ts";
+import { createBucket, createRegistryReader, deleteBucket } from "../index/bucket-registry.ts";
+import { openBucketDatabase } from "../index/migrations.ts";
+import { holdsReserve, makeRoom } from "../index/reclaim-space.ts";
+import {
+  createCheckpoint,
+  type Database,
+  inTransaction,
+  openDatabase,
+  sqliteBusy,
+  sqliteCannotOpen,
+  sqliteCode,
+  sqliteCorrupt,
+  sqliteFull,
+  sqliteIoError,
+} from "../index/sqlite.ts";
+import { createVacuum } from "../index/vacuum.ts";
+import { createApplier } from "./apply.ts";
+import type { WireChange } from "./change.ts";
+import { unpackChanges } from "./change-codec.ts";
+import { openWriterDoor, type WriterDoor } from "./commit-server.ts";
+import type { Failure, Outcome, Reply, Request, WriterData } from "./messages.ts";
+
+const { layout, processName, figures, busyMilliseconds } = workerData as WriterData;
+const { committed } = writerFigures(figures);
+const port = parentPort!;
+const registry = withDurableLog(layout.registry, openDatabase(layout.registry, { role: "writer" }));
+const checkpointRegistry = createCheckpoint(registry);
+const reserve = createReserve(layout.reserve, processName);
+const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
+const vacuum = createVacuum(() =>
+  buckets.values().map(({ database, checkpoint }) => ({ database, fold: () => foldLog(checkpoint) })),
+);
+
+/**
+ * Opening has made the log, if there was none. SQLite syncs its entry in the folder with the first commit, but
+ * acknowledges that commit even when this very sync fails: so it is synced here before.
+ */
+function withDurableLog(path: string, database: Database): Database {
+  try {
+    syncDirectorySync(dirname(path));
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function openBucket(id: string) {
+  const path = bucketPaths(layout, id).database;
+  const database = withDurableLog(path, openBucketDatabase(path, "writer"));
+  return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
+}
+
+/** The first failure of the disk: requests already on their way are not committed behind it. */
+let fallen: Failure | undefined;
+
+function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[] {
+  try {
+    if (fallen !== undefined) return changes.map(() => fallen!);
+    const { database, applier } = buckets.get(bucketId);
+    if (changes.some((change) => !change.frees) && !holdsReserve(reserve, database)) throw full();
+    return inTransaction(
+      database,
+      () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
+      { onSynced: (seconds) => committed(changes.length, seconds), busyMilliseconds },
+    );
+  } catch (error) {
+    const code = sqliteCode(error);
+    const isGone = code === sqliteCannotOpen && !existsSync(bucketPaths(layout, bucketId).database);
+    if (isGone) return changes.map(() => "no such bucket");
+    if (code === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
+    const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
+    if (all) return changes.map(() => failure("failed", error));
+    // A change that SQLite itself refuses must not take its neighbours with it.
+    return changes.flatMap((change) => commitGroup(bucketId, [change]));
+  }
+}
+
+/** What only frees space goes ahead, with the reserve's room; everything else is refused. */
+function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
+  const freeing = changes.filter((change) => change.frees);
+  if (freeing.length === 0) return changes.map(() => failure("full", error));
+  const isLastResort = freeing.length === changes.length;
+  try {
+    if (isLastResort && !makeRoom(reserve, buckets.get(bucketId).database))
+      return changes.map(() => failure("full", error));
+  } catch (failed) {
+    return changes.map(() => failure("failed", failed));
+  }
+  const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
+  return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+}
+
+function full(): Error {
+  return Object.assign(new Error("The reserve is spent."), { errcode: sqliteFull });
+}
+
+function failure(kind: Failure["failure"], error: unknown): Failure {
+  // Damage that a look at the rows has found, and no failure of the disk.
+  if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
+  const message = error instanceof Error ? error.message : String(error);
+  const told: Failure = { failure: kind, message, code: sqliteCode(error) };
+  // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.
+  if (kind === "failed" && (told.code === undefined || told.code === sqliteIoError)) fallen ??= told;
+  return told;
+}
+
+function attempt<T>(work: () => T): T | Failure {
+  try {
+    if (fallen !== undefined) return fallen;
+    return work();
+  } catch (error) {
+    return failure(sqliteCode(error) === sqliteFull || isNoSpace(error) ? "full" : "failed", error);
+  }
+}
+
+function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
+  switch (request.kind) {
+    case "create bucket":
+      return attempt(() => {
+        if (!reserve.isHeld()) throw full();
+        return createBucket(layout, registry, request.bucket);
+      });
+    case "delete bucket":
+      return attempt(() => {
+        const id = createRegistryReader(registry).find(request.name)?.id;
+        const outcome = deleteBucket(layout, registry, request.name);
+        if (outcome === "deleted" && id !== undefined) buckets.drop(id);
+        return outcome;
+      });
+    case "put document":
+      return attempt(() => putDocument(registry, request.write));
+    case "delete document":
+      return attempt(() => deleteDocument(registry, request.of, request.name));
+    case "open door":
+      return attempt(() => {
+        openDoor();
+        return undefined;
+      });
+    case "close":
+      door?.close();
+      vacuum.stop();
+      for (const { database } of buckets.values()) foldAway(database);
+      foldAway(registry);
+      buckets.clear();
+      registry.close();
+      return undefined;
+  }
+}
+
+/**
+ * The driver closes a database only when its statements are collected, so its log is not folded in by that. Left
+ * there, a commit that failed and that nobody has seen since would be found in it after a crash.
+ */
+function foldAway(database: Database): void {
+  try {
+    database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // The disk fails, or is full: the log stays, as behind a crash.
+  }
+}
+
+interface Asked<R extends Request = Request> {
+  readonly request: R;
+  /** Of a commit of another process: its changes, group by group, checked already. */
+  readonly changes?: readonly (readonly WireChange[])[];
+  reply(reply: Reply): void;
+}
+
+type CommitRequest = Extract<Request, { kind: "commit" }>;
+
+/** As many changes as one transaction takes; the rest waits for the next. */
+const mostChanges = 1024;
+
+/** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
+function commitAll(commits: readonly Asked<CommitRequest>[]): void {
+  const changes = new Map<string, WireChange[]>();
+  for (const { request, changes: unpacked } of commits) {
+    for (const [i, group] of request.groups.entries()) {
+      const own = unpacked?.[i]?.slice() ?? unpackChanges(group.changes);
+      const all = changes.get(group.bucketId);
+      if (all === undefined) changes.set(group.bucketId, own);
+      else all.push(...own);
+    }
+  }
+  const outcomes = new Map<string, Outcome[]>();
+  for (const [bucketId, all] of changes) outcomes.set(bucketId, commitGroup(bucketId, all));
+  for (const { request, reply } of commits) {
+    const { id, groups } = request;
+    const result = groups.map(({ bucketId, count }) => outcomes.get(bucketId)!.splice(0, count));
+    reply({ id, result });
+  }
+  for (const bucketId of changes.keys()) foldLog(() => buckets.get(bucketId).checkpoint());
+}
+
+/** Behind the answers, which need not wait for it. A sync that fails here lets no further commit through. */
+function foldLog(checkpoint: () => void): void {
+  if (fallen !== undefined) return;
+  try {
+    checkpoint();
+  } catch (error) {
+    // Of a bucket deleted meanwhile there is nothing to fold.
+    if (sqliteCode(error) !== sqliteCannotOpen) failure("failed", error);
+  }
+}
+
+/** Everything that has arrived and is not answered yet, in order. */
+const asked: Asked[] = [];
+
+function takeArrived(): void {
+  for (;;) {
+    const message = receiveMessageOnPort(port)?.message as Request | undefined;
+    if (message === undefined) return;
+    asked.push({ request: message, reply: answerOwner });
+  }
+}
+
+function answerOwner(reply: Reply): void {
+  port.postMessage(reply);
+}
+
+/** The commits at the head of the queue that go into one transaction. */
+function takeCommits(): Asked<CommitRequest>[] {
+  let count = 0;
+  let changes = 0;
+  for (const { request } of asked) {
+    if (request.kind !== "commit" || changes >= mostChanges) break;
+    for (const group of request.groups) changes += group.count;
+    count++;
+  }
+  return asked.splice(0, count) as Asked<CommitRequest>[];
+}
+
+function work(): void {
+  takeArrived();
+  while (asked.length > 0) {
+    const commits = takeCommits();
+    if (commits.length > 0) {
+      commitAll(commits);
+    } else {
+      const { request, reply } = asked.shift()!;
+      reply({ id: request.id, result: answer(request as Exclude<Request, CommitRequest>) });
+      if (request.kind === "close") {
+        port.close();
+        return;
+      }
+      foldLog(checkpointRegistry);
+    }
+    takeArrived();
+  }
+  // What could not be made durable here must not be tried here again: the others find other writers.
+  if (fallen !== undefined) door?.close();
+  vacuum.whenIdle();
+}
+
+let door: WriterDoor | undefined;
+
+function openDoor(): void {
+  door ??= openWriterDoor(layout, ({ request, changes }, reply) => {
+    asked.push({ request, changes, reply });
+    // Not at once: what other guests have sent by now goes into the same transaction.
+    if (asked.length === 1) setImmediate(work);
+  });
+}
+
+port.on("message", (request: Request) => {
+  asked.push({ request, reply: answerOwner });
+  work();
+});

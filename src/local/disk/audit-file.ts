@@ -1,0 +1,71 @@
+// The acts of a data directory: a file of lines, each appended and synced. It is opened for each, so whoever renames it
+// away has the next one begun anew.
+import { createReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Act, ActLog, NotedAct } from "../../audit/audit-log.ts";
+import { isMissing } from "./errors.ts";
+import { syncDirectory } from "./fsync-directory.ts";
+
+export function createActFile(path: string): ActLog {
+  return {
+    async note(act) {
+      const isNew = !(await exists(path));
+      const file = await open(path, "a", 0o600);
+      try {
+        // In one write, which no other process comes between.
+        await file.appendFile(`${JSON.stringify(act)}\n`);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      if (isNew) await syncDirectory(dirname(path));
+    },
+    async *read(after = "0"): AsyncGenerator<NotedAct> {
+      let place = Number(after);
+      // One that is shorter than it was is another one.
+      if (place > ((await sizeOf(path)) ?? 0)) place = 0;
+      for await (const { line, end } of linesFrom(path, place)) {
+        const act = parsed(line);
+        if (act !== undefined) yield { act, place: String(end) };
+      }
+    },
+  };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await sizeOf(path)) !== undefined;
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whole lines only: a last one without its end is still being written, or was cut off by a crash. */
+async function* linesFrom(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
+  if (!(await exists(path))) return;
+  let rest = Buffer.alloc(0);
+  let end = start;
+  for await (const chunk of createReadStream(path, { start })) {
+    rest = Buffer.concat([rest, chunk as Buffer]);
+    for (let at = rest.indexOf(10); at !== -1; at = rest.indexOf(10)) {
+      end += at + 1;
+      yield { line: rest.toString("utf8", 0, at), end };
+      rest = rest.subarray(at + 1);
+    }
+  }
+}
+
+/** Undefined for a line that a crash has cut off, and that the next was appended to. */
+function parsed(line: string): Act | undefined {
+  try {
+    return JSON.parse(line) as Act;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+// Bytes and records with a checksum behind them, so that damage on disk is told instead of returned.
+import { crc32 } from "@node-rs/crc32";
+import { StoreError } from "../../model/errors.ts";
+
+const checksumBytes = 4;
+const checksumDigits = 8;
+
+/** A record with its checksum in hex behind it. */
+export function withTextChecksum(text: string, place = ""): string {
+  return text + textChecksum(text, place);
+}
+
+function textChecksum(text: string, place: string): string {
+  const start = place === "" ? 0 : crc32(place);
+  return crc32(text, start).toString(16).padStart(checksumDigits, "0");
+}
+
+/** The checksum covers the place too: what else the row says, so that a record stands for its own body only. */
+export function verifiedText(checked: unknown, what: string, place = ""): string {
+  // A damaged row may hold anything in the place of text.
+  if (typeof checked !== "string") throw damaged(what);
+  const text = checked.slice(0, -checksumDigits);
+  // Digit by digit: as a number, a letter that became a capital would pass.
+  if (!checked.endsWith(textChecksum(text, place))) throw damaged(what);
+  return text;
+}
+
+/** Where an object's row says its blob is. */
+export function blobPlace(blob: unknown, stored: unknown): string {
+  return blob === null || blob === undefined ? "" : `${String(blob)} ${String(stored)}`;
+}
+
+export function partPlace(uploadId: string, number: number, blob: string): string {
+  return `${uploadId} ${number} ${blob}`;
+}
+
+/** The checksum covers the version the bytes belong to: a body in another's place does not pass. */
+export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
+  const checked = Buffer.allocUnsafe(bytes.length + checksumBytes);
+  checked.set(bytes);
+  checked.writeUInt32BE(crc32(bytes, crc32(version)), bytes.length);
+  return checked;
+}
+
+export function verified(version: string, checked: unknown, what: string): Uint8Array {
+  if (!(checked instanceof Uint8Array) || checked.length < checksumBytes) throw damaged(what);
+  const bytes = checked.subarray(0, -checksumBytes);
+  const view = new DataView(checked.buffer, checked.byteOffset, checked.byteLength);
+  if (view.getUint32(bytes.length) !== crc32(bytes, crc32(version))) throw damaged(what);
+  return bytes;
+}
+
+export function damaged(what: string): StoreError {
+  return new StoreError("InternalError", {
+    detail: `The stored data is damaged: ${what} does not match its checksum.`,
+  });
+}

@@ -1,0 +1,43 @@
+// Rows outside of the records of objects and uploads, each with a checksum over all that it says: buckets in the
+// registry, documents, settings, and what is buried.
+import { withTextChecksum } from "./checksum.ts";
+
+export interface BucketRow {
+  readonly name: string;
+  readonly id: string;
+  readonly created: number;
+  readonly storage_class: string;
+  readonly account: string;
+}
+
+export function bucketChecksum({ name, id, created, storage_class, account }: BucketRow): string {
+  return withTextChecksum("", JSON.stringify([name, id, created, storage_class, account]));
+}
+
+export interface DocumentRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly text: string;
+  readonly revision: number;
+}
+
+export function documentPlace({ kind, name, revision }: Omit<DocumentRow, "text">): string {
+  return JSON.stringify([kind, name, revision]);
+}
+
+export function documentText(row: DocumentRow): string {
+  return withTextChecksum(row.text, documentPlace(row));
+}
+
+export function settingText(name: string, text: string): string {
+  return withTextChecksum(text, name);
+}
+
+export function buriedBlobChecksum(blob: string): string {
+  return withTextChecksum("", blob);
+}
+
+/** With the version that the list of parts belonged to: another's list in its place is noticed. */
+export function buriedManifestChecksum(manifest: number, version: string): string {
+  return withTextChecksum(version, String(manifest));
+}

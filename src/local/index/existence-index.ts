@@ -1,0 +1,140 @@
+// The second witness. Whatever a database holds is named once more, in a table of its own that is ordered by a
+// hash: damage to a page of the one never hides the same thing in the other. So what is not found is only
+// absent when the witness does not know it either; what it knows is lost, and that is told.
+import { crc32 } from "@node-rs/crc32";
+import { StoreError } from "../../model/errors.ts";
+import type { Database } from "./sqlite.ts";
+
+const marks = { object: 0x6f, upload: 0x75, part: 0x70, blob: 0x62, bucket: 0x42, document: 0x64 } as const;
+
+export type Witnessed = keyof typeof marks;
+
+const hashBytes = 4;
+const headBytes = hashBytes + 1;
+
+/** Where something stands. The hash is of the group alone, so that the members of a group stand together. */
+function placed(kind: Witnessed, group: Uint8Array, member: Uint8Array = nothing): Buffer {
+  const place = Buffer.allocUnsafe(headBytes + group.length + member.length);
+  place[hashBytes] = marks[kind];
+  place.set(group, headBytes);
+  place.set(member, headBytes + group.length);
+  place.writeUInt32BE(crc32(place.subarray(hashBytes, headBytes + group.length)));
+  return place;
+}
+
+const nothing = new Uint8Array();
+
+export const witnessPlace = {
+  object(key: Uint8Array) {
+    // By folder: keys that come in order then share a page, as their records do.
+    const end = key.lastIndexOf(slash) + 1;
+    return placed("object", key.subarray(0, end), key.subarray(end));
+  },
+  upload: (key: Uint8Array, id: string) => placed("upload", Buffer.from(`${id}\n`), key),
+  part: (uploadId: string, number: number) => placed("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
+  /** The first place behind all parts of an upload. */
+  behindParts: (uploadId: string) =>
+    placed("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
+  blob(id: string) {
+    // By folder, which a process fills one file after the other: their entries then share a page.
+    const end = id.lastIndexOf(".");
+    return placed("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
+  },
+  /** The places of the blobs in a segment, and of nothing else, are between these two. */
+  blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
+    const group = Buffer.from(`${bucketId}.${segment}`);
+    return [placed("blob", group, Buffer.from(".")), placed("blob", group, Buffer.from("/"))];
+  },
+  bucket: (name: string) => placed("bucket", Buffer.from(name)),
+  document: (kind: string, name: string) => placed("document", Buffer.from(`${kind}\n${name}`)),
+} as const;
+
+const slash = 0x2f;
+const nul = Buffer.alloc(1);
+
+function twoBytes(number: number): Buffer {
+  const bytes = Buffer.allocUnsafe(2);
+  bytes.writeUInt16BE(number);
+  return bytes;
+}
+
+export type Witness =
+  | { readonly kind: "object"; readonly key: Uint8Array }
+  | { readonly kind: "upload"; readonly key: Uint8Array; readonly id: string }
+  | { readonly kind: "part"; readonly uploadId: string; readonly number: number }
+  | { readonly kind: "blob"; readonly id: string }
+  | { readonly kind: "bucket"; readonly name: string }
+  | { readonly kind: "document"; readonly of: string; readonly name: string };
+
+/** What an entry is about; undefined for one that nobody has written so. */
+export function readWitness(place: Uint8Array): Witness | undefined {
+  const kind = (Object.keys(marks) as Witnessed[]).find((kind) => marks[kind] === place[hashBytes]);
+  const name = Buffer.from(place.subarray(headBytes));
+  const witness = kind === undefined ? undefined : named(kind, name);
+  if (witness === undefined) return undefined;
+  return Buffer.compare(placeOfWitness(witness), place) === 0 ? witness : undefined;
+}
+
+function named(kind: Witnessed, name: Buffer): Witness | undefined {
+  // Ids have no line ends; keys may.
+  const idEnd = name.indexOf(10);
+  const id = name.subarray(0, Math.max(0, idEnd)).toString();
+  switch (kind) {
+    case "object":
+      return { kind, key: name };
+    case "upload":
+      return { kind, key: name.subarray(idEnd + 1), id };
+    case "part":
+      return name.length === idEnd + 3
+        ? { kind, uploadId: id, number: name.readUInt16BE(idEnd + 1) }
+        : undefined;
+    case "blob":
+      return { kind, id: name.toString("latin1") };
+    case "bucket":
+      return { kind, name: name.toString() };
+    case "document": {
+      const [of = "", ...rest] = name.toString().split("\n");
+      return { kind, of, name: rest.join("\n") };
+    }
+  }
+}
+
+function placeOfWitness(witness: Witness): Buffer {
+  switch (witness.kind) {
+    case "object":
+      return witnessPlace.object(witness.key);
+    case "upload":
+      return witnessPlace.upload(witness.key, witness.id);
+    case "part":
+      return witnessPlace.part(witness.uploadId, witness.number);
+    case "blob":
+      return witnessPlace.blob(witness.id);
+    case "bucket":
+      return witnessPlace.bucket(witness.name);
+    case "document":
+      return witnessPlace.document(witness.of, witness.name);
+  }
+}
+
+/** Reads both sides at one instant, where two statements by themselves might stand astride a commit. */
+export function inSnapshot<T>(database: Database, read: () => T): T {
+  database.exec("BEGIN");
+  try {
+    return read();
+  } finally {
+    database.exec("COMMIT");
+  }
+}
+
+export function lost(what: string): StoreError {
+  return new StoreError("InternalError", {
+    detail: `The stored data is damaged: ${what} is missing from the index.`,
+  });
+}
+
+/** What is there but has nobody to miss it, should it be lost. */
+export function unwitnessed(what: string): StoreError {
+  return new StoreError("InternalError", {
+    detail: `The stored data is damaged: ${what} is missing from the second witness.`,
+  });
+}

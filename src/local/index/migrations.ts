@@ -1,0 +1,150 @@
+// Brings databases of an earlier schema up to date, each in one transaction, when they are first opened. Of
+// several processes that open one at once, the first does it and the others find it done.
+//
+// The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
+// had no events, and only two settings of a bucket. The third had no segments.
+import { dirname } from "node:path";
+import { tightenBucket } from "../disk/private-files.ts";
+import { verifiedText } from "./checksum.ts";
+import {
+  bucketChecksum,
+  buriedBlobChecksum,
+  buriedManifestChecksum,
+  documentText,
+  settingText,
+} from "./checksummed-rows.ts";
+import { witnessPlace } from "./existence-index.ts";
+import {
+  checkSchemaVersion,
+  ended,
+  noSetting,
+  outboxTable,
+  registryWitnessTable,
+  schemaVersion,
+  witnessTable,
+} from "./schema.ts";
+import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./sqlite.ts";
+
+/** What brings a bucket from each version to the next, the first first. */
+const bucketSteps: readonly ((database: Database) => void)[] = [witnessBucket, addOutbox, keyBlobs];
+const registrySteps: readonly ((registry: Database) => void)[] = [witnessRegistry, () => {}, () => {}];
+
+/** Those still to be done; none where the version is one that nobody has ever written. */
+function missing<T>(steps: readonly T[], database: Database): readonly T[] {
+  const found = Number(pragma(database, "user_version"));
+  return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
+}
+
+/** Opens a bucket's database as this Store knows it. */
+export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
+  tightenBucket(dirname(path));
+  const database = openDatabase(path, { role });
+  try {
+    if (missing(bucketSteps, database).length > 0) upgradeBucket(path);
+    checkSchemaVersion(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function upgradeBucket(path: string): void {
+  const database = openDatabase(path, { role: "writer" });
+  try {
+    inTransaction(database, () => {
+      for (const step of missing(bucketSteps, database)) step(database);
+      database.exec(`PRAGMA user_version = ${schemaVersion}`);
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function addOutbox(database: Database): void {
+  database.exec(outboxTable);
+  for (const name of ["notifications", "publication"] as const) {
+    database.exec(`ALTER TABLE bucket ADD COLUMN ${name} TEXT`);
+    database.prepare(`UPDATE bucket SET ${name} = ?`).run(noSetting(name));
+  }
+}
+
+function keyBlobs(database: Database): void {
+  database.exec("ALTER TABLE blobs ADD COLUMN key BLOB");
+}
+
+function witnessBucket(database: Database): void {
+  database.exec(`${witnessTable}; ALTER TABLE buried ADD COLUMN checksum TEXT`);
+  upgradeBucketRow(database);
+  witnessRows(database);
+  upgradeBuried(database);
+}
+
+function upgradeBucketRow(database: Database): void {
+  const row = database.prepare("SELECT deleted, cors, lifecycle FROM bucket").get() as {
+    deleted: number;
+    cors: string | null;
+    lifecycle: string | null;
+  };
+  const text = (name: "cors" | "lifecycle") =>
+    row[name] === null ? noSetting(name) : settingText(name, row[name]);
+  database
+    .prepare("UPDATE bucket SET deleted = ?, cors = ?, lifecycle = ?")
+    .run(row.deleted === 0 ? 0 : ended, text("cors"), text("lifecycle"));
+}
+
+function witnessRows(database: Database): void {
+  const attest = database.prepare("INSERT OR IGNORE INTO witness (place) VALUES (?)");
+  const rows = <T>(sql: string) => database.prepare(sql).iterate() as unknown as Iterable<T>;
+  for (const { key } of rows<{ key: Uint8Array }>("SELECT key FROM objects")) {
+    attest.run(witnessPlace.object(key));
+  }
+  for (const { key, id } of rows<{ key: Uint8Array; id: string }>("SELECT key, id FROM uploads")) {
+    attest.run(witnessPlace.upload(key, id));
+  }
+  for (const { upload, number } of rows<{ upload: string; number: number }>(
+    "SELECT upload, number FROM parts",
+  )) {
+    attest.run(witnessPlace.part(upload, number));
+  }
+  for (const { id } of rows<{ id: string }>("SELECT id FROM blobs")) attest.run(witnessPlace.blob(id));
+}
+
+function upgradeBuried(database: Database): void {
+  const rows = database
+    .prepare("SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest")
+    .all() as unknown as { entry: number; blob: string | null; manifest: number | null; parts: string }[];
+  const mark = database.prepare("UPDATE buried SET checksum = ? WHERE entry = ?");
+  for (const { entry, blob, manifest, parts } of rows) {
+    if (blob !== null) mark.run(buriedBlobChecksum(blob), entry);
+    else {
+      const version = verifiedText(parts, "the list of parts of a buried body").slice(0, 32);
+      mark.run(buriedManifestChecksum(manifest!, version), entry);
+    }
+  }
+}
+
+/** Inside the transaction that looks whether the registry is there. */
+export function upgradeRegistry(registry: Database): void {
+  const steps = missing(registrySteps, registry);
+  for (const step of steps) step(registry);
+  if (steps.length > 0) registry.exec(`PRAGMA user_version = ${schemaVersion}`);
+}
+
+function witnessRegistry(registry: Database): void {
+  registry.exec(`${registryWitnessTable}; ALTER TABLE buckets ADD COLUMN checksum TEXT NOT NULL DEFAULT ''`);
+  registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(ended);
+  const attest = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
+  const buckets = registry.prepare("SELECT name, id, created, storage_class, account FROM buckets").all();
+  const seal = registry.prepare("UPDATE buckets SET checksum = ? WHERE name = ?");
+  for (const row of buckets as unknown as Parameters<typeof bucketChecksum>[0][]) {
+    seal.run(bucketChecksum(row), row.name);
+    attest.run(witnessPlace.bucket(row.name), row.id);
+  }
+  const write = registry.prepare("UPDATE documents SET text = ? WHERE kind = ? AND name = ?");
+  const documents = registry.prepare("SELECT kind, name, text, revision FROM documents").all();
+  for (const row of documents as unknown as Parameters<typeof documentText>[0][]) {
+    write.run(documentText(row), row.kind, row.name);
+    attest.run(witnessPlace.document(row.kind, row.name), "");
+  }
+}

@@ -1,0 +1,80 @@
+// Which folders of buckets nobody needs any more. A folder whose name is lost from the registry may still be a
+// bucket's: it is only given up when nothing is in it, or when its bucket has ended.
+import { statSync } from "node:fs";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { bucketPaths, type Layout } from "../disk/layout.ts";
+import { filesIn } from "../recovery/recover.ts";
+import { readWitness } from "./existence-index.ts";
+import { openBucketDatabase } from "./migrations.ts";
+import { isEnded } from "./schema.ts";
+import { corruption, type Database } from "./sqlite.ts";
+
+/** Whether a folder that the registry does not name was never a bucket, or is no longer one. */
+export function isAbandoned(layout: Layout, id: string): boolean {
+  const { database: path, blobs, segments } = bucketPaths(layout, id);
+  if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedEnded(path)) return false;
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file === undefined || file.size === 0) return true;
+  return isMarkedEnded(path) || isEmpty(path);
+}
+
+function isMarkedEnded(path: string): boolean {
+  return reading(path, (database) => {
+    const row = database.prepare("SELECT deleted FROM bucket").get() as { deleted: unknown } | undefined;
+    return isEnded(row?.deleted) === true;
+  });
+}
+
+/** Made, but not registered: nothing was ever put into it. */
+function isEmpty(path: string): boolean {
+  if (isUnmade(path)) return true;
+  return reading(path, (database) =>
+    ["objects", "uploads", "parts", "blobs", "buried", "witness"].every(
+      (table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined,
+    ),
+  );
+}
+
+/** Cut off before it had tables, and perhaps before it was in any state that we open. */
+function isUnmade(path: string): boolean {
+  return attempt(() => {
+    const database = new DatabaseSync(path);
+    try {
+      return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+    } finally {
+      database.close();
+    }
+  });
+}
+
+function reading(path: string, ask: (database: Database) => boolean): boolean {
+  return attempt(() => {
+    const database = openBucketDatabase(path, "reader");
+    try {
+      return ask(database);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+/** What cannot be read is not taken for empty. */
+function attempt(ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch {
+    return false;
+  }
+}
+
+/** By either side: objects that damage hides are still there, and that is told. */
+export function holdsObjects(database: Database): boolean {
+  if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
+  for (const row of database.prepare("SELECT place FROM witness").iterate()) {
+    const witness = readWitness((row as { place: Uint8Array }).place);
+    if (witness === undefined || witness.kind === "object") {
+      throw corruption("The index of the bucket, which reads as empty,");
+    }
+  }
+  return false;
+}

@@ -1,0 +1,54 @@
+// The reads of a bucket's events that are still to be delivered.
+import type { ToldCount, ToldEvent } from "../../engine/records.ts";
+import { verifiedText } from "./checksum.ts";
+import type { Database } from "./sqlite.ts";
+
+export interface OutboxQueries {
+  told(rule: string, limit: number): ToldEvent[];
+  toldCounts(): ToldCount[];
+  /** Entries behind the given one that do not say what was written, a batch of them looked at. */
+  damagedEvents(
+    after: number,
+    limit: number,
+  ): { readonly damaged: number[]; readonly last: number | undefined };
+}
+
+type EventRow = readonly [entry: number, event: unknown, rule: string];
+
+export function createOutboxQueries(database: Database): OutboxQueries {
+  // Prepared when asked: most buckets have no rules.
+  const rows = (sql: string, ...values: (string | number)[]) => {
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement.all(...values) as unknown[];
+  };
+  return {
+    told(rule, limit) {
+      const found = rows(
+        "SELECT entry, event, rule FROM outbox WHERE rule = ? ORDER BY entry LIMIT ?",
+        rule,
+        limit,
+      );
+      return (found as EventRow[]).map((row) => ({ entry: row[0], text: textOf(row) }));
+    },
+    toldCounts() {
+      const found = rows("SELECT rule, count(*) FROM outbox GROUP BY rule ORDER BY rule");
+      return (found as [string, number][]).map(([rule, count]) => ({ rule, count }));
+    },
+    damagedEvents(after, limit) {
+      const sql = "SELECT entry, event, rule FROM outbox WHERE entry > ? ORDER BY entry LIMIT ?";
+      const found = rows(sql, after, limit) as EventRow[];
+      const damaged = found.filter((row) => textOf(row) === undefined).map(([entry]) => entry);
+      return { damaged, last: found.length < limit ? undefined : found.at(-1)![0] };
+    },
+  };
+}
+
+/** One that cannot be read must not keep those behind it from being delivered. */
+function textOf([, event, rule]: EventRow): string | undefined {
+  try {
+    return verifiedText(event, "an event", rule);
+  } catch {
+    return undefined;
+  }
+}

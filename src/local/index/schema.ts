@@ -1,0 +1,119 @@
+// The tables, with the version that tells them apart. What an earlier Store has written is brought up to date
+// (upgrade.ts), what a newer one has written is refused.
+import { settingNames } from "../../model/bucket.ts";
+import { StoreError } from "../../model/errors.ts";
+import { withTextChecksum } from "./checksum.ts";
+import type { Database } from "./sqlite.ts";
+import { pragma } from "./sqlite.ts";
+
+export const schemaVersion = 4;
+
+/** Says that a bucket has ended. So far from zero that no flipped bit says it. */
+export const ended = 0x6f9a_3c5d_71;
+
+/** Whether a mark of ending is set; undefined when it says neither. */
+export function isEnded(mark: unknown): boolean | undefined {
+  if (mark === 0) return false;
+  return mark === ended ? true : undefined;
+}
+
+/** Everything there is, once more: witness.ts. */
+export const witnessTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
+export const registryWitnessTable =
+  "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
+
+/** An entry's number is never used again: it tells later events of a key from earlier ones. */
+export const outboxTable = `
+  CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
+  CREATE INDEX outbox_rule ON outbox (rule)`;
+
+export const registrySchema = `
+  CREATE TABLE buckets (
+    name TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    created REAL NOT NULL,
+    storage_class TEXT NOT NULL,
+    account TEXT NOT NULL,
+    deleting INTEGER NOT NULL DEFAULT 0,
+    checksum TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE documents (
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    revision INTEGER NOT NULL UNIQUE,
+    text TEXT NOT NULL,
+    PRIMARY KEY (kind, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE revisions (last INTEGER NOT NULL);
+  INSERT INTO revisions VALUES (0);
+  ${registryWitnessTable};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+/** Stands for the inline body that has no bytes and so no row. */
+export const emptyBody = 0;
+
+/** What stands for a setting that was not made: nothing at all would also be what damage leaves. */
+export function noSetting(name: string): string {
+  return withTextChecksum("", name);
+}
+
+// objects: one of inline, blob and manifest says where the body is.
+// blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan. The key is of
+//   the object whose whole body it was when it was named.
+// buried: bodies no record names any more, whose bytes are still to be removed.
+// outbox: events that rules want to know and that are still to be delivered.
+export const bucketSchema = `
+  CREATE TABLE bucket (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    deleted INTEGER NOT NULL DEFAULT 0,
+    objects INTEGER NOT NULL DEFAULT 0,
+    bytes INTEGER NOT NULL DEFAULT 0,
+    ${settingNames.map((name) => `${name} TEXT`).join(", ")}
+  );
+  INSERT INTO bucket (only_row, ${settingNames.join(", ")})
+    VALUES (1, ${settingNames.map((name) => `'${noSetting(name)}'`).join(", ")});
+  CREATE TABLE objects (
+    key BLOB PRIMARY KEY,
+    version TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    inline INTEGER,
+    blob TEXT,
+    stored INTEGER,
+    manifest INTEGER,
+    record TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE manifests (id INTEGER PRIMARY KEY, parts TEXT NOT NULL);
+  CREATE TABLE uploads (
+    key BLOB NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    active INTEGER NOT NULL,
+    due REAL NOT NULL,
+    revision INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (key, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX uploads_due ON uploads (due);
+  CREATE TABLE parts (
+    upload TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    blob TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (upload, number)
+  ) WITHOUT ROWID;
+  CREATE TABLE blobs (id TEXT PRIMARY KEY, key BLOB) WITHOUT ROWID;
+  CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
+  ${witnessTable};
+  ${outboxTable};
+  PRAGMA user_version = ${schemaVersion};
+`;
+
+export function checkSchemaVersion(database: Database, path: string): void {
+  const found = pragma(database, "user_version");
+  if (found === schemaVersion) return;
+  const known = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
+  // No Store has ever written a lower one than the first, which is brought up to date before this.
+  const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
+  throw new StoreError("InternalError", { detail: `${known}. ${advice}.` });
+}

@@ -1,0 +1,62 @@
+// What a bucket's database knows of the bodies in a segment, by either witness.
+
+import { readWitness, witnessPlace } from "./existence-index.ts";
+import type { Database } from "./sqlite.ts";
+
+export interface SegmentQueries {
+  /** The blobs in a segment that a commit has named and no sweep has removed, in the order of their places. */
+  blobsIn(bucketId: string, segment: string): SegmentBlob[];
+  hasBlobsIn(bucketId: string, segment: string): boolean;
+  /** Whether the object of this key has this body now. */
+  isBodyOf(key: Uint8Array, blob: string): boolean;
+}
+
+export interface SegmentBlob {
+  readonly id: string;
+  /** The key of its object; undefined where that is not known. */
+  readonly key: Uint8Array | undefined;
+}
+
+type BlobRow = readonly [id: string, key: Uint8Array | null];
+
+export function createSegmentQueries(database: Database): SegmentQueries {
+  const sql = prepare(database);
+  return {
+    blobsIn(bucketId, segment) {
+      const keys = new Map<string, Uint8Array | undefined>();
+      for (const row of sql.witnessed.all(...witnessPlace.blobsIn(bucketId, segment))) {
+        const witness = readWitness((row as unknown as [Uint8Array])[0]);
+        if (witness?.kind === "blob") keys.set(witness.id, undefined);
+      }
+      for (const row of sql.blobs.all(...within(bucketId, segment))) {
+        const [id, key] = row as unknown as BlobRow;
+        keys.set(id, key ?? undefined);
+      }
+      return [...keys].map(([id, key]) => ({ id, key })).sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+    hasBlobsIn: (bucketId, segment) =>
+      sql.anyBlob.get(...within(bucketId, segment)) !== undefined ||
+      sql.anyWitnessed.get(...witnessPlace.blobsIn(bucketId, segment)) !== undefined,
+    isBodyOf: (key, blob) => sql.body.get(key, blob) !== undefined,
+  };
+}
+
+/** The ids of its blobs, and nothing else, are between these two. */
+function within(bucketId: string, segment: string): [from: string, to: string] {
+  return [`${bucketId}.${segment}.`, `${bucketId}.${segment}/`];
+}
+
+function prepare(database: Database) {
+  const sql = (text: string) => {
+    const statement = database.prepare(text);
+    statement.setReturnArrays(true);
+    return statement;
+  };
+  return {
+    blobs: sql("SELECT id, key FROM blobs WHERE id >= ? AND id < ?"),
+    anyBlob: sql("SELECT 1 FROM blobs WHERE id >= ? AND id < ? LIMIT 1"),
+    witnessed: sql("SELECT place FROM witness WHERE place >= ? AND place < ?"),
+    anyWitnessed: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
+    body: sql("SELECT 1 FROM objects WHERE key = ? AND blob = ?"),
+  };
+}

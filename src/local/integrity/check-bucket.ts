@@ -1,0 +1,271 @@
+// Looks at a bucket's database from both sides: whatever the witness names must be there, and whatever is there
+// must be named by the witness. Small batches, each at one instant, so that a store in use goes on.
+import type { Finding } from "../../engine/records.ts";
+import { StoreError } from "../../model/errors.ts";
+import { inSnapshot, readWitness, type Witness, witnessPlace } from "../index/existence-index.ts";
+import type { Queries } from "../index/object-queries.ts";
+import type { Database } from "../index/sqlite.ts";
+
+/** Reads through the bucket's current handle, which may change between two batches. */
+export type Reading = <T>(read: (queries: Queries, database: Database) => T) => T;
+
+const batch = 256;
+
+export function* auditBucket(read: Reading, depth: "records" | "pages"): Generator<Finding> {
+  yield* attempt(() => read((queries) => settingsOf(queries)));
+  yield* walkWitness(read);
+  yield* walkTable(read, uploads);
+  yield* walkTable(read, parts);
+  yield* walkTable(read, blobs);
+  yield* attempt(() => read((queries) => auditBuried(queries)));
+  yield* walkOutbox(read);
+  if (depth === "pages") {
+    for (const check of wholeChecks) yield* attempt(() => read((_, database) => check(database)));
+  }
+}
+
+/** A table that cannot be read is a finding too, and the others are looked at all the same. */
+function attempt(find: () => Finding[]): Finding[] {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof StoreError)) return [{ what: `The stored data is damaged: ${String(error)}.` }];
+    if (error.reason === "NoSuchBucket") throw error;
+    return [{ what: error.detail }];
+  }
+}
+
+function settingsOf(queries: Queries): Finding[] {
+  queries.settings();
+  return [];
+}
+
+function auditBuried(queries: Queries): Finding[] {
+  const findings: Finding[] = [];
+  let after = 0;
+  for (;;) {
+    const entries = queries.buried(after, batch);
+    for (const { entry, isDamaged } of entries) {
+      if (isDamaged === true)
+        findings.push({ what: `The stored data is damaged: entry ${entry} of what is to be removed.` });
+    }
+    const last = entries.at(-1)?.entry ?? after;
+    if (entries.length < batch || last <= after) return findings;
+    after = last;
+  }
+}
+
+function* walkOutbox(read: Reading): Generator<Finding> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const from: number = after;
+    after = undefined;
+    yield* attempt(() => {
+      const { damaged, last } = read((queries) => queries.damagedEvents(from, batch));
+      // Damage may turn the order round; the walk never goes back.
+      after = last !== undefined && last > from ? last : undefined;
+      return damaged.map((entry) => ({
+        what: `The stored data is damaged: entry ${entry} of the events that are to be delivered.`,
+      }));
+    });
+  }
+}
+
+/** From the witness to what it names. */
+function* walkWitness(read: Reading): Generator<Finding> {
+  let after: Uint8Array = new Uint8Array();
+  for (;;) {
+    let last: Uint8Array | undefined;
+    yield* attempt(() =>
+      read((_, database) =>
+        inSnapshot(database, () => {
+          const rows = database
+            .prepare(`SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`)
+            .all(after) as unknown as { place: Uint8Array }[];
+          last = rows.length < batch ? undefined : rows.at(-1)!.place;
+          return rows.flatMap(({ place }) => missing(database, place));
+        }),
+      ),
+    );
+    // Damage may turn the order round; the walk never goes back.
+    if (last === undefined || Buffer.compare(last, after) <= 0) return;
+    after = last;
+  }
+}
+
+function missing(database: Database, place: unknown): Finding[] {
+  const witness = place instanceof Uint8Array ? readWitness(place) : undefined;
+  if (witness === undefined) return [{ what: "The stored data is damaged: an entry of the second witness." }];
+  const [sql, ...values] = lookUp(witness);
+  if (database.prepare(sql).get(...values) !== undefined) return [];
+  return [lostFinding(witness)];
+}
+
+function lookUp(witness: Witness): [sql: string, ...values: (string | number | Uint8Array)[]] {
+  switch (witness.kind) {
+    case "object":
+      return ["SELECT 1 FROM objects WHERE key = ?", witness.key];
+    case "upload":
+      return ["SELECT 1 FROM uploads WHERE key = ? AND id = ?", witness.key, witness.id];
+    case "part":
+      return ["SELECT 1 FROM parts WHERE upload = ? AND number = ?", witness.uploadId, witness.number];
+    case "blob":
+      return ["SELECT 1 FROM blobs WHERE id = ?", witness.id];
+    default:
+      return ["SELECT 1 WHERE 0"];
+  }
+}
+
+function lostFinding(witness: Witness): Finding {
+  const text = (key: Uint8Array) => Buffer.from(key).toString();
+  const what = (thing: string) => `The stored data is damaged: ${thing} is missing from the index.`;
+  switch (witness.kind) {
+    case "object":
+      return { key: text(witness.key), what: what(`the record of "${text(witness.key)}"`) };
+    case "upload":
+      return { key: text(witness.key), what: what(`upload "${witness.id}"`) };
+    case "part":
+      return { what: what(`part ${witness.number} of upload "${witness.uploadId}"`) };
+    case "blob":
+      return { what: what(`blob ${witness.id}`) };
+    default:
+      return { what: what(`what the second witness calls a ${witness.kind}`) };
+  }
+}
+
+type Row = Readonly<Record<string, string | number | Uint8Array>>;
+
+interface Table {
+  readonly name: string;
+  /** The columns that name a row, in order. */
+  readonly key: readonly string[];
+  readonly first: readonly (string | number | Uint8Array)[];
+  place(row: Row): Uint8Array;
+  /** Reads what the row says, where only its name was looked at. */
+  verify?(queries: Queries, row: Row): unknown;
+  describe(row: Row): Finding;
+}
+
+function unnamed(thing: string): string {
+  return `The stored data is damaged: ${thing} is missing from the second witness.`;
+}
+
+const uploads: Table = {
+  name: "uploads",
+  key: ["key", "id"],
+  first: [new Uint8Array(), ""],
+  place: ({ key, id }) => witnessPlace.upload(key as Uint8Array, String(id)),
+  verify: (queries, { key, id }) => queries.upload(Buffer.from(key as Uint8Array).toString(), String(id)),
+  describe: ({ key, id }) => ({
+    key: Buffer.from(key as Uint8Array).toString(),
+    what: unnamed(`upload "${id}"`),
+  }),
+};
+
+const parts: Table = {
+  name: "parts",
+  key: ["upload", "number"],
+  first: ["", -1],
+  place: ({ upload, number }) => witnessPlace.part(String(upload), Number(number) & 0xffff),
+  describe: ({ upload, number }) => ({ what: unnamed(`part ${number} of upload "${upload}"`) }),
+};
+
+const blobs: Table = {
+  name: "blobs",
+  key: ["id"],
+  first: [""],
+  place: ({ id }) => witnessPlace.blob(String(id)),
+  describe: ({ id }) => ({ what: unnamed(`blob ${id}`) }),
+};
+
+/** From what is there to the witness. */
+function* walkTable(read: Reading, table: Table): Generator<Finding> {
+  const { name, key, first, place, describe } = table;
+  const columns = key.join(", ");
+  const sql = `SELECT ${columns} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
+  const seen = new Set<string>();
+  let after = first;
+  for (;;) {
+    let last: Row | undefined;
+    let rows: Row[] = [];
+    yield* attempt(() =>
+      read((_, database) =>
+        inSnapshot(database, () => {
+          const witnessed = database.prepare("SELECT 1 FROM witness WHERE place = ?");
+          rows = database.prepare(sql).all(...after) as unknown as Row[];
+          last = rows.length < batch ? undefined : rows.at(-1);
+          return rows.flatMap((row) => (witnessed.get(place(row)) === undefined ? [describe(row)] : []));
+        }),
+      ),
+    );
+    for (const row of rows) {
+      const findings = attempt(() => {
+        read((queries) => table.verify?.(queries, row));
+        return [];
+      });
+      for (const finding of findings) yield { ...describe(row), ...finding };
+    }
+    if (last === undefined) return;
+    after = key.map((column) => last![column]!);
+    // The walk ends where damage would lead it round in circles.
+    const at = JSON.stringify(after);
+    if (seen.has(at)) return;
+    seen.add(at);
+  }
+}
+
+const wholeChecks: readonly ((database: Database) => Finding[])[] = [
+  auditTotals,
+  auditOwners,
+  (database) => auditPages(database),
+];
+
+/** One statement each, so that both sides are of one instant. */
+function auditTotals(database: Database): Finding[] {
+  const row = database
+    .prepare(
+      "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
+    )
+    .get() as { hold: number } | undefined;
+  if (row?.hold === 1) return [];
+  return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
+}
+
+const namedByManifests =
+  "SELECT json_extract(part.value, '$[2]') FROM manifests, " +
+  "json_each(substr(parts, 33, length(parts) - 40), '$[1]') AS part " +
+  "WHERE json_valid(substr(parts, 33, length(parts) - 40)) AND json_extract(part.value, '$[2]') IS NOT NULL";
+
+const ownerless: readonly (readonly [what: string, sql: string])[] = [
+  [
+    "body",
+    "SELECT id FROM bodies WHERE id NOT IN (SELECT inline FROM objects WHERE inline IS NOT NULL) LIMIT 100",
+  ],
+  [
+    "list of parts",
+    "SELECT id FROM manifests WHERE id NOT IN (SELECT manifest FROM objects WHERE manifest IS NOT NULL " +
+      "UNION ALL SELECT manifest FROM buried WHERE manifest IS NOT NULL) LIMIT 100",
+  ],
+  [
+    "blob",
+    "SELECT id FROM blobs WHERE id NOT IN (SELECT blob FROM objects WHERE blob IS NOT NULL " +
+      "UNION ALL SELECT blob FROM parts UNION ALL SELECT blob FROM buried WHERE blob IS NOT NULL " +
+      `UNION ALL ${namedByManifests}) LIMIT 100`,
+  ],
+];
+
+function auditOwners(database: Database): Finding[] {
+  return ownerless.flatMap(([what, sql]) =>
+    (database.prepare(sql).all() as unknown as { id: unknown }[]).map(({ id }) => ({
+      what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
+    })),
+  );
+}
+
+export function auditPages(database: Database): Finding[] {
+  const rows = database.prepare("PRAGMA integrity_check(20)").all() as unknown as {
+    integrity_check: string;
+  }[];
+  return rows
+    .filter(({ integrity_check }) => integrity_check !== "ok")
+    .map(({ integrity_check }) => ({ what: `The stored data is damaged: ${integrity_check}.` }));
+}

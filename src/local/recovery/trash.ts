@@ -1,0 +1,30 @@
+// Deleted buckets on their way out: moved aside in one step, removed once nobody reads from them any more.
+import { readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isMissing } from "../disk/errors.ts";
+import { bucketPaths, type Layout } from "../disk/layout.ts";
+import { clearPins } from "./pins.ts";
+import { filesIn } from "./recover.ts";
+
+/** Moved away first: nobody opens a database in a folder that is half gone. */
+export function discardFolder(layout: Layout, id: string): void {
+  try {
+    renameSync(bucketPaths(layout, id).directory, join(layout.trash, id));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+  removeUnread(layout, id);
+}
+
+/** Removes what waited in the trash for readers that are gone by now. */
+export function clearTrash(layout: Layout, isGone: (processName: string) => boolean): void {
+  for (const id of readdirSync(layout.trash)) {
+    if (filesIn(join(layout.trash, id, "pins")).length > 0) clearPins(join(layout.trash, id, "pins"), isGone);
+    removeUnread(layout, id);
+  }
+}
+
+function removeUnread(layout: Layout, id: string): void {
+  const directory = join(layout.trash, id);
+  if (filesIn(join(directory, "pins")).length === 0) rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,129 @@
+// One request to an S3 service, signed, and the head of its answer.
+
+import {
+  algorithm,
+  amzTime,
+  canonicalRequest,
+  emptyHash,
+  encodePath,
+  encodeText,
+  type Scope,
+  scopeText,
+  sign,
+  signingKey,
+  stringToSign,
+} from "../http/sigv4.ts";
+import {
+  type Answer,
+  createOutgoing,
+  type Leaving,
+  type Outgoing,
+  type OutgoingRequest,
+  type OutgoingTimes,
+  type Service,
+} from "./http-client.ts";
+
+export interface S3Place extends Service {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** What every key begins with: empty, or ending in a slash. */
+  readonly prefix: string;
+}
+
+/** In milliseconds. */
+export interface S3Times extends OutgoingTimes {
+  /** For how long a request is made again; and a read without a new byte. */
+  readonly retry: number;
+}
+
+export const usualTimes: S3Times = { connect: 3000, answer: 10_000, idle: 10_000, retry: 15_000 };
+
+export interface S3Request {
+  readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
+  /** Undefined for the bucket itself. */
+  readonly key?: string;
+  readonly query?: readonly (readonly [string, string])[];
+  /** Lowercase names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: S3Payload;
+  readonly leaving?: Leaving | undefined;
+}
+
+/** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
+export interface S3Payload {
+  readonly parts: readonly Uint8Array[];
+  readonly length: number;
+  /** In hex: bytes damaged on the way are refused. Half of what an MD5 costs. */
+  readonly sha256: string;
+}
+
+export interface S3Wire extends Omit<Outgoing, "send"> {
+  /** `host:port`, for messages. */
+  readonly host: string;
+  send(request: S3Request, deadline: number): Promise<Answer>;
+}
+
+export function hostText({ hostname, port, tls }: Service): string {
+  const name = hostname.includes(":") ? `[${hostname}]` : hostname;
+  return port === (tls ? 443 : 80) ? name : `${name}:${port}`;
+}
+
+export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
+  const host = hostText(place);
+  const service = createOutgoing(place, times);
+  const signHeaders = createSigner(place, host);
+
+  function outgoing(request: S3Request): OutgoingRequest {
+    const { method, key, query = [], body, leaving } = request;
+    const path = encodePath(key === undefined ? `/${place.bucket}` : `/${place.bucket}/${key}`);
+    const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
+    const plain: Record<string, string> = { ...request.headers, host };
+    if (body !== undefined) plain["content-length"] = String(body.length);
+    const headers = signHeaders({
+      method,
+      path,
+      query,
+      headers: plain,
+      payloadHash: body?.sha256 ?? emptyHash,
+    });
+    const target = text === "" ? path : `${path}?${text}`;
+    return { method, target, headers, parts: body?.parts ?? [], leaving };
+  }
+
+  return {
+    ...service,
+    host,
+    send: (request, deadline) => service.send(outgoing(request), deadline),
+  };
+}
+
+interface Unsigned {
+  readonly method: string;
+  readonly path: string;
+  readonly query: readonly (readonly [string, string])[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payloadHash: string;
+}
+
+function createSigner({ accessKeyId, secretAccessKey, region }: S3Place, host: string) {
+  let key: { readonly day: string; readonly bytes: Buffer } | undefined;
+  let second = 0;
+  let time = "";
+  return ({ method, path, query, headers, payloadHash }: Unsigned): Record<string, string> => {
+    const now = Math.floor(Date.now() / 1000);
+    if (now !== second) time = amzTime(now * 1000);
+    second = now;
+    const scope: Scope = { day: time.slice(0, 8), region, service: "s3" };
+    if (key?.day !== scope.day) key = { day: scope.day, bytes: signingKey(secretAccessKey, scope) };
+    const sent = { ...headers, host, "x-amz-content-sha256": payloadHash, "x-amz-date": time };
+    const sorted = Object.entries(sent).sort(([a], [b]) => (a < b ? -1 : 1));
+    const canonical = canonicalRequest({ method, path, query, headers: sorted, payloadHash });
+    const signature = sign(key.bytes, stringToSign(time, scope, canonical));
+    const names = sorted.map(([name]) => name).join(";");
+    const credential = `${accessKeyId}/${scopeText(scope)}`;
+    const authorization = `${algorithm} Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`;
+    return { ...sent, authorization };
+  };
+}

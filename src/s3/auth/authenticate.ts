@@ -1,0 +1,169 @@
+// Who sent a request: Signature Version 4 in the Authorization header or in the query. Every other form is refused.
+import { timingSafeEqual } from "node:crypto";
+import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
+import { S3Error } from "../errors.ts";
+import type { Query, S3Request } from "../request.ts";
+import type { Caller } from "./authorize.ts";
+import type { Credential, Credentials } from "./credentials.ts";
+import type { FailedSignatures } from "./failed-signatures.ts";
+import { type Claim, readClaim } from "./signature-claim.ts";
+
+/** What the chunks of a body are signed with, one after the other. */
+export interface SignedBy {
+  readonly key: Uint8Array;
+  readonly scope: Scope;
+  readonly time: string;
+  readonly signature: string;
+}
+
+export interface Authentication {
+  readonly caller: Caller;
+  /** As the sender named it: a hash, unsigned, or one of the streaming forms. */
+  readonly payload: string;
+  readonly signed: SignedBy;
+}
+
+export interface AuthenticateOptions {
+  readonly credentials: Pick<Credentials, "find">;
+  readonly regions: readonly string[];
+  readonly now: () => number;
+  /** Without it, wrong signatures are not counted. */
+  readonly failures?: FailedSignatures | undefined;
+  /** Told of each key that has signed what it asks. */
+  readonly used?: ((accessKeyId: string) => void) | undefined;
+}
+
+export async function authenticate(
+  request: S3Request,
+  options: AuthenticateOptions,
+): Promise<Authentication> {
+  const claim = readClaim(request, options.regions, options.now());
+  const { accessKeyId, scope, payload, time, signature } = claim;
+  const address = () => request.http.address();
+  const credential = await countedCredential(options, address, accessKeyId);
+  const { text, canonical } = signedTexts(request, claim, signedHeaders(request, claim));
+  for (const secret of credential.secrets) {
+    const key = cachedKey(secret, scope);
+    if (sameText(sign(key, text), signature)) {
+      options.used?.(accessKeyId);
+      return { caller: credential, payload, signed: { key, scope, time, signature } };
+    }
+  }
+  options.failures?.note(address, accessKeyId);
+  throw new S3Error("SignatureDoesNotMatch", {
+    details: {
+      AWSAccessKeyId: accessKeyId,
+      StringToSign: text,
+      SignatureProvided: signature,
+      CanonicalRequest: canonical,
+    },
+  });
+}
+
+/** The key that a signature is said to be of, unless too many were wrong of late. */
+export async function countedCredential(
+  { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
+  address: () => string,
+  accessKeyId: string,
+): Promise<Credential> {
+  failures?.check(address, accessKeyId);
+  const credential = await credentials.find(accessKeyId);
+  if (credential?.state !== "active") failures?.note(address, accessKeyId);
+  return active(accessKeyId, credential);
+}
+
+function active(accessKeyId: string, credential: Credential | undefined): Credential {
+  if (credential?.state === "active") return credential;
+  const message =
+    credential === undefined ? undefined : `The access key ID you provided is ${credential.state}.`;
+  throw new S3Error("InvalidAccessKeyId", { message, details: { AWSAccessKeyId: accessKeyId } });
+}
+
+/** Those that were signed, as they came; host and every x-amz header must be among them. */
+function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim): [string, string][] {
+  const { rawHeaders } = request.http;
+  const values = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    const value = rawHeaders[i + 1]!.trim();
+    const before = values.get(name);
+    if (before !== undefined && name === "authorization") throw secondAuthorization();
+    values.set(name, before === undefined ? value : `${before},${value}`);
+  }
+  const signed = new Set(names);
+  // A name repeated would repeat its value in what is hashed: 60 KiB of headers would become hundreds of MiB.
+  if (signed.size !== names.length) throw repeatedName(form);
+  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signed.has(name));
+  if (!signed.has("host")) unsigned.push("host");
+  // The hash of an unsigned body is part of what is signed anyway.
+  const open = form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
+  if (open.length > 0) {
+    throw new S3Error("AccessDenied", {
+      message: "There were headers present in the request which were not signed",
+      details: { HeadersNotSigned: open.join(", ") },
+    });
+  }
+  return names.map((name) => [name, values.get(name) ?? ""]);
+}
+
+/** Another server on the way may have looked at the other one. */
+function secondAuthorization(): S3Error {
+  return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
+}
+
+function repeatedName(form: Claim["form"]): S3Error {
+  return new S3Error(
+    form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError",
+    {
+      message: "SignedHeaders must list each header once.",
+    },
+  );
+}
+
+interface SignedTexts {
+  readonly method: string;
+  readonly payload: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly canonical: string;
+  /** What the signature is made of. */
+  readonly text: string;
+}
+
+/** Of queries that carry a signature, as they came last. The signature itself is reckoned every time. */
+const lastTexts = new WeakMap<Query, SignedTexts>();
+const longestKept = 4096;
+
+function signedTexts(
+  { method, query, canonicalPath: path }: S3Request,
+  { form, scope, time, payload }: Claim,
+  headers: readonly (readonly [string, string])[],
+): SignedTexts {
+  const last = form === "query" ? lastTexts.get(query) : undefined;
+  const isSame =
+    last?.method === method &&
+    last.payload === payload &&
+    last.headers.every(([, value], i) => value === headers[i]![1]);
+  if (isSame) return last;
+  const canonical = canonicalText({ method, path, query: query.signed(), headers, payloadHash: payload });
+  const made = { method, payload, headers, canonical, text: stringToSign(time, scope, canonical) };
+  if (form === "query" && canonical.length <= longestKept) lastTexts.set(query, made);
+  return made;
+}
+
+/** The same for a day: deriving it costs four hashes. */
+const keys = new Map<string, Buffer>();
+
+export function cachedKey(secret: string, scope: Scope): Buffer {
+  const name = `${scope.day}/${scope.region}/${secret}`;
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  if (keys.size >= 1000) keys.clear();
+  const key = signingKey(secret, scope);
+  keys.set(name, key);
+  return key;
+}
+
+export function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

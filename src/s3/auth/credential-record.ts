@@ -1,0 +1,110 @@
+// An access key as it is kept: its secrets sealed under the store's secret key, everything else readable. The seal
+// covers what the key may do, so that a record whose account or grants were edited does not open.
+import type { Document } from "../../engine/records.ts";
+import { seal, unseal } from "../../secrets/seal.ts";
+import type { Grant } from "./grants.ts";
+
+/** What can be read without the store's secret key. */
+export interface CredentialFields {
+  readonly account: string;
+  /** Undefined for everything of the account. */
+  readonly grants?: readonly Grant[];
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires?: number;
+  readonly disabled?: true;
+}
+
+export interface StoredCredential extends CredentialFields {
+  /** Absent in records of earlier versions, whose seal covers the id alone; the next write seals them as 2. */
+  readonly form?: 2;
+  readonly secret: string;
+  readonly previous?: { readonly secret: string; readonly until: number };
+}
+
+export interface OpenCredential {
+  readonly fields: CredentialFields;
+  readonly secret: string;
+  readonly previous?: { readonly secret: string; readonly until: number } | undefined;
+}
+
+export const credentialKind = "credential";
+
+export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenCredential): StoredCredential {
+  const { fields, secret, previous } = open;
+  const place = sealedPlace(accessKeyId, { ...fields, form: 2 });
+  return {
+    ...fields,
+    form: 2,
+    secret: seal(key, place, secret),
+    ...(previous === undefined
+      ? {}
+      : {
+          previous: {
+            until: previous.until,
+            secret: seal(key, untilPlace(place, previous.until), previous.secret),
+          },
+        }),
+  };
+}
+
+/** Undefined when it was sealed under another key, or is not as it was sealed. */
+export function openCredential(
+  key: Uint8Array,
+  accessKeyId: string,
+  stored: StoredCredential,
+): OpenCredential | undefined {
+  const { form, secret: sealed, previous, ...fields } = stored;
+  const place = sealedPlace(accessKeyId, stored);
+  const secret = unseal(key, place, sealed);
+  if (secret === undefined) return undefined;
+  if (previous === undefined) return { fields, secret };
+  const { until } = previous;
+  const before = unseal(key, form === undefined ? place : untilPlace(place, until), previous.secret);
+  return before === undefined ? undefined : { fields, secret, previous: { secret: before, until } };
+}
+
+/** Sealed again with other fields. A record that does not open stays as it is sealed, and so does not open. */
+export function withFields(
+  key: Uint8Array,
+  accessKeyId: string,
+  stored: StoredCredential,
+  change: (fields: CredentialFields) => CredentialFields,
+): StoredCredential {
+  const open = openCredential(key, accessKeyId, stored);
+  if (open !== undefined) return sealCredential(key, accessKeyId, { ...open, fields: change(open.fields) });
+  const { form, secret, previous, ...fields } = stored;
+  const sealed = { ...(form === undefined ? {} : { form }), secret };
+  return { ...change(fields), ...sealed, ...(previous === undefined ? {} : { previous }) };
+}
+
+const byDocument = new WeakMap<Document, StoredCredential>();
+/** With its name, so that a record copied to another key is not taken for that key's. */
+const byText = new Map<string, StoredCredential>();
+const maxKnown = 1000;
+
+/** The same object for a document that has not changed. */
+export function storedOf(document: Document): StoredCredential {
+  const known = byDocument.get(document);
+  if (known !== undefined) return known;
+  const name = `${document.name} ${document.text}`;
+  const stored = byText.get(name) ?? (JSON.parse(document.text) as StoredCredential);
+  if (byText.size >= maxKnown) byText.clear();
+  byText.set(name, stored);
+  byDocument.set(document, stored);
+  return stored;
+}
+
+function sealedPlace(
+  accessKeyId: string,
+  { form, account, grants, created, expires, disabled }: CredentialFields & Pick<StoredCredential, "form">,
+): readonly string[] {
+  if (form === undefined) return [credentialKind, accessKeyId];
+  const granted = grants?.map(({ bucket, rights, identity }) => [bucket, rights, identity ?? null]);
+  const covered = [account, granted ?? null, created, expires ?? null, disabled ?? false];
+  return [credentialKind, accessKeyId, JSON.stringify(covered)];
+}
+
+function untilPlace(place: readonly string[], until: number): readonly string[] {
+  return [...place, `previous until ${until}`];
+}

@@ -1,0 +1,259 @@
+// Access keys of the S3 API. A signature is checked with the secret itself and not with a hash of it, so the
+// secret is kept, sealed under the store's secret key. When a key was last used is kept apart.
+import { createHash } from "node:crypto";
+import type { Document, Documents } from "../../engine/records.ts";
+import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
+import { type FindBucket, grantBinder, isGrantOn, isUnbound } from "./credential-grants.ts";
+import {
+  type CredentialFields,
+  credentialKind as kind,
+  type OpenCredential,
+  openCredential,
+  type StoredCredential,
+  sealCredential,
+  storedOf,
+  withFields,
+} from "./credential-record.ts";
+import type { Grant } from "./grants.ts";
+import { forgetUse, writtenUses } from "./key-usage.ts";
+import {
+  CredentialError,
+  checkAccount,
+  checkGranted,
+  merged,
+  newAccessKeyId,
+  newSecret,
+} from "./new-credential.ts";
+
+/** What is told of a key to anybody who may list them. */
+export interface CredentialInfo {
+  readonly accessKeyId: string;
+  readonly account: string;
+  /** Undefined for everything of the account. */
+  readonly grants: readonly Grant[] | undefined;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires: number | undefined;
+  readonly state: "active" | "disabled" | "expired";
+  /** Until when the secret before the last rotation is taken too. */
+  readonly previousUntil: number | undefined;
+}
+
+export interface ListedCredential extends CredentialInfo {
+  /** Within an hour; undefined for never. */
+  readonly lastUsed: number | undefined;
+}
+
+export interface Credential extends CredentialInfo {
+  readonly secretAccessKey: string;
+  /** Every secret a signature may be made with now, the newest first. */
+  readonly secrets: readonly string[];
+}
+
+export interface NewCredential {
+  readonly account?: string | undefined;
+  readonly grants?: readonly Grant[] | undefined;
+  /** Milliseconds since the epoch. */
+  readonly expires?: number | undefined;
+}
+
+export interface Credentials {
+  create(options?: NewCredential): Promise<Credential>;
+  /** By account, then by age. */
+  list(): Promise<ListedCredential[]>;
+  /** Whatever its state: whoever asks decides what to answer. */
+  find(accessKeyId: string): Promise<Credential | undefined>;
+  /** These four: false or undefined when there is no such key. */
+  delete(accessKeyId: string): Promise<boolean>;
+  disable(accessKeyId: string): Promise<boolean>;
+  enable(accessKeyId: string): Promise<boolean>;
+  /** Gives it a new secret; the one before is taken for as many milliseconds more. */
+  rotate(accessKeyId: string, keepPrevious?: number): Promise<Credential | undefined>;
+  /** Binds grants of earlier versions to the buckets that have their names now, and drops those that name none. */
+  bindGrants(find: FindBucket): Promise<void>;
+  /** Drops every grant on a bucket that was deleted. */
+  dropGrants(bucket: BucketRecord): Promise<void>;
+}
+
+const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
+
+/** The key as a function is asked for when it is needed: not to list keys, nor where no grant is to be dropped. */
+export function createCredentials(
+  documents: Documents,
+  secretKey: Uint8Array | (() => Uint8Array),
+  now: () => number,
+): Credentials {
+  let loaded: Uint8Array | undefined;
+  const masterKey = () => {
+    loaded ??= typeof secretKey === "function" ? secretKey() : secretKey;
+    return loaded;
+  };
+
+  function read(accessKeyId: string): Promise<Document | undefined> {
+    return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
+  }
+
+  /** By what they were opened from: opening one costs as much as the rest of a small request. */
+  const known = new WeakMap<StoredCredential, OpenCredential>();
+
+  function opened(accessKeyId: string, stored: StoredCredential): OpenCredential {
+    const open = known.get(stored) ?? openCredential(masterKey(), accessKeyId, stored);
+    if (open === undefined) throw unopened(accessKeyId);
+    known.set(stored, open);
+    return open;
+  }
+
+  /** What the change makes of a key, committed on what it was; undefined when there is none. */
+  async function update(
+    accessKeyId: string,
+    change: (stored: StoredCredential) => StoredCredential,
+  ): Promise<StoredCredential | undefined> {
+    for (;;) {
+      const document = await read(accessKeyId);
+      if (document === undefined) return undefined;
+      const changed = change(storedOf(document));
+      const text = JSON.stringify(changed);
+      if ((await documents.put(kind, accessKeyId, text, document.revision)) === "committed") return changed;
+    }
+  }
+
+  async function updateFields(
+    accessKeyId: string,
+    change: (fields: CredentialFields) => CredentialFields,
+  ): Promise<boolean> {
+    const changed = await update(accessKeyId, (stored) =>
+      withFields(masterKey(), accessKeyId, stored, change),
+    );
+    return changed !== undefined;
+  }
+
+  async function updateGrants(
+    isConcerned: (grant: Grant) => boolean,
+    changeOf: (grants: readonly Grant[]) => Promise<(grants: readonly Grant[]) => readonly Grant[]>,
+  ): Promise<void> {
+    for (const document of await documents.list(kind)) {
+      const { grants } = storedOf(document);
+      if (grants === undefined || !grants.some(isConcerned)) continue;
+      const change = await changeOf(grants);
+      await update(document.name, (stored) => {
+        // Changed without its key, it would never open again. Records of earlier versions are not sealed with it.
+        const isFixed =
+          stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
+        const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });
+        return isFixed ? stored : withFields(masterKey(), document.name, stored, changed);
+      });
+    }
+  }
+
+  /** Those that are the same at any time, by what they were made of. */
+  const lasting = new WeakMap<StoredCredential, Credential>();
+
+  function whole(accessKeyId: string, stored: StoredCredential): Credential {
+    const before = lasting.get(stored);
+    if (before !== undefined) return before;
+    const made = wholeNow(accessKeyId, stored);
+    if (stored.expires === undefined && stored.previous === undefined) lasting.set(stored, made);
+    return made;
+  }
+
+  function wholeNow(accessKeyId: string, stored: StoredCredential): Credential {
+    const info = infoOf(accessKeyId, stored, now());
+    const { secret, previous } = opened(accessKeyId, stored);
+    const secrets = info.previousUntil === undefined ? [secret] : [secret, previous!.secret];
+    return { ...info, secretAccessKey: secret, secrets };
+  }
+
+  return {
+    async create({ account = defaultAccount, grants, expires } = {}) {
+      checkAccount(account);
+      for (const { bucket } of grants ?? []) checkGranted(bucket);
+      const created = now();
+      if (expires !== undefined && !(expires > created)) {
+        throw new CredentialError(
+          "The access key would have expired already: give it a time that is to come.",
+        );
+      }
+      for (;;) {
+        const accessKeyId = newAccessKeyId();
+        const fields: CredentialFields = {
+          account,
+          ...(grants === undefined ? {} : { grants: merged(grants) }),
+          created,
+          ...(expires === undefined ? {} : { expires }),
+        };
+        const stored = sealCredential(masterKey(), accessKeyId, { fields, secret: newSecret() });
+        const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
+        if (outcome === "committed") return whole(accessKeyId, stored);
+      }
+    },
+    async list() {
+      const uses = await writtenUses(documents);
+      const all = (await documents.list(kind)).map((document) => ({
+        ...infoOf(document.name, storedOf(document), now()),
+        lastUsed: uses.get(document.name),
+      }));
+      return all.sort((a, b) => compare(a.account, b.account) || a.created - b.created);
+    },
+    async find(accessKeyId) {
+      const document = await read(accessKeyId);
+      return document === undefined ? undefined : whole(accessKeyId, storedOf(document));
+    },
+    async delete(accessKeyId) {
+      const isDeleted = await documents.delete(kind, accessKeyId);
+      if (isDeleted) await forgetUse(documents, accessKeyId);
+      return isDeleted;
+    },
+    disable: (accessKeyId) => updateFields(accessKeyId, (fields) => ({ ...fields, disabled: true })),
+    enable: (accessKeyId) => updateFields(accessKeyId, ({ disabled: _, ...fields }) => fields),
+    async rotate(accessKeyId, keepPrevious = 0) {
+      const secret = newSecret();
+      const until = now() + keepPrevious;
+      const stored = await update(accessKeyId, (before) => {
+        const { fields, secret: last } = opened(accessKeyId, before);
+        const previous = keepPrevious > 0 ? { secret: last, until } : undefined;
+        return sealCredential(masterKey(), accessKeyId, { fields, secret, previous });
+      });
+      return stored === undefined ? undefined : whole(accessKeyId, stored);
+    },
+    bindGrants: (find) => updateGrants(isUnbound, (grants) => grantBinder(grants, find)),
+    async dropGrants(bucket) {
+      const isOn = (grant: Grant) => isGrantOn(grant, bucket);
+      await updateGrants(isOn, async () => (grants) => grants.filter((grant) => !isOn(grant)));
+    },
+  };
+}
+
+function unopened(accessKeyId: string): CredentialError {
+  return new CredentialError(
+    `The access key ${accessKeyId} does not open: it was sealed under another key than the one in use,\n` +
+      "  or its record was changed by hand.\n" +
+      "  Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with,\n" +
+      `  or delete it with: store key delete ${accessKeyId}`,
+  );
+}
+
+/** How the S3 API names an account as the owner of its buckets and objects. */
+export function ownerOf(account: string): { readonly id: string; readonly displayName: string } {
+  return {
+    id: createHash("sha256").update(`store account ${account}`).digest("hex"),
+    displayName: account,
+  };
+}
+
+function infoOf(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
+  const { account, grants, created, expires, disabled, previous } = stored;
+  const isExpired = expires !== undefined && expires <= now;
+  return {
+    accessKeyId,
+    account,
+    grants,
+    created,
+    expires,
+    state: disabled ? "disabled" : isExpired ? "expired" : "active",
+    previousUntil: previous !== undefined && previous.until > now ? previous.until : undefined,
+  };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,212 @@
+// What a request says of its signature, in the Authorization header or in its query, and whether that can be: the
+// time, and the scope of the credential. What a query says is read once for a target that comes again.
+import { parseHttpDate } from "../../http/headers.ts";
+import {
+  algorithm,
+  amzTime,
+  emptyHash,
+  parseAmzTime,
+  type Scope,
+  unsignedPayload,
+} from "../../http/sigv4.ts";
+import { S3Error } from "../errors.ts";
+import type { Query, S3Request } from "../request.ts";
+
+export interface Claim {
+  readonly form: "header" | "query";
+  readonly accessKeyId: string;
+  readonly scope: Scope;
+  /** Their names, in the order in which they were signed. */
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  readonly time: string;
+  /** As the sender named it: a hash, unsigned, or one of the streaming forms. */
+  readonly payload: string;
+}
+
+/** What was said and can be read, whatever the clock says. */
+interface Said {
+  /** What stands between the slashes of the credential. */
+  readonly credential: readonly string[];
+  readonly signedHeaders: readonly string[];
+  readonly signature: string;
+  readonly time: string;
+  /** Milliseconds since the epoch. */
+  readonly sent: number;
+}
+
+interface SaidInQuery extends Said {
+  readonly milliseconds: number;
+  /** Undefined where it is left to a header. */
+  readonly payload: string | undefined;
+}
+
+const skewMilliseconds = 15 * 60_000;
+const longestExpiry = 604_800;
+
+export function readClaim(request: S3Request, regions: readonly string[], now: number): Claim {
+  const header = request.header("authorization");
+  const { query } = request;
+  const inQuery = query.has("X-Amz-Algorithm") || query.has("X-Amz-Signature");
+  if (header !== undefined && inQuery) {
+    throw new S3Error("InvalidArgument", {
+      message:
+        "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter or the Authorization header should be specified",
+    });
+  }
+  if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature();
+  if (request.header("x-amz-security-token") !== undefined || query.has("X-Amz-Security-Token")) {
+    throw new S3Error("InvalidToken", {
+      message: "There are no temporary credentials here, so no security token.",
+    });
+  }
+  if (inQuery) return claimInQuery(request, regions, now);
+  if (header === undefined) throw new S3Error("AccessDenied");
+  return claimInHeader(request, header, regions, now);
+}
+
+function oldSignature(): S3Error {
+  return new S3Error("InvalidRequest", {
+    message: "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.",
+  });
+}
+
+function claimInHeader(request: S3Request, header: string, regions: readonly string[], now: number): Claim {
+  const match = /^AWS4-HMAC-SHA256\s+(.*)$/.exec(header);
+  if (match === null)
+    throw /^AWS4-/.test(header)
+      ? oldSignature()
+      : new S3Error("InvalidArgument", { message: "Unsupported Authorization Type" });
+  const fields = new Map(
+    match[1]!.split(",").map((field) => {
+      const at = field.indexOf("=");
+      return [field.slice(0, at).trim(), field.slice(at + 1).trim()] as const;
+    }),
+  );
+  const [credential, names, signature] = ["Credential", "SignedHeaders", "Signature"].map((name) =>
+    fields.get(name),
+  );
+  if (!credential || !names || !signature) throw new S3Error("AuthorizationHeaderMalformed");
+  // Of a body that is not there, everybody knows the hash.
+  const payload = request.header("x-amz-content-sha256") ?? (request.http.hasBody ? undefined : emptyHash);
+  if (payload === undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: "Missing required header for this request: x-amz-content-sha256",
+    });
+  }
+  const time = timeOfHeaders(request);
+  const sent = parseAmzTime(time);
+  if (sent === undefined) throw noTime();
+  if (Math.abs(now - sent) > skewMilliseconds) throw tooSkewed(time, now);
+  const said = { credential: credential.split("/"), signedHeaders: names.split(";"), signature, time, sent };
+  return claimed("header", said, payload, regions);
+}
+
+function timeOfHeaders(request: S3Request): string {
+  const given = request.header("x-amz-date");
+  if (given !== undefined) return given;
+  // Mail's way to write GMT is what Python puts there.
+  const date = parseHttpDate(request.header("date")?.replace(/ [+-]0000$/, " GMT") ?? null);
+  if (date === undefined) throw noTime();
+  return amzTime(date);
+}
+
+function noTime(): S3Error {
+  return new S3Error("AccessDenied", {
+    message: "AWS authentication requires a valid Date or x-amz-date header",
+  });
+}
+
+function tooSkewed(time: string, now: number): S3Error {
+  return new S3Error("RequestTimeTooSkewed", {
+    details: {
+      RequestTime: time,
+      ServerTime: new Date(now).toISOString(),
+      MaxAllowedSkewMilliseconds: String(skewMilliseconds),
+    },
+  });
+}
+
+function claimInQuery({ query, header }: S3Request, regions: readonly string[], now: number): Claim {
+  const said = saidInQuery(query);
+  const { sent, milliseconds } = said;
+  if (now > sent + milliseconds) throw new S3Error("AccessDenied", { message: "Request has expired" });
+  if (sent - now > skewMilliseconds) {
+    throw new S3Error("AccessDenied", { message: "Request is not valid yet" });
+  }
+  const payload = said.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
+  return claimed("query", said, payload, regions);
+}
+
+const inQueries = new WeakMap<Query, SaidInQuery>();
+
+function saidInQuery(query: Query): SaidInQuery {
+  const before = inQueries.get(query);
+  if (before !== undefined) return before;
+  const said = readQueryFields(query);
+  inQueries.set(query, said);
+  return said;
+}
+
+function readQueryFields(query: Query): SaidInQuery {
+  const flaw = (message: string) => new S3Error("AuthorizationQueryParametersError", { message });
+  if (query.get("X-Amz-Algorithm") !== algorithm) {
+    throw flaw('X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"');
+  }
+  const field = (name: string) => {
+    const value = query.get(name);
+    if (value !== undefined && value !== "") return value;
+    throw flaw(
+      "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.",
+    );
+  };
+  const [expires, time] = [field("X-Amz-Expires"), field("X-Amz-Date")];
+  const credential = field("X-Amz-Credential").split("/");
+  const signedHeaders = field("X-Amz-SignedHeaders").split(";");
+  const signature = field("X-Amz-Signature");
+  // The others are signed as often as they stand there.
+  if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
+    throw flaw("X-Amz-Signature must be given once.");
+  }
+  const sent = parseAmzTime(time);
+  if (sent === undefined) {
+    throw flaw("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+  }
+  const seconds = /^-?\d+$/.test(expires) ? Number(expires) : Number.NaN;
+  if (!(seconds >= 1 && seconds <= longestExpiry)) {
+    throw new S3Error("AccessDenied", {
+      message: `X-Amz-Expires must be a number of seconds from 1 to ${longestExpiry}`,
+    });
+  }
+  const milliseconds = seconds * 1000;
+  const payload = query.get("X-Amz-Content-Sha256");
+  return { credential, signedHeaders, signature, time, sent, milliseconds, payload };
+}
+
+function claimed(form: Claim["form"], said: Said, payload: string, regions: readonly string[]): Claim {
+  const { signedHeaders, signature, time } = said;
+  const fail = (message: string, details?: Record<string, string>) =>
+    new S3Error(form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError", {
+      message,
+      details,
+    });
+  const [accessKeyId, day, region, service, end] = said.credential;
+  if (
+    said.credential.length !== 5 ||
+    accessKeyId === undefined ||
+    day === undefined ||
+    region === undefined
+  ) {
+    throw fail("The credential must be of the form ACCESS-KEY-ID/YYYYMMDD/REGION/s3/aws4_request.");
+  }
+  if (service !== "s3" || end !== "aws4_request") {
+    throw fail('The credential must end with "s3/aws4_request".');
+  }
+  if (day !== time.slice(0, 8)) {
+    throw fail(`The day of the credential, ${day}, is not that of the request, ${time.slice(0, 8)}.`);
+  }
+  if (!regions.includes(region)) {
+    throw fail(`The region "${region}" is wrong; expecting "${regions[0]}"`, { Region: regions[0]! });
+  }
+  return { form, accessKeyId, scope: { day, region, service }, signedHeaders, signature, time, payload };
+}

@@ -1,0 +1,148 @@
+// Bodies in S3's own chunks (aws-chunked): unframed as they pass, each chunk's signature and the trailer verified.
+// Nothing that is wrong anywhere reaches a commit, since the stream fails before its end.
+import { createHash } from "node:crypto";
+import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
+import { type SignedBy, sameText } from "../auth/authenticate.ts";
+import { S3Error } from "../errors.ts";
+
+export interface ChunkedForm {
+  /** Undefined when chunks are not signed. */
+  readonly signed: SignedBy | undefined;
+  readonly hasTrailer: boolean;
+}
+
+const longestLine = 4096;
+const longestTrailer = 16_384;
+const largestChunk = 5 * 1024 ** 3;
+
+/** Bytes that have come and were not read yet, across the chunks they came in. */
+interface Incoming {
+  /** Up to and without the line's end. */
+  line(): Promise<string>;
+  /** As many as asked for, in pieces. */
+  take(count: number): AsyncGenerator<Uint8Array>;
+  isAtEnd(): Promise<boolean>;
+}
+
+/** The bytes of the body; what the trailer says is put into `trailers` before the end. */
+export async function* unchunk(
+  source: AsyncIterable<Uint8Array>,
+  { signed, hasTrailer }: ChunkedForm,
+  trailers: Map<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const incoming = readIncoming(source);
+  let previous = signed?.signature ?? "";
+  for (;;) {
+    const { size, signature } = chunkHead(await incoming.line());
+    const hash = signed === undefined ? undefined : createHash("sha256");
+    for await (const piece of incoming.take(size)) {
+      hash?.update(piece);
+      yield piece;
+    }
+    if (signed !== undefined) {
+      previous = checkChunk(signed, previous, hash!.digest("hex"), signature);
+    }
+    if (size === 0) break;
+    if ((await incoming.line()) !== "") throw malformed("A chunk does not end with CRLF.");
+  }
+  await readTrailer(incoming, trailers);
+  if (hasTrailer && signed !== undefined) checkTrailer(signed, previous, trailers);
+  if (!(await incoming.isAtEnd())) throw malformed("Bytes follow the last chunk.");
+}
+
+function chunkHead(line: string): { readonly size: number; readonly signature: string | undefined } {
+  const match = /^([0-9a-fA-F]{1,16})(?:;(.*))?$/.exec(line);
+  const size = match === null ? Number.NaN : Number.parseInt(match[1]!, 16);
+  if (!(size <= largestChunk)) throw malformed("A chunk has no valid size.");
+  return { size, signature: /(?:^|;)chunk-signature=([0-9a-f]{64})(?:;|$)/.exec(match?.[2] ?? "")?.[1] };
+}
+
+function checkChunk(signed: SignedBy, previous: string, hash: string, given: string | undefined): string {
+  const { key, scope, time } = signed;
+  const text = ["AWS4-HMAC-SHA256-PAYLOAD", time, scopeText(scope), previous, emptyHash, hash].join("\n");
+  const expected = sign(key, text);
+  if (given === undefined || !sameText(expected, given)) throw new S3Error("SignatureDoesNotMatch");
+  return expected;
+}
+
+/** Lines of `name:value`, up to an empty one or the end. */
+async function readTrailer(incoming: Incoming, trailers: Map<string, string>): Promise<void> {
+  let read = 0;
+  while (!(await incoming.isAtEnd())) {
+    const line = await incoming.line();
+    if (line === "") return;
+    read += line.length;
+    const at = line.indexOf(":");
+    if (at < 1 || read > longestTrailer) throw malformed("The trailer is not valid.");
+    const name = line.slice(0, at).trim().toLowerCase();
+    if (trailers.has(name)) throw malformed("The trailer says something twice.");
+    trailers.set(name, line.slice(at + 1).trim());
+  }
+}
+
+function checkTrailer(signed: SignedBy, previous: string, trailers: Map<string, string>): void {
+  const given = trailers.get("x-amz-trailer-signature");
+  trailers.delete("x-amz-trailer-signature");
+  const canonical = [...trailers].map(([name, value]) => `${name}:${value}\n`).join("");
+  const { key, scope, time } = signed;
+  const hash = sha256(Buffer.from(canonical, "latin1"));
+  const text = ["AWS4-HMAC-SHA256-TRAILER", time, scopeText(scope), previous, hash].join("\n");
+  if (given === undefined || !sameText(sign(key, text), given)) throw new S3Error("SignatureDoesNotMatch");
+}
+
+function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
+  const chunks = source[Symbol.asyncIterator]();
+  let rest: Buffer = Buffer.alloc(0);
+  let hasEnded = false;
+
+  async function more(): Promise<boolean> {
+    if (hasEnded) return false;
+    const { done, value } = await chunks.next();
+    hasEnded = done === true;
+    if (done === true) return false;
+    const next = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    rest = rest.length === 0 ? next : Buffer.concat([rest, next]);
+    return true;
+  }
+
+  return {
+    async line() {
+      for (;;) {
+        const end = rest.indexOf("\r\n");
+        if (end > longestLine || (end === -1 && rest.length > longestLine + 1)) {
+          throw malformed("A line of the chunked body is too long.");
+        }
+        if (end !== -1) {
+          const text = rest.toString("latin1", 0, end);
+          rest = rest.subarray(end + 2);
+          return text;
+        }
+        if (!(await more())) {
+          // Some clients leave the last line without an end.
+          if (rest.length === 0) throw new S3Error("IncompleteBody");
+          const text = rest.toString("latin1");
+          rest = Buffer.alloc(0);
+          return text;
+        }
+      }
+    },
+    async *take(count) {
+      let left = count;
+      while (left > 0) {
+        if (rest.length === 0 && !(await more())) throw new S3Error("IncompleteBody");
+        const piece = rest.subarray(0, left);
+        rest = rest.subarray(piece.length);
+        left -= piece.length;
+        if (piece.length > 0) yield piece;
+      }
+    },
+    async isAtEnd() {
+      while (rest.length === 0) if (!(await more())) return true;
+      return false;
+    },
+  };
+}
+
+function malformed(message: string): S3Error {
+  return new S3Error("InvalidRequest", { message });
+}

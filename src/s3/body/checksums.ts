@@ -1,0 +1,186 @@
+// Checksums in S3's words: headers, trailers and elements on one side, the domain's algorithms on the other.
+import {
+  checksumLengths,
+  cyclicAlgorithms,
+  type ExpectedChecksum,
+  isCyclic,
+  type UploadChecksum,
+  verifyChecksum,
+} from "../../model/checksum.ts";
+import { hashOf } from "../../model/hashes.ts";
+import type { Checksums, ObjectRecord } from "../../model/object.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+import type { Payload } from "./payload.ts";
+import type { XmlElement } from "./xml-writer.ts";
+
+/** Those an S3 client may name; MD5 has a header of its own. */
+export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256"] as const;
+type S3Algorithm = (typeof s3Algorithms)[number];
+
+const elements: Readonly<Record<S3Algorithm, string>> = {
+  crc32: "ChecksumCRC32",
+  crc32c: "ChecksumCRC32C",
+  crc64nvme: "ChecksumCRC64NVME",
+  sha1: "ChecksumSHA1",
+  sha256: "ChecksumSHA256",
+};
+
+/** Put together once: a name that is made anew with each request is dear to look up. */
+const headerNames = Object.fromEntries(
+  s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
+) as Record<S3Algorithm, string>;
+
+export function algorithmNamed(text: string): S3Algorithm {
+  const found = s3Algorithms.find((algorithm) => algorithm === text.toLowerCase());
+  if (found !== undefined) return found;
+  throw new S3Error("InvalidRequest", {
+    message:
+      "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]",
+  });
+}
+
+/** Everything the sender says of the bytes: Content-MD5, a checksum header, or one in the trailer. */
+export function expectedChecksums(
+  request: S3Request,
+  { trailers }: Pick<Payload, "trailers">,
+): ExpectedChecksum[] {
+  const md5 = request.header("content-md5");
+  const expected: ExpectedChecksum[] = [];
+  if (md5 !== undefined) expected.push({ algorithm: "md5", value: md5Value(md5) });
+  const named = s3Algorithms.filter((algorithm) => request.header(headerOf(algorithm)) !== undefined);
+  if (named.length > 1) {
+    throw new S3Error("InvalidRequest", { message: "Expecting a single x-amz-checksum- header." });
+  }
+  const [algorithm] = named;
+  const trailing = trailingAlgorithm(request);
+  if (algorithm !== undefined) {
+    expected.push({ algorithm, value: bytesIn(algorithm, request.header(headerOf(algorithm))!) });
+  } else if (trailing !== undefined) {
+    const value = () => bytesIn(trailing, trailers.get(headerOf(trailing)) ?? "");
+    expected.push({ algorithm: trailing, value });
+  } else {
+    const asked = request.header("x-amz-sdk-checksum-algorithm");
+    if (asked !== undefined) expected.push({ algorithm: algorithmNamed(asked) });
+  }
+  return expected;
+}
+
+function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
+  const text = request.header("x-amz-trailer");
+  if (text === undefined) return undefined;
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  return s3Algorithms.find((algorithm) => names.includes(headerOf(algorithm)));
+}
+
+/** For documents, which are read whole. */
+export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
+  for (const expected of expectedChecksums(request, payload)) {
+    verifyChecksum(expected, hashOf(expected.algorithm, bytes));
+  }
+}
+
+export function headerOf(algorithm: S3Algorithm): string {
+  return headerNames[algorithm];
+}
+
+function md5Value(text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length !== checksumLengths.md5) throw new S3Error("InvalidDigest");
+  return bytes;
+}
+
+function bytesIn(algorithm: S3Algorithm, text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.length === checksumLengths[algorithm] && bytes.toString("base64") === text) return bytes;
+  throw new S3Error("InvalidRequest", { message: `Value for ${headerOf(algorithm)} header is invalid.` });
+}
+
+/** Of an upload that is being completed: `value-N` when it is made of parts. */
+export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
+  const algorithm = s3Algorithms.find((one) => request.header(headerOf(one)) !== undefined);
+  if (algorithm === undefined) return undefined;
+  return { algorithm, value: bytesIn(algorithm, request.header(headerOf(algorithm))!.replace(/-\d+$/, "")) };
+}
+
+/** What an upload is created with: cyclic checksums may be made of all bytes, others of the parts' alone. */
+export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
+  const name = request.header("x-amz-checksum-algorithm");
+  const type = request.header("x-amz-checksum-type")?.toUpperCase();
+  if (name === undefined) {
+    if (type === undefined) return undefined;
+    throw new S3Error("InvalidRequest", {
+      message: "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.",
+    });
+  }
+  const algorithm = algorithmNamed(name);
+  const standard = algorithm === "crc64nvme" ? "FULL_OBJECT" : "COMPOSITE";
+  const of = type ?? standard;
+  const isPossible =
+    of === "COMPOSITE" ? algorithm !== "crc64nvme" : of === "FULL_OBJECT" && isCyclic(algorithm);
+  if (!isPossible) {
+    throw new S3Error("InvalidRequest", {
+      message: `The ${of} checksum type cannot be used with the ${name.toLowerCase()} checksum algorithm.`,
+    });
+  }
+  return { algorithm, of: of === "COMPOSITE" ? "parts" : "bytes" };
+}
+
+const typeHeader = "x-amz-checksum-type";
+
+type Checked = Pick<ObjectRecord, "checksums" | "checksumParts">;
+
+export function checksumHeaders(record: Checked): [string, string][] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  if (found.length === 0) return [];
+  return [
+    ...found.map((algorithm): [string, string] => [headerOf(algorithm), textOf(record, algorithm)]),
+    [typeHeader, typeOf(record)],
+  ];
+}
+
+/** Of one part, with the type that the whole has. */
+export function partChecksumHeaders(checksums: Checksums | undefined, whole?: Checked): [string, string][] {
+  const headers = checksums === undefined ? [] : checksumHeaders({ checksums });
+  const values = headers.filter(([name]) => name !== typeHeader);
+  return whole === undefined || values.length === 0 ? values : [...values, [typeHeader, typeOf(whole)]];
+}
+
+export function checksumElements(record: Checked): XmlElement[] {
+  if (!hasS3Checksum(record)) return [];
+  return [...valueElements(record), ["ChecksumType", typeOf(record)]];
+}
+
+export function partChecksumElements(checksums: Checksums | undefined): XmlElement[] {
+  return checksums === undefined ? [] : valueElements({ checksums });
+}
+
+function valueElements(record: Checked): XmlElement[] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  return found.map((algorithm) => [elements[algorithm], textOf(record, algorithm)]);
+}
+
+/** `COMPOSITE` or `FULL_OBJECT`, when there is a checksum at all. */
+export function typeOf({ checksumParts }: Checked): string {
+  return checksumParts === undefined ? "FULL_OBJECT" : "COMPOSITE";
+}
+
+export function hasS3Checksum({ checksums }: Checked): boolean {
+  return s3Algorithms.some((algorithm) => checksums[algorithm] !== undefined);
+}
+
+function textOf({ checksums, checksumParts }: Checked, algorithm: S3Algorithm): string {
+  const value = Buffer.from(checksums[algorithm]!).toString("base64");
+  return checksumParts === undefined ? value : `${value}-${checksumParts}`;
+}
+
+/** The checksum a part is named with, in the document that completes its upload. */
+export function partChecksum(
+  textOfElement: (name: string) => string | undefined,
+): ExpectedChecksum | undefined {
+  for (const algorithm of s3Algorithms) {
+    const text = textOfElement(elements[algorithm]);
+    if (text !== undefined) return { algorithm, value: bytesIn(algorithm, text) };
+  }
+  return undefined;
+}

@@ -1,0 +1,157 @@
+// Reads the XML that S3 clients send: elements and text, nothing else. DOCTYPE is refused, so a document cannot define
+// entities. One pass over the text that ends at the first fault; depth, markup and the text of an element are bounded.
+import { S3Error } from "../errors.ts";
+import { unescapeXml } from "./xml-entities.ts";
+
+export interface XmlNode {
+  /** Without its namespace prefix. */
+  readonly name: string;
+  readonly children: readonly XmlNode[];
+  /** Never trimmed; empty for an element with children, where text is only layout. */
+  readonly text: string;
+}
+
+export const xmlLimits = {
+  depth: 16,
+  /** Elements, attributes, comments, instructions and CDATA sections together. */
+  markup: 20_000,
+  /** Characters, in one element: a key has at most 1,024 bytes. */
+  text: 16_384,
+} as const;
+
+interface OpenNode {
+  readonly name: string;
+  readonly children: XmlNode[];
+  text: string;
+}
+
+const openingName = /<([A-Za-z_][\w.:-]*)/y;
+const closingTag = /<\/([A-Za-z_][\w.:-]*)\s*>/y;
+const attribute = /\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*')/y;
+const tagEnd = /\s*(\/?)>/y;
+
+export interface ReadXmlOptions {
+  /** In place of the default bound on markup. */
+  readonly markup?: number;
+}
+
+export function readXml(
+  bytes: Uint8Array,
+  root: string,
+  { markup: maxMarkup = xmlLimits.markup }: ReadXmlOptions = {},
+): XmlNode {
+  const document = decodeText(bytes);
+  const top: OpenNode = { name: "", children: [], text: "" };
+  const open: OpenNode[] = [top];
+  let at = 0;
+  let markup = 0;
+
+  function count(): void {
+    if (++markup > maxMarkup) throw malformed();
+  }
+
+  function match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = at;
+    const found = pattern.exec(document);
+    if (found === null) return undefined;
+    at = pattern.lastIndex;
+    return found;
+  }
+
+  /** What stands between two marks, the first of which is here. */
+  function enclosed(from: string, to: string): string {
+    const end = document.indexOf(to, at + from.length);
+    if (end === -1) throw malformed();
+    const content = document.slice(at + from.length, end);
+    at = end + to.length;
+    return content;
+  }
+
+  function addText(text: string): void {
+    const node = open.at(-1)!;
+    if (node === top && text.trim() !== "") throw malformed();
+    if (node === top || node.children.length > 0) return;
+    if (node.text.length + text.length > xmlLimits.text) throw malformed();
+    node.text += text;
+  }
+
+  function readText(): void {
+    const next = document.indexOf("<", at);
+    const end = next === -1 ? document.length : next;
+    if (end - at > longestRun) throw malformed();
+    const text = unescapeXml(document, at, end);
+    if (text === undefined) throw malformed();
+    addText(text);
+    at = end;
+  }
+
+  function openElement(): void {
+    const tag = match(openingName)?.[1];
+    if (tag === undefined || open.length > xmlLimits.depth) throw malformed();
+    while (match(attribute) !== undefined) count();
+    const end = match(tagEnd);
+    if (end === undefined) throw malformed();
+    const node: OpenNode = { name: localName(tag), children: [], text: "" };
+    const parent = open.at(-1)!;
+    parent.children.push(node);
+    parent.text = "";
+    if (end[1] !== "/") open.push(node);
+  }
+
+  function closeElement(): void {
+    const tag = match(closingTag)?.[1];
+    if (tag === undefined || open.length === 1 || open.pop()!.name !== localName(tag)) throw malformed();
+  }
+
+  function readMarkup(): void {
+    if (document.startsWith("</", at)) {
+      closeElement();
+      return;
+    }
+    count();
+    if (document.startsWith("<!--", at)) enclosed("<!--", "-->");
+    else if (document.startsWith("<?", at)) enclosed("<?", "?>");
+    else if (document.startsWith("<![CDATA[", at)) addText(enclosed("<![CDATA[", "]]>"));
+    else openElement();
+  }
+
+  while (at < document.length) {
+    if (document.charCodeAt(at) === lessThan) readMarkup();
+    else readText();
+  }
+  const [only] = top.children;
+  if (open.length !== 1 || top.children.length !== 1 || only?.name !== root) throw malformed();
+  return only;
+}
+
+const lessThan = 0x3c;
+/** Of text as it is sent: a character reference takes ten characters at most. */
+const longestRun = 10 * xmlLimits.text;
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new S3Error("MalformedXML", { cause });
+  }
+}
+
+function localName(tag: string): string {
+  return tag.slice(tag.indexOf(":") + 1);
+}
+
+function malformed(): S3Error {
+  return new S3Error("MalformedXML");
+}
+
+export function childOf(node: XmlNode | undefined, name: string): XmlNode | undefined {
+  return node?.children.find((child) => child.name === name);
+}
+
+export function childrenOf(node: XmlNode | undefined, name: string): XmlNode[] {
+  return node?.children.filter((child) => child.name === name) ?? [];
+}
+
+export function textOf(node: XmlNode | undefined, name: string): string | undefined {
+  return childOf(node, name)?.text;
+}

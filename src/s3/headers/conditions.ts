@@ -1,0 +1,104 @@
+// Conditions in S3's words: which a client may name where, and what it is told when one does not hold.
+import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
+import type { Clause, Condition } from "../../model/condition.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { answer, httpTime, quoted, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+
+const names: Readonly<Record<Clause, string>> = {
+  etagMatches: "If-Match",
+  etagDoesNotMatch: "If-None-Match",
+  uploadedBefore: "If-Unmodified-Since",
+  uploadedAfter: "If-Modified-Since",
+  uploadedAt: "x-amz-if-match-last-modified-time",
+  size: "x-amz-if-match-size",
+};
+
+const ofReads = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+
+/** On a read; of the source of a copy when a prefix is given. */
+export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
+  if (ofReads.every((name) => request.header(prefix + name) === undefined)) return undefined;
+  return condition((name) => request.header(prefix + name));
+}
+
+/** On a write: etags one of which must match, or none may; dates are for readers. */
+export function writeCondition(request: S3Request): Condition | undefined {
+  if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
+    return undefined;
+  }
+  return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+}
+
+/** On a delete: as on a write, and by the object's date and size. */
+export function deleteCondition(request: S3Request): Condition | undefined {
+  const { header } = request;
+  return withIdentity(writeCondition(request), {
+    time: header("x-amz-if-match-last-modified-time"),
+    size: header("x-amz-if-match-size"),
+  });
+}
+
+/** The same for one key of a document. */
+export function namedCondition(text: (element: string) => string | undefined): Condition | undefined {
+  const etag = text("ETag");
+  const base = etag ? condition((name) => (name === "if-match" ? etag : undefined)) : undefined;
+  return withIdentity(base, { time: text("LastModifiedTime"), size: text("Size") });
+}
+
+interface Identity {
+  readonly time: string | undefined;
+  readonly size: string | undefined;
+}
+
+/** A condition that cannot be read is refused: a delete without it might take too much. */
+function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
+  if (time === undefined && size === undefined) return base;
+  const uploadedAt = parseHttpDate(time ?? null);
+  const isRead = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
+  if (!isRead)
+    throw new S3Error("InvalidArgument", { message: "A date or size in a condition is not valid." });
+  return {
+    ...base,
+    ...(uploadedAt === undefined ? {} : { uploadedAt }),
+    ...(size === undefined ? {} : { size: Number(size) }),
+    secondsGranularity: true,
+  };
+}
+
+function condition(header: (name: string) => string | undefined): Condition {
+  try {
+    return conditionFromHeaders({
+      get(name) {
+        const value = header(name);
+        if (value === undefined) return null;
+        return name.endsWith("match") ? withQuotes(value) : value;
+      },
+    });
+  } catch (cause) {
+    throw new S3Error("InvalidArgument", { message: "An etag in a condition is not valid.", cause });
+  }
+}
+
+/** S3 clients may leave the quotes of an etag out. */
+function withQuotes(value: string): string {
+  return value
+    .split(",")
+    .map((tag) => tag.trim())
+    .map((tag) => (tag === "*" || tag.includes('"') ? tag : `"${tag}"`))
+    .join(", ");
+}
+
+export function preconditionFailed(clause: Clause): S3Error {
+  return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
+}
+
+/** 304 for a reader that has the current version, 412 for one that asked for another. */
+export function refusedRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
+  if (clause === "etagMatches" || clause === "uploadedBefore") throw preconditionFailed(clause);
+  return answer(304, [
+    ["etag", quoted(etag)],
+    ["last-modified", httpTime(uploaded)],
+  ]);
+}

@@ -1,0 +1,83 @@
+// Keys of customers (SSE-C) in headers: checked to the letter, and never told to anybody.
+import { createHash } from "node:crypto";
+import { limits } from "../../model/limits.ts";
+import type { Encryption } from "../../model/object.ts";
+import { sameText } from "../auth/authenticate.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+
+/** What the headers are called. Put together once: a name that is made anew with each request is dear to look up. */
+interface Names {
+  readonly algorithm: string;
+  readonly key: string;
+  readonly md5: string;
+}
+
+export const ofTarget = namesBehind("x-amz-server-side-encryption-customer-");
+export const ofSource = namesBehind("x-amz-copy-source-server-side-encryption-customer-");
+
+function namesBehind(prefix: string): Names {
+  return { algorithm: `${prefix}algorithm`, key: `${prefix}key`, md5: `${prefix}key-md5` };
+}
+
+export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint8Array | undefined {
+  const algorithm = request.header(names.algorithm);
+  const key = request.header(names.key);
+  const md5 = request.header(names.md5);
+  if (algorithm === undefined && key === undefined && md5 === undefined) return undefined;
+  if (!isPrivate(request)) {
+    throw new S3Error("InvalidRequest", {
+      message:
+        "Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.",
+    });
+  }
+  if (algorithm === undefined) {
+    throw invalid(
+      "Requests specifying Server Side Encryption with Customer provided keys must provide a valid encryption algorithm.",
+    );
+  }
+  if (algorithm !== "AES256") throw new S3Error("InvalidEncryptionAlgorithmError");
+  if (key === undefined || md5 === undefined) {
+    throw invalid(
+      "Requests specifying Server Side Encryption with Customer provided keys must provide an appropriate secret key.",
+    );
+  }
+  const bytes = Buffer.from(key, "base64");
+  if (bytes.length !== limits.ssecKeyBytes) {
+    throw invalid("The secret key was invalid for the specified algorithm.");
+  }
+  if (!sameText(createHash("md5").update(bytes).digest("base64"), md5)) {
+    throw invalid("The calculated MD5 hash of the key did not match the hash that was provided.");
+  }
+  return bytes;
+}
+
+const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
+
+/** TLS, to here or to a trusted proxy, or a client on this machine. A Unix socket has no address. */
+function isPrivate({ http }: S3Request): boolean {
+  if (http.scheme === "https") return true;
+  const address = http.address();
+  return address === "" || loopback.test(address);
+}
+
+function invalid(message: string): S3Error {
+  return new S3Error("InvalidArgument", { message });
+}
+
+export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | undefined): [string, string][] {
+  if (encryption === undefined) return [];
+  return [
+    [ofTarget.algorithm, "AES256"],
+    [
+      "x-amz-server-side-encryption-customer-key-MD5",
+      Buffer.from(encryption.keyMd5, "hex").toString("base64"),
+    ],
+  ];
+}
+
+/** Of a part, which says nothing of its key: the one it came with was the upload's. */
+export function givenKeyHeaders(key: Uint8Array | undefined): [string, string][] {
+  if (key === undefined) return [];
+  return customerKeyHeaders({ keyMd5: createHash("md5").update(key).digest("hex") });
+}

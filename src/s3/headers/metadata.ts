@@ -1,0 +1,116 @@
+// Metadata between headers and the domain: bytes come back as the same bytes, whatever a script or client wrote.
+import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
+import { isSendable } from "../../model/metadata.ts";
+import type { CustomMetadata, HttpMetadata, StorageClass } from "../../model/object.ts";
+import { S3Error } from "../errors.ts";
+import type { S3Request } from "../request.ts";
+
+export interface GivenMetadata {
+  readonly httpMetadata: HttpMetadata;
+  readonly customMetadata: CustomMetadata;
+}
+
+const prefix = "x-amz-meta-";
+
+/** Headers that ask for what this service does not have: refused, never passed over. */
+const refused = [
+  /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
+  /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
+  /^x-amz-(bucket-)?object-lock-/,
+  /^x-amz-grant-/,
+];
+
+export function checkRefusedHeaders(request: S3Request): void {
+  const { rawHeaders } = request.http;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    // SDKs and Terraform send it with every CreateBucket: false asks for nothing.
+    if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
+    if (name.startsWith("x-amz-") && refused.some((pattern) => pattern.test(name))) {
+      throw new S3Error("NotImplemented", { details: { Header: name } });
+    }
+  }
+}
+
+export function metadataOf(request: S3Request): GivenMetadata {
+  const header = (name: string) => {
+    const value = request.header(name);
+    if (value === undefined) return null;
+    return name === "content-encoding" ? withoutChunking(value) : value;
+  };
+  return {
+    httpMetadata: metadataFromHeaders({ get: header }),
+    customMetadata: customOf(request.http.rawHeaders),
+  };
+}
+
+/** How a body was framed on its way is not how it is stored. */
+function withoutChunking(value: string): string | null {
+  const left = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
+  const text = left.join(",").trim();
+  return text === "" ? null : text;
+}
+
+export function customOf(rawHeaders: readonly string[]): CustomMetadata {
+  const custom = new Map<string, string>();
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!name.startsWith(prefix)) continue;
+    const value = textOfBytes(rawHeaders[i + 1]!);
+    const short = name.slice(prefix.length);
+    const before = custom.get(short);
+    custom.set(short, before === undefined ? value : `${before},${value}`);
+  }
+  return custom;
+}
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** What HTTP cannot carry is left out and counted. */
+export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata): [string, string][] {
+  const headers = [...headersFromMetadata(httpMetadata)].filter(([, value]) => isSendable(value));
+  let missing = 0;
+  for (const [name, text] of customMetadata) {
+    const value = bytesOfText(text);
+    if (token.test(name) && isSendable(value)) headers.push([prefix + name, value]);
+    else missing++;
+  }
+  if (missing > 0) headers.push(["x-amz-missing-meta", String(missing)]);
+  return headers;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Bytes that are no UTF-8 stand as lone surrogates, which no text has, so that they come back as they were. */
+function textOfBytes(value: string): string {
+  if (!/[\x80-\xff]/.test(value)) return value;
+  try {
+    return utf8.decode(Buffer.from(value, "latin1"));
+  } catch {
+    return value.replace(/[\x80-\xff]/g, (c) => String.fromCharCode(0xdc00 + c.charCodeAt(0)));
+  }
+}
+
+function bytesOfText(text: string): string {
+  if (/[\udc80-\udcff]/.test(text) && !text.isWellFormed()) {
+    return text.replace(/[\udc80-\udcff]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xdc00));
+  }
+  return Buffer.from(text, "utf8").toString("latin1");
+}
+
+const classNames: Readonly<Record<StorageClass, string>> = {
+  Standard: "STANDARD",
+  InfrequentAccess: "STANDARD_IA",
+};
+
+export function className(storageClass: StorageClass): string {
+  return classNames[storageClass];
+}
+
+/** The domain's name for it; undefined when none is given. */
+export function classOf(text: string | undefined): StorageClass | undefined {
+  if (text === undefined) return undefined;
+  const found = (["Standard", "InfrequentAccess"] as const).find((name) => classNames[name] === text);
+  if (found === undefined) throw new S3Error("InvalidStorageClass");
+  return found;
+}

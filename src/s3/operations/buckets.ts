@@ -1,0 +1,145 @@
+// Buckets themselves, and the fixed answers of those that have nothing set.
+import { StoreError } from "../../model/errors.ts";
+import { seesBucket } from "../auth/authorize.ts";
+import { ownerOf } from "../auth/credentials.ts";
+import { wholePayload } from "../body/payload.ts";
+import { readXml, textOf } from "../body/xml-reader.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { numberParameter } from "./listing.ts";
+import { noSuchKey } from "./objects.ts";
+
+export async function listBuckets({ engine, caller, request, region }: Call): Promise<S3Response> {
+  const { query } = request;
+  const prefix = query.get("prefix") ?? "";
+  const token = query.get("continuation-token");
+  const after = token === undefined ? "" : Buffer.from(token, "base64url").toString();
+  const limit = numberParameter(query, "max-buckets", 10_000, 10_000);
+  const seen = (await engine.listBuckets()).filter(
+    (bucket) => seesBucket(caller, bucket) && bucket.name.startsWith(prefix) && bucket.name > after,
+  );
+  const shown = seen.slice(0, limit);
+  const next = shown.length < seen.length ? shown.at(-1) : undefined;
+  const owner = ownerOf(caller.account);
+  return answerXml("ListAllMyBucketsResult", [
+    [
+      "Owner",
+      [
+        ["ID", owner.id],
+        ["DisplayName", owner.displayName],
+      ],
+    ],
+    [
+      "Buckets",
+      shown.map(
+        ({ name, created }): XmlElement => [
+          "Bucket",
+          [
+            ["Name", name],
+            ["CreationDate", isoTime(created)],
+            ["BucketRegion", query.has("max-buckets") ? region : undefined],
+          ],
+        ],
+      ),
+    ],
+    ["Prefix", prefix === "" ? undefined : prefix],
+    ["ContinuationToken", next === undefined ? undefined : Buffer.from(next.name).toString("base64url")],
+  ]);
+}
+
+export async function createBucket({
+  engine,
+  operation,
+  caller,
+  payload,
+  region,
+}: Call): Promise<S3Response> {
+  const { bucket: name } = operation;
+  const document = await wholePayload(payload, 65_536);
+  if (document.length > 0) checkLocation(document, region);
+  try {
+    await engine.createBucket(name, { account: caller.account });
+  } catch (error) {
+    const isTaken = error instanceof StoreError && error.reason === "BucketConflict";
+    if (!isTaken || (await engine.bucket(name))?.account !== caller.account) throw error;
+  }
+  return answer(200, [["location", `/${name}`]]);
+}
+
+function checkLocation(document: Uint8Array, region: string): void {
+  const configuration = readXml(document, "CreateBucketConfiguration");
+  const location = textOf(configuration, "LocationConstraint")?.trim() ?? "";
+  if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
+}
+
+export async function headBucket({ region }: Call): Promise<S3Response> {
+  return answer(200, [
+    ["x-amz-bucket-region", region],
+    ["content-type", "application/xml"],
+  ]);
+}
+
+export async function deleteBucket({ engine, operation }: Call): Promise<S3Response> {
+  await engine.deleteBucket(operation.bucket);
+  return answer(204);
+}
+
+export async function getBucketLocation({ region }: Call): Promise<S3Response> {
+  return answerXml("LocationConstraint", region === "us-east-1" ? [] : region);
+}
+
+/** Everything belongs to the bucket's account alone. */
+export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
+  if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
+    throw noSuchKey(operation.key);
+  }
+  const owner = ownerOf(bucket?.account ?? "");
+  const who: XmlElement[] = [
+    ["ID", owner.id],
+    ["DisplayName", owner.displayName],
+  ];
+  const grantee: XmlElement = [
+    "Grantee",
+    who,
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
+  ];
+  return answerXml("AccessControlPolicy", [
+    ["Owner", who],
+    ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
+  ]);
+}
+
+export async function getBucketVersioning(): Promise<S3Response> {
+  return answerXml("VersioningConfiguration", []);
+}
+
+export async function getBucketRequestPayment(): Promise<S3Response> {
+  return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
+}
+
+/** What is at rest is not encrypted by default: keys are the customer's. */
+export async function getBucketEncryption(): Promise<S3Response> {
+  throw new S3Error("ServerSideEncryptionConfigurationNotFoundError");
+}
+
+export async function getObjectTagging({ engine, operation }: Call): Promise<S3Response> {
+  if ((await engine.head(operation.bucket, operation.key)) === undefined) throw noSuchKey(operation.key);
+  return answerXml("Tagging", [["TagSet", []]]);
+}
+
+export async function noTags(): Promise<S3Response> {
+  throw new S3Error("NoSuchTagSet");
+}
+
+export async function noPolicy(): Promise<S3Response> {
+  throw new S3Error("NoSuchBucketPolicy");
+}
+
+export async function noReplication(): Promise<S3Response> {
+  throw new S3Error("ReplicationConfigurationNotFoundError");
+}
+
+export async function noObjectLock(): Promise<S3Response> {
+  throw new S3Error("ObjectLockConfigurationNotFoundError");
+}

@@ -1,0 +1,146 @@
+// Lifecycle rules as documents. What the rules do is the engine's.
+import { type LifecycleRule, standardLifecycle, type When } from "../../model/lifecycle.ts";
+import { lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
+import { checkDocument } from "../body/checksums.ts";
+import { wholePayload } from "../body/payload.ts";
+import { childOf, childrenOf, readXml, textOf, type XmlNode } from "../body/xml-reader.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+
+export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
+  const lifecycle = bucket?.settings.lifecycle ?? standardLifecycle;
+  if (lifecycle.length === 0) throw new S3Error("NoSuchLifecycleConfiguration");
+  return answerXml("LifecycleConfiguration", lifecycle.map(ruleElement));
+}
+
+export async function putBucketLifecycle({ engine, operation, request, payload }: Call): Promise<S3Response> {
+  const bytes = await wholePayload(payload, 1024 * 1024);
+  checkDocument(request, payload, bytes);
+  const nodes = childrenOf(readXml(bytes, "LifecycleConfiguration"), "Rule");
+  if (nodes.length === 0) throw new S3Error("MalformedXML");
+  const rules = nodes.map(readRule);
+  refuseFlaws(lifecycleFlaws(rules));
+  await engine.changeSettings(operation.bucket, { lifecycle: rules });
+  return answer(200);
+}
+
+export async function deleteBucketLifecycle({ engine, operation }: Call): Promise<S3Response> {
+  await engine.changeSettings(operation.bucket, { lifecycle: [] });
+  return answer(204);
+}
+
+/** The first of what is wrong, in S3's own terms. */
+export function refuseFlaws([first]: readonly RuleFlaw[]): void {
+  if (first === undefined) return;
+  const { kind, message } = first;
+  if (kind === "malformed") throw new S3Error("MalformedXML");
+  throw new S3Error(kind === "argument" ? "InvalidArgument" : "InvalidRequest", { message });
+}
+
+function readRule(node: XmlNode, index: number): LifecycleRule {
+  const id = textOf(node, "ID")?.trim() || `rule-${index + 1}`;
+  const status = textOf(node, "Status")?.trim();
+  if (status !== "Enabled" && status !== "Disabled") throw new S3Error("MalformedXML");
+  for (const name of ["NoncurrentVersionExpiration", "NoncurrentVersionTransition"]) {
+    if (childOf(node, name) !== undefined) throw notImplemented(name);
+  }
+  const abort = childOf(node, "AbortIncompleteMultipartUpload");
+  return {
+    id,
+    isEnabled: status === "Enabled",
+    ...readFilter(node),
+    expire: readExpiration(childOf(node, "Expiration")),
+    transition: readTransition(childrenOf(node, "Transition")),
+    abortUploadsAfter: abort === undefined ? undefined : daysOf(textOf(abort, "DaysAfterInitiation")),
+  };
+}
+
+type Filter = Pick<LifecycleRule, "prefix" | "isBare" | "largerThan" | "smallerThan">;
+
+function readFilter(node: XmlNode): Filter {
+  const filter = childOf(node, "Filter");
+  const inner = childOf(filter, "And") ?? filter;
+  if (childOf(inner, "Tag") !== undefined) throw notImplemented("Tag");
+  if (filter === undefined && childOf(node, "Prefix") === undefined) throw new S3Error("MalformedXML");
+  return {
+    prefix: textOf(inner, "Prefix") ?? textOf(node, "Prefix") ?? "",
+    isBare: filter === undefined ? true : undefined,
+    largerThan: sizeOf(textOf(inner, "ObjectSizeGreaterThan")),
+    smallerThan: sizeOf(textOf(inner, "ObjectSizeLessThan")),
+  };
+}
+
+function readExpiration(node: XmlNode | undefined): When | undefined {
+  if (node === undefined) return undefined;
+  // There are no versions here, so there is never a marker without one.
+  if (childOf(node, "ExpiredObjectDeleteMarker") !== undefined)
+    throw notImplemented("ExpiredObjectDeleteMarker");
+  return readWhen(node);
+}
+
+function readTransition(nodes: readonly XmlNode[]): When | undefined {
+  const [node] = nodes;
+  if (node === undefined) return undefined;
+  if (nodes.length > 1 || textOf(node, "StorageClass")?.trim() !== "STANDARD_IA") {
+    throw new S3Error("InvalidStorageClass", { message: "Objects can be moved to STANDARD_IA alone." });
+  }
+  return readWhen(node);
+}
+
+function readWhen(node: XmlNode): When {
+  const [days, date] = [textOf(node, "Days"), textOf(node, "Date")];
+  if ((days === undefined) === (date === undefined)) throw new S3Error("MalformedXML");
+  if (days !== undefined) return { days: daysOf(days) };
+  const text = date!.trim();
+  return { date: /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN };
+}
+
+function daysOf(text: string | undefined): number {
+  return /^\s*-?\d{1,9}\s*$/.test(text ?? "") ? Number(text) : Number.NaN;
+}
+
+function sizeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function notImplemented(what: string): S3Error {
+  return new S3Error("NotImplemented", { message: `Lifecycle rules here have no ${what}.` });
+}
+
+function ruleElement(rule: LifecycleRule): XmlElement {
+  const { id, isEnabled, expire, transition, abortUploadsAfter } = rule;
+  return [
+    "Rule",
+    [
+      ["ID", id],
+      filterElement(rule),
+      ["Status", isEnabled ? "Enabled" : "Disabled"],
+      ["Expiration", expire === undefined ? undefined : [whenElement(expire)]],
+      [
+        "Transition",
+        transition === undefined ? undefined : [whenElement(transition), ["StorageClass", "STANDARD_IA"]],
+      ],
+      [
+        "AbortIncompleteMultipartUpload",
+        abortUploadsAfter === undefined ? undefined : [["DaysAfterInitiation", abortUploadsAfter]],
+      ],
+    ],
+  ];
+}
+
+function filterElement({ prefix, isBare, largerThan, smallerThan }: LifecycleRule): XmlElement {
+  if (isBare === true) return ["Prefix", prefix];
+  const filters: XmlElement[] = [
+    ["Prefix", prefix],
+    ["ObjectSizeGreaterThan", largerThan],
+    ["ObjectSizeLessThan", smallerThan],
+  ];
+  const isPlain = largerThan === undefined && smallerThan === undefined;
+  return ["Filter", isPlain ? filters : [["And", filters]]];
+}
+
+function whenElement(when: When): XmlElement {
+  return "days" in when ? ["Days", when.days] : ["Date", isoTime(when.date)];
+}

@@ -1,0 +1,244 @@
+// ListObjects in both versions, `?versions`, and ListMultipartUploads.
+import type { Listing } from "../../engine/engine.ts";
+import { encodePath, encodeText } from "../../http/sigv4.ts";
+import { limits } from "../../model/limits.ts";
+import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { ownerOf } from "../auth/credentials.ts";
+import { hasS3Checksum, s3Algorithms, typeOf } from "../body/checksums.ts";
+import type { XmlElement } from "../body/xml-writer.ts";
+import { answerXml, type Call, isoTime, quoted, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { className } from "../headers/metadata.ts";
+import type { Query } from "../request.ts";
+
+export function numberParameter(query: Query, name: string, standard: number, most = 1000): number {
+  const text = query.get(name);
+  if (text === undefined || text === "") return standard;
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 31) return Math.min(Number(text), most);
+  throw new S3Error("InvalidArgument", {
+    message: `Argument ${name} must be an integer between 0 and 2147483647`,
+    details: { ArgumentName: name, ArgumentValue: text },
+  });
+}
+
+interface Asked {
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly limit: number;
+  /** Writes keys as the client asked for them. */
+  readonly text: (key: string) => string;
+  readonly encoding: string | undefined;
+}
+
+function asked({ query }: { query: Query }, limitName: string): Asked {
+  const encoding = query.get("encoding-type");
+  if (encoding !== undefined && encoding !== "" && encoding !== "url") {
+    throw new S3Error("InvalidArgument", { message: "Invalid Encoding Method specified in Request" });
+  }
+  return {
+    prefix: query.get("prefix") ?? "",
+    delimiter: query.get("delimiter") ?? "",
+    limit: numberParameter(query, limitName, limits.listEntries),
+    text: encoding === "url" ? encodePath : (key) => key,
+    encoding: encoding === "url" ? "url" : undefined,
+  };
+}
+
+/** A marker that names a group stands behind all of the group, as the pages of S3 do. */
+function behind(marker: string, { prefix, delimiter }: Asked): Position | undefined {
+  if (marker === "") return undefined;
+  const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
+  const isGroup = at !== -1 && marker.startsWith(prefix) && at + delimiter.length === marker.length;
+  return { behind: isGroup ? "prefix" : "key", value: marker };
+}
+
+/** A page behind a marker, as the listings without tokens have them. */
+async function markedPage({ engine, operation, request }: Call, markerName: string) {
+  const given = asked(request, "max-keys");
+  const marker = request.query.get(markerName) ?? "";
+  const { prefix, delimiter, limit } = given;
+  const after = behind(marker, given);
+  const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after });
+  return { ...given, marker, page, isTruncated: limit > 0 && page.next !== undefined };
+}
+
+export async function listObjects(call: Call): Promise<S3Response> {
+  const { operation } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+    call,
+    "marker",
+  );
+  return answerXml("ListBucketResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["Marker", text(marker)],
+    ["NextMarker", isTruncated ? text(page.next!.value) : undefined],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", encoding],
+    ...entries(page, text, ownerElement(call)),
+  ]);
+}
+
+export async function listObjectsV2(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const { query } = request;
+  const given = asked(request, "max-keys");
+  const { prefix, delimiter, limit, text } = given;
+  const token = query.get("continuation-token");
+  const startAfter = query.get("start-after") ?? "";
+  const page = await engine.list(operation.bucket, {
+    prefix,
+    delimiter,
+    limit,
+    // Some clients send the token of a first page too, and it is empty.
+    after: token === undefined || token === "" ? behind(startAfter, given) : positionOf(token),
+  });
+  const isTruncated = limit > 0 && page.next !== undefined;
+  const owner = query.get("fetch-owner") === "true" ? ownerElement(call) : undefined;
+  return answerXml("ListBucketResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["StartAfter", startAfter === "" ? undefined : text(startAfter)],
+    ["ContinuationToken", token],
+    ["NextContinuationToken", isTruncated ? encodeCursor(page.next!) : undefined],
+    ["KeyCount", page.objects.length + page.prefixes.length],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", given.encoding],
+    ...entries(page, text, owner),
+  ]);
+}
+
+function positionOf(token: string): Position {
+  try {
+    return decodeCursor(token);
+  } catch (cause) {
+    throw new S3Error("InvalidArgument", { message: "The continuation token provided is incorrect", cause });
+  }
+}
+
+/** Each object once, as its version `null`. */
+export async function listObjectVersions(call: Call): Promise<S3Response> {
+  const { operation, request } = call;
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+    call,
+    "key-marker",
+  );
+  const owner = ownerElement(call);
+  return answerXml("ListVersionsResult", [
+    ["Name", operation.bucket],
+    ["Prefix", text(prefix)],
+    ["KeyMarker", text(marker)],
+    ["VersionIdMarker", request.query.get("version-id-marker") ?? ""],
+    ["NextKeyMarker", isTruncated ? text(page.next!.value) : undefined],
+    ["NextVersionIdMarker", isTruncated && page.next!.behind === "key" ? "null" : undefined],
+    ["MaxKeys", limit],
+    ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", encoding],
+    ...page.objects.map(
+      (record): XmlElement => [
+        "Version",
+        [["VersionId", "null"], ["IsLatest", true], ...objectElements(record, text, owner)],
+      ],
+    ),
+    ...prefixElements(page.prefixes, text),
+  ]);
+}
+
+function entries(page: Listing, text: Asked["text"], owner: XmlElement | undefined): XmlElement[] {
+  return [
+    ...page.objects.map((record): XmlElement => ["Contents", objectElements(record, text, owner)]),
+    ...prefixElements(page.prefixes, text),
+  ];
+}
+
+function prefixElements(prefixes: readonly string[], text: Asked["text"]): XmlElement[] {
+  return prefixes.map((prefix): XmlElement => ["CommonPrefixes", [["Prefix", text(prefix)]]]);
+}
+
+function objectElements(
+  record: ObjectRecord,
+  text: Asked["text"],
+  owner: XmlElement | undefined,
+): XmlElement[] {
+  const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
+  return [
+    ["Key", text(record.key)],
+    ["LastModified", isoTime(record.uploaded)],
+    ["ETag", quoted(record.etag)],
+    ...found.map((algorithm): XmlElement => ["ChecksumAlgorithm", algorithm.toUpperCase()]),
+    ["ChecksumType", hasS3Checksum(record) ? typeOf(record) : undefined],
+    ["Size", record.size],
+    ...(owner === undefined ? [] : [owner]),
+    ["StorageClass", className(record.storageClass)],
+  ];
+}
+
+function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
+  const owner = ownerOf(bucket?.account ?? "");
+  return [
+    "Owner",
+    [
+      ["ID", owner.id],
+      ["DisplayName", owner.displayName],
+    ],
+  ];
+}
+
+export async function listMultipartUploads({
+  engine,
+  operation,
+  request,
+  caller,
+}: Call): Promise<S3Response> {
+  const { query } = request;
+  const given = asked(request, "max-uploads");
+  const { prefix, delimiter, limit, text } = given;
+  const keyMarker = query.get("key-marker") ?? "";
+  const idMarker = query.get("upload-id-marker") ?? "";
+  const after =
+    keyMarker === "" ? undefined : { key: keyMarker, ...(idMarker === "" ? {} : { id: idMarker }) };
+  const page = await engine.listUploads(operation.bucket, { prefix, delimiter, limit, after });
+  const isTruncated = limit > 0 && page.next !== undefined;
+  const owner = ownerOf(caller.account);
+  const who: XmlElement[] = [
+    ["ID", owner.id],
+    ["DisplayName", owner.displayName],
+  ];
+  return answerXml("ListMultipartUploadsResult", [
+    ["Bucket", operation.bucket],
+    ["KeyMarker", text(keyMarker)],
+    ["UploadIdMarker", idMarker],
+    ["NextKeyMarker", isTruncated ? text(page.next!.key) : undefined],
+    ["NextUploadIdMarker", isTruncated ? page.next!.id : undefined],
+    ["Prefix", text(prefix)],
+    ["Delimiter", delimiter === "" ? undefined : encodeIf(given, delimiter)],
+    ["MaxUploads", limit],
+    ["IsTruncated", isTruncated],
+    ["EncodingType", given.encoding],
+    ...page.uploads.map(
+      (upload): XmlElement => [
+        "Upload",
+        [
+          ["Key", text(upload.key)],
+          ["UploadId", upload.id],
+          ["Initiator", who],
+          ["Owner", who],
+          ["StorageClass", className(upload.storageClass)],
+          ["Initiated", isoTime(upload.created)],
+          ["ChecksumAlgorithm", upload.checksum?.algorithm.toUpperCase()],
+        ],
+      ],
+    ),
+    ...prefixElements(page.prefixes, text),
+  ]);
+}
+
+function encodeIf({ encoding }: Asked, value: string): string {
+  return encoding === "url" ? encodeText(value) : value;
+}

@@ -1,0 +1,159 @@
+// GetObject, HeadObject, PutObject and DeleteObject.
+import type { GetOutcome } from "../../engine/engine.ts";
+import { rangeFromHeader } from "../../http/headers.ts";
+import { refusingClause } from "../../model/condition.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
+import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
+import { answer, type Call, quoted, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import {
+  deleteCondition,
+  preconditionFailed,
+  readCondition,
+  refusedRead,
+  writeCondition,
+} from "../headers/conditions.ts";
+import { customerKeyHeaders, customerKeyOf } from "../headers/customer-key.ts";
+import { classOf, metadataOf } from "../headers/metadata.ts";
+import { expirationHeader, objectHeaders, overrides } from "../headers/object-headers.ts";
+import type { S3Request } from "../request.ts";
+
+export async function getObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = overrides(request);
+  const { range, part } = asked(request);
+  const outcome = await engine.get(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    range,
+    part,
+    customerKey: customerKeyOf(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
+  const { record, bytes } = outcome;
+  const isPartial = isPartialContent(outcome, range, part);
+  const headers = [
+    ...objectHeaders(record, overridden),
+    ...expirationHeader(call, record),
+    ...spanHeaders(outcome, part, isPartial),
+    ...(wantsChecksum(request) ? spanChecksums(outcome, part) : []),
+  ];
+  return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
+}
+
+/** Everything that GET says, without opening the body. */
+export async function headObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request } = call;
+  const overridden = overrides(request);
+  const { range, part } = asked(request);
+  const customerKey = customerKeyOf(request);
+  const found = await engine.describe(operation.bucket, operation.key, { customerKey });
+  if (found === undefined) throw noSuchKey(operation.key);
+  const { record, parts } = found;
+  const condition = readCondition(request);
+  const clause = condition === undefined ? undefined : refusingClause(condition, record);
+  if (clause !== undefined) return refusedRead(clause, record);
+  const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
+  const described = { record, range: span, parts };
+  const isPartial = isPartialContent(described, range, part);
+  return answer(isPartial ? 206 : 200, [
+    ...objectHeaders(record, overridden),
+    ...expirationHeader(call, record),
+    ...spanHeaders(described, part, isPartial),
+    ...(wantsChecksum(request) ? spanChecksums(described, part) : []),
+  ]);
+}
+
+function asked(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
+  const range = rangeFromHeader(request.header("range") ?? null);
+  const text = request.query.get("partNumber");
+  if (text === undefined) return { range, part: undefined };
+  if (range !== undefined) {
+    throw new S3Error("InvalidRequest", {
+      message: "Cannot specify both Range header and partNumber query parameter",
+    });
+  }
+  return { range: undefined, part: partNumber(text) };
+}
+
+export function partNumber(text: string | undefined): number {
+  const number = /^\d{1,5}$/.test(text ?? "") ? Number(text) : 0;
+  if (number >= 1 && number <= 10_000) return number;
+  throw new S3Error("InvalidArgument", {
+    message: "Part number must be an integer between 1 and 10000, inclusive",
+    details: { ArgumentName: "partNumber", ArgumentValue: text ?? "" },
+  });
+}
+
+type Found = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
+
+/** Of the whole, or of one part: nobody has reckoned that of another range. */
+function spanChecksums({ record, range, parts }: Found, part: number | undefined): [string, string][] {
+  const one = part === undefined ? undefined : parts?.[part - 1];
+  if (one !== undefined) return partChecksumHeaders(one.checksums, record);
+  return range.length === record.size ? checksumHeaders(record) : [];
+}
+
+/** 206 needs Content-Range (RFC 9110 15.3.7), which no bytes at all cannot have: an empty part is answered 200. */
+function isPartialContent(
+  { range }: Found,
+  asked: RangeRequest | undefined,
+  part: number | undefined,
+): boolean {
+  return (asked !== undefined || part !== undefined) && range.length > 0;
+}
+
+function spanHeaders(
+  { record, range, parts }: Found,
+  part: number | undefined,
+  isPartial: boolean,
+): [string, string][] {
+  const { offset, length }: ByteRange = range;
+  const headers: [string, string][] = [["content-length", String(length)]];
+  if (isPartial) headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
+  if (part !== undefined && parts !== undefined) headers.push(["x-amz-mp-parts-count", String(parts.length)]);
+  return headers;
+}
+
+function wantsChecksum(request: S3Request): boolean {
+  return request.header("x-amz-checksum-mode")?.toUpperCase() === "ENABLED";
+}
+
+export function noSuchKey(key: string): S3Error {
+  return new S3Error("NoSuchKey", { details: { Key: key } });
+}
+
+export async function putObject(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const { bucket, key } = operation;
+  if (!request.http.hasBody) throw new S3Error("MissingContentLength");
+  const { httpMetadata, customMetadata } = metadataOf(request);
+  const outcome = await engine.put(bucket, key, payload.arrived() ?? payload.source, {
+    httpMetadata,
+    customMetadata,
+    storageClass: classOf(request.header("x-amz-storage-class")),
+    customerKey: customerKeyOf(request),
+    condition: writeCondition(request),
+    checksums: expectedChecksums(request, payload),
+  });
+  if (outcome.outcome === "refused") {
+    const isMissing = outcome.clause === "etagMatches" && (await engine.head(bucket, key)) === undefined;
+    throw isMissing ? noSuchKey(key) : preconditionFailed(outcome.clause);
+  }
+  return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
+}
+
+/** What a client is told of an object it has written. */
+export function storedHeaders(record: ObjectRecord): [string, string][] {
+  return [
+    ["etag", quoted(record.etag)],
+    ...checksumHeaders(record),
+    ...customerKeyHeaders(record.encryption),
+  ];
+}
+
+export async function deleteObject({ engine, operation, request }: Call): Promise<S3Response> {
+  await engine.delete(operation.bucket, [operation.key], { condition: deleteCondition(request) });
+  return answer(204);
+}

@@ -1,0 +1,203 @@
+// Multipart uploads: created, filled, completed, aborted and listed.
+import type { CompletedUpload, PartName, UploadName } from "../../engine/engine.ts";
+import { StoreError } from "../../model/errors.ts";
+import { limits } from "../../model/limits.ts";
+import type { ObjectRecord } from "../../model/object.ts";
+import { ownerOf } from "../auth/credentials.ts";
+import {
+  checksumElements,
+  completionChecksum,
+  expectedChecksums,
+  partChecksum,
+  partChecksumElements,
+  partChecksumHeaders,
+  uploadChecksum,
+} from "../body/checksums.ts";
+import { wholePayload } from "../body/payload.ts";
+import { childrenOf, readXml, textOf } from "../body/xml-reader.ts";
+import { answer, answerXml, type Call, isoTime, quoted, type S3Response } from "../call.ts";
+import { S3Error } from "../errors.ts";
+import { writeCondition } from "../headers/conditions.ts";
+import { customerKeyHeaders, customerKeyOf, givenKeyHeaders } from "../headers/customer-key.ts";
+import { className, classOf, metadataOf } from "../headers/metadata.ts";
+import { expirationHeader } from "../headers/object-headers.ts";
+import { numberParameter } from "./listing.ts";
+import { noSuchKey, partNumber } from "./objects.ts";
+
+export async function createMultipartUpload({ engine, operation, request }: Call): Promise<S3Response> {
+  const { bucket, key } = operation;
+  const checksum = uploadChecksum(request);
+  const upload = await engine.createUpload(bucket, key, {
+    ...metadataOf(request),
+    storageClass: classOf(request.header("x-amz-storage-class")),
+    customerKey: customerKeyOf(request),
+    checksum,
+  });
+  const headers: [string, string][] = customerKeyHeaders(upload.encryption);
+  if (checksum !== undefined) {
+    headers.push(["x-amz-checksum-algorithm", checksum.algorithm.toUpperCase()]);
+    headers.push(["x-amz-checksum-type", checksum.of === "parts" ? "COMPOSITE" : "FULL_OBJECT"]);
+  }
+  return answerXml(
+    "InitiateMultipartUploadResult",
+    [
+      ["Bucket", bucket],
+      ["Key", key],
+      ["UploadId", upload.id],
+    ],
+    headers,
+  );
+}
+
+function uploadOf({ operation, request }: Call): UploadName {
+  return { key: operation.key, id: request.query.get("uploadId") ?? "" };
+}
+
+export async function uploadPart(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const number = partNumber(request.query.get("partNumber"));
+  if (!request.http.hasBody) throw new S3Error("MissingContentLength");
+  const customerKey = customerKeyOf(request);
+  const part = await engine.uploadPart(
+    operation.bucket,
+    uploadOf(call),
+    number,
+    payload.arrived() ?? payload.source,
+    {
+      customerKey,
+      checksums: expectedChecksums(request, payload),
+    },
+  );
+  const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
+  return answer(200, [["etag", quoted(part.etag)], ...headers]);
+}
+
+export async function completeMultipartUpload(call: Call): Promise<S3Response> {
+  const { engine, operation, request, payload } = call;
+  const { bucket, key } = operation;
+  const upload = uploadOf(call);
+  const parts = readParts(await wholePayload(payload, 4 * 1024 * 1024));
+  const condition = writeCondition(request);
+  try {
+    const record = await engine.completeUpload(bucket, upload, parts, {
+      partSizes: "s3",
+      condition,
+      customerKey: customerKeyOf(request),
+      checksum: completionChecksum(request),
+      size: announcedSize(request.header("x-amz-mp-object-size")),
+    });
+    return completed(call, record);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.reason === "PreconditionFailed") {
+      const isMissing =
+        condition?.etagMatches !== undefined && (await engine.head(bucket, key)) === undefined;
+      if (isMissing) throw noSuchKey(key);
+    }
+    // A client that did not hear the first answer asks again.
+    const before = error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
+    if (before === undefined) throw error;
+    const record = await engine.head(bucket, key);
+    // Of an object that was replaced since, the etag is all that is remembered.
+    return completed(call, record?.version === before.version ? record : before);
+  }
+}
+
+async function completed(call: Call, made: ObjectRecord | CompletedUpload): Promise<S3Response> {
+  const { operation, request } = call;
+  const { bucket, key } = operation;
+  const isWhole = "checksums" in made;
+  const host = request.header("host") ?? "localhost";
+  return answerXml(
+    "CompleteMultipartUploadResult",
+    [
+      ["Location", `${request.http.scheme}://${host}${request.canonicalPath}`],
+      ["Bucket", bucket],
+      ["Key", key],
+      ["ETag", quoted(made.etag)],
+      ...(isWhole ? checksumElements(made) : []),
+    ],
+    isWhole ? [...customerKeyHeaders(made.encryption), ...expirationHeader(call, made)] : [],
+  );
+}
+
+function announcedSize(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new S3Error("InvalidRequest", { message: "Value for x-amz-mp-object-size header is invalid." });
+}
+
+function readParts(bytes: Uint8Array): PartName[] {
+  // A part has its number, its etag and its checksums.
+  const markup = 10 * limits.partNumber;
+  const nodes = childrenOf(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
+  if (nodes.length === 0 || nodes.length > limits.partNumber) throw new S3Error("MalformedXML");
+  const parts = nodes.map((node) => {
+    const number = Number(textOf(node, "PartNumber")?.trim() || Number.NaN);
+    const etag = textOf(node, "ETag")?.trim();
+    if (!Number.isInteger(number) || etag === undefined) throw new S3Error("MalformedXML");
+    const checksum = partChecksum((name) => textOf(node, name)?.trim());
+    return { number, etag: etag.replace(/^"|"$/g, ""), ...(checksum === undefined ? {} : { checksum }) };
+  });
+  for (const [i, { number }] of parts.entries()) {
+    if (i > 0 && number <= parts[i - 1]!.number) throw new S3Error("InvalidPartOrder");
+  }
+  return parts;
+}
+
+export async function abortMultipartUpload(call: Call): Promise<S3Response> {
+  await call.engine.abortUpload(call.operation.bucket, uploadOf(call));
+  return answer(204);
+}
+
+export async function listParts(call: Call): Promise<S3Response> {
+  const { engine, operation, request, caller } = call;
+  const { bucket, key } = operation;
+  const limit = numberParameter(request.query, "max-parts", 1000);
+  const after = numberParameter(request.query, "part-number-marker", 0, limits.partNumber * 1000);
+  const { upload, parts, isTruncated } = await engine.listParts(bucket, uploadOf(call), { after, limit });
+  const owner = ownerOf(caller.account);
+  return answerXml("ListPartsResult", [
+    ["Bucket", bucket],
+    ["Key", key],
+    ["UploadId", upload.id],
+    ["PartNumberMarker", after],
+    ["NextPartNumberMarker", isTruncated ? parts.at(-1)?.number : undefined],
+    ["MaxParts", limit],
+    ["IsTruncated", isTruncated],
+    ...(upload.checksum === undefined
+      ? []
+      : ([
+          ["ChecksumAlgorithm", upload.checksum.algorithm.toUpperCase()],
+          ["ChecksumType", upload.checksum.of === "parts" ? "COMPOSITE" : "FULL_OBJECT"],
+        ] as const)),
+    [
+      "Initiator",
+      [
+        ["ID", owner.id],
+        ["DisplayName", owner.displayName],
+      ],
+    ],
+    [
+      "Owner",
+      [
+        ["ID", owner.id],
+        ["DisplayName", owner.displayName],
+      ],
+    ],
+    ["StorageClass", className(upload.storageClass)],
+    ...parts.map(
+      (part) =>
+        [
+          "Part",
+          [
+            ["PartNumber", part.number],
+            ["LastModified", isoTime(part.uploaded)],
+            ["ETag", quoted(part.etag)],
+            ["Size", part.size],
+            ...partChecksumElements(part.checksums),
+          ],
+        ] as const,
+    ),
+  ]);
+}

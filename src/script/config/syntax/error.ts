@@ -1,0 +1,118 @@
+// What a fault in a configuration looks like to a person: where it is, the line with the token marked, what
+// is wrong with it in plain words, and what to write instead.
+import { relative } from "node:path";
+import { withoutPasswords, withoutPlaces } from "../../../model/location.ts";
+import { faultText } from "./code-frame.ts";
+
+/** From the first character to behind the last. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Fault {
+  readonly span: Span;
+  /** What is wrong, as a sentence. */
+  readonly message: string;
+  /** What to do about it; lines to paste are indented. */
+  readonly hint?: string | undefined;
+}
+
+export interface SourceText {
+  /** Absolute. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The message is the whole text to print. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly faults: readonly LocatedFault[];
+
+  constructor(message: string, faults: readonly LocatedFault[] = [], options?: ErrorOptions) {
+    super(message, options);
+    this.faults = faults;
+  }
+}
+
+export interface LocatedFault {
+  readonly file: string;
+  /** From 1, as editors count. */
+  readonly line: number;
+  /** From 1, in UTF-16 units, as editors count. */
+  readonly column: number;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** More than anybody reads at once. */
+export const mostFaults = 25;
+
+/** The faults of a file, in its order. */
+export function configError(source: SourceText, faults: readonly Fault[]): ConfigError {
+  const all = [...faults].sort((a, b) => a.span.start - b.span.start);
+  const inOrder = all.slice(0, mostFaults).map((fault) => withoutSecrets(source, fault));
+  const located = inOrder.map(({ span, message, hint }) => {
+    const { line, column } = positionOf(source.text, span.start);
+    return { file: source.file, line, column, message, hint };
+  });
+  const texts = inOrder.map((fault) => rendered(source, fault));
+  if (all.length > mostFaults) texts.push("And there are more: once these are mended, the next are told.");
+  return new ConfigError(texts.join("\n\n"), located);
+}
+
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+export function positionOf(text: string, offset: number): Position {
+  let line = 1;
+  let start = 0;
+  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", start)) {
+    line++;
+    start = end + 1;
+  }
+  return { line, column: Math.min(offset, text.length) - start + 1 };
+}
+
+/** Paths are shown as they would be typed here. */
+export function shownPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path === "" || path.startsWith("..") ? file : path;
+}
+
+/** A hint may repeat what is in the line, and that may be a place of a cluster with its password. */
+function withoutSecrets({ text }: SourceText, fault: Fault): Fault {
+  const line = lineAt(text, fault.span.start);
+  const bare = withoutPlaces(line);
+  const secrets = Array.from(bare.matchAll(/•+/g), ({ 0: run, index }) =>
+    line.slice(index, index + run.length),
+  );
+  const cleared = (words: string) =>
+    withoutPasswords(
+      secrets.reduce((left, secret) => left.replaceAll(secret, "•".repeat(secret.length)), words),
+    );
+  const { span, message, hint } = fault;
+  return { span, message: cleared(message), hint: hint === undefined ? undefined : cleared(hint) };
+}
+
+function lineAt(text: string, offset: number): string {
+  const { column } = positionOf(text, offset);
+  const start = Math.min(offset, text.length) - column + 1;
+  return text.slice(start).split("\n", 1)[0]!.replace(/\r$/, "");
+}
+
+function rendered({ file, text }: SourceText, { span, message, hint }: Fault): string {
+  const { line, column } = positionOf(text, span.start);
+  const source = withoutPlaces(lineAt(text, span.start));
+  return faultText({
+    path: shownPath(file),
+    line,
+    column,
+    source,
+    length: span.end - span.start,
+    message,
+    hint,
+  });
+}

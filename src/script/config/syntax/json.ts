@@ -1,0 +1,185 @@
+// Reads JSON and JSONC, and tells their syntax errors in plain words.
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { configError, type Fault, mostFaults, positionOf, type SourceText, type Span } from "./error.ts";
+import {
+  type ConfigPath,
+  createPlaces,
+  deepest,
+  depthFault,
+  type ParsedConfig,
+  type Places,
+} from "./positions.ts";
+
+/** JSONC is JSON with comments and trailing commas. */
+export type JsonFormat = "json" | "jsonc";
+
+export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig {
+  const errors: ParseError[] = [];
+  const isJsonc = format === "jsonc";
+  const tooDeep = tooDeepAt(source.text);
+  if (tooDeep !== undefined) throw configError(source, [depthFault(tooDeep)]);
+  const tree = parseTree(source.text, errors, { disallowComments: !isJsonc, allowTrailingComma: isJsonc });
+  const first = errors[0];
+  if (first !== undefined || tree === undefined) {
+    throw configError(source, [syntaxFault(source.text, first, format)]);
+  }
+  const places = createPlaces(spanOf(tree));
+  const faults: Fault[] = [];
+  const value = plainValue({ text: source.text, places, faults }, tree, []);
+  if (faults.length > 0) throw configError(source, faults);
+  return { value, places };
+}
+
+/** Where the nesting goes beyond what is allowed: the parser calls itself for each level, and would not come back. */
+function tooDeepAt(text: string): Span | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  // In the order of the parser's tokens: { } [ ], and the end of the text.
+  for (let token = scanner.scan() as number; token !== 17; token = scanner.scan()) {
+    if (token === 1 || token === 3) depth++;
+    else if (token === 2 || token === 4) depth--;
+    if (depth > deepest) {
+      const start = scanner.getTokenOffset();
+      return { start, end: start + 1 };
+    }
+  }
+  return undefined;
+}
+
+function spanOf({ offset, length }: Node | ParseError): Span {
+  return { start: offset, end: offset + length };
+}
+
+interface Walk {
+  readonly text: string;
+  readonly places: Places;
+  readonly faults: Fault[];
+}
+
+function plainValue(walk: Walk, node: Node, path: ConfigPath): unknown {
+  if (node.type === "array") {
+    return (node.children ?? []).map((child, index) => {
+      const element = [...path, index];
+      walk.places.set(element, { key: undefined, value: spanOf(child) });
+      return plainValue(walk, child, element);
+    });
+  }
+  if (node.type !== "object") return node.value;
+  const entries = (node.children ?? []).map((property): [string, unknown] => {
+    const [key, value] = property.children as [Node, Node];
+    const name = String(key.value);
+    const member = [...path, name];
+    if (walk.places.has(member)) {
+      if (walk.faults.length <= mostFaults) walk.faults.push(writtenTwice(walk, name, key, member));
+    } else walk.places.set(member, { key: spanOf(key), value: spanOf(value) });
+    return [name, plainValue(walk, value, member)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function writtenTwice({ text, places }: Walk, name: string, key: Node, path: ConfigPath): Fault {
+  const { line } = positionOf(text, places.find(path).key!.start);
+  return {
+    span: spanOf(key),
+    message: `The key "${name}" is written twice: it stands on line ${line} already.`,
+    hint: "Keep one of the two.",
+  };
+}
+
+type Words = Omit<Fault, "span"> & { readonly span?: Span };
+
+function syntaxFault(text: string, error: ParseError | undefined, format: JsonFormat): Fault {
+  const end = text.trimEnd().length;
+  const isEnd = error === undefined || error.offset >= end;
+  const span = isEnd ? { start: Math.max(0, end - 1), end } : spanOf(error);
+  const token = text.slice(span.start, span.end);
+  const code = error === undefined ? "ValueExpected" : printParseErrorCode(error.error);
+  if (end === 0) return { span, message: "The file is empty.", hint: 'Write: { "name": "…", "main": "…" }' };
+  if (isEnd) return { span, ...endWords(code) };
+  return { span, ...wordings(code, { text, at: span.start, token, format }) };
+}
+
+function endWords(code: string): Words {
+  const closing = code === "CloseBracketExpected" ? "]" : "}";
+  return { message: "The file ends before everything is closed.", hint: `Close it with ${closing}` };
+}
+
+interface Stop {
+  readonly text: string;
+  readonly at: number;
+  readonly token: string;
+  readonly format: JsonFormat;
+}
+
+function wordings(code: string, stop: Stop): Words {
+  const { text, at, token, format } = stop;
+  switch (code) {
+    case "InvalidSymbol":
+      return symbolWords(stop);
+    case "PropertyNameExpected":
+    case "ValueExpected":
+      return missingWords(code, stop);
+    case "ColonExpected":
+      return { message: "There is a colon missing between the key and its value." };
+    case "CommaExpected":
+      return { message: "There is a comma missing before this.", hint: `Write: , ${token}` };
+    case "InvalidCommentToken":
+      return {
+        message: "JSON has no comments.",
+        hint: "Remove it, or name the file store.jsonc, which may have them.",
+      };
+    case "UnexpectedEndOfComment":
+      return { message: "The comment that begins here does not end.", hint: "Close it with */" };
+    case "UnexpectedEndOfString":
+      return {
+        message: "The text that begins here does not end: its closing quote is missing.",
+        hint: `Close it on the same line: ${token.trimEnd()}"`,
+      };
+    case "InvalidUnicode":
+    case "InvalidEscapeCharacter":
+      return {
+        message: "There is a backslash in this text that means nothing.",
+        hint: "For a backslash write \\\\",
+      };
+    case "InvalidCharacter":
+      return {
+        message: "There is a control character in this text.",
+        hint: "Write it as an escape, such as \\t or \\n",
+      };
+    case "UnexpectedEndOfNumber":
+    case "InvalidNumberFormat":
+      return { message: `${token} is not a number.`, hint: "If it is meant as text, put it in quotes." };
+    case "EndOfFileExpected":
+      return { message: "There is something behind the end of the object.", hint: "Remove it." };
+    default:
+      return { message: `This is not ${format === "json" ? "JSON" : "JSONC"}: ${text.slice(at, at + 20)}` };
+  }
+}
+
+function symbolWords({ text, at, token }: Stop): Words {
+  const rest = text.slice(at + token.length);
+  if (text.slice(0, at).trim() === "" && /^\s*=/.test(rest)) {
+    return {
+      message: "This looks like TOML, and the file is read as JSON.",
+      hint: "Name the file store.toml.",
+    };
+  }
+  const word = token.replace(/^['“”‘’]|['“”‘’]$/g, "");
+  if (/^(?:true|false|null)$/i.test(word)) {
+    return { message: `${token} is written in lowercase.`, hint: `Write: ${word.toLowerCase()}` };
+  }
+  const what = /^\s*:/.test(rest) ? "A key" : "Text";
+  return { message: `${what} is written in double quotes.`, hint: `Write: ${JSON.stringify(word)}` };
+}
+
+function missingWords(code: string, { text, at, token, format }: Stop): Words {
+  const before = text.slice(0, at).trimEnd();
+  if (before.endsWith(",") && (token === "}" || token === "]")) {
+    const span = { start: before.length - 1, end: before.length };
+    const orRename = format === "json" ? ", or name the file store.jsonc" : "";
+    return { message: "There is a comma behind the last entry.", hint: `Remove it${orRename}.`, span };
+  }
+  if (token === ",") return { message: "There is a comma too many.", hint: "Remove it." };
+  if (code === "PropertyNameExpected") return { message: "A key in double quotes should stand here." };
+  return { message: "The value is missing.", hint: 'Write text in double quotes: "…"' };
+}

@@ -1,0 +1,103 @@
+// Finds a configuration file and reads it, whichever of the three forms it has.
+import { existsSync, readFileSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
+import { ConfigError, configError, type SourceText, shownPath } from "./error.ts";
+import { parseJson } from "./json.ts";
+import type { ParsedConfig } from "./positions.ts";
+import { parseToml } from "./toml.ts";
+
+/** "wrangler" files have other keys, and are read with the defaults of the platform they were written for. */
+export type ConfigKind = "store" | "wrangler";
+
+export interface ConfigSource extends SourceText, ParsedConfig {
+  readonly format: "toml" | "json";
+  readonly kind: ConfigKind;
+}
+
+export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
+
+/** In the order in which their own tool prefers them. */
+export const wranglerNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
+
+function configsIn(directory: string, names: readonly string[]): string[] {
+  return names.filter((name) => existsSync(join(directory, name)));
+}
+
+export function hasConfig(directory: string): boolean {
+  return configsIn(directory, [...configNames, ...wranglerNames]).length > 0;
+}
+
+export function kindOf(file: string): ConfigKind {
+  return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
+}
+
+/** The names of configurations of a directory that are not read because another one is preferred. */
+export function unreadConfigs(directory: string): string[] {
+  const foreign = configsIn(directory, wranglerNames);
+  return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);
+}
+
+/** The one configuration file of a directory. */
+export function findConfig(directory: string): string {
+  const found = configsIn(directory, configNames);
+  const [first = configsIn(directory, wranglerNames)[0], second] = found;
+  if (first === undefined) {
+    throw new ConfigError(
+      `There is no store.toml, store.json or store.jsonc in ${resolve(directory)}, and no wrangler.toml, .json or .jsonc.\n` +
+        "  Make a new project with: store init\n  Or name the file with: --config FILE",
+    );
+  }
+  if (second !== undefined) {
+    throw new ConfigError(
+      `There is more than one configuration in ${resolve(directory)}: ${found.join(" and ")}.\n` +
+        "  Keep one of them, or say which with: --config FILE",
+    );
+  }
+  return resolve(directory, first);
+}
+
+export function readSource(path: string): ConfigSource {
+  return sourceOf(path, bytesOf);
+}
+
+/** The file's bytes are asked for when its name is one of a configuration. */
+export function sourceOf(path: string, bytesOf: (file: string) => Uint8Array): ConfigSource {
+  const file = resolve(path);
+  const form = extname(file).toLowerCase();
+  if (form !== ".toml" && form !== ".json" && form !== ".jsonc") {
+    throw new ConfigError(
+      `${shownPath(file)} is not a configuration: its name must end in .toml, .json or .jsonc.`,
+    );
+  }
+  const source = { file, kind: kindOf(file), text: decoded(file, bytesOf(file)) };
+  if (form === ".toml") return { ...source, ...parseToml(source), format: "toml" };
+  return { ...source, ...parseJson(source, form === ".json" ? "json" : "jsonc"), format: "json" };
+}
+
+function bytesOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    const why =
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(code);
+    const hint = code === "ENOENT" ? "\n  Make a new project with: store init" : "";
+    throw new ConfigError(`Cannot read ${shownPath(file)}: ${why}.${hint}`, [], { cause });
+  }
+}
+
+function decoded(file: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const text = new TextDecoder().decode(bytes);
+    const start = Math.max(0, text.indexOf("\ufffd"));
+    throw configError({ file, text }, [
+      {
+        span: { start, end: start + 1 },
+        message: "The file is not UTF-8 text from here on.",
+        hint: `Save ${basename(file)} as UTF-8.`,
+      },
+    ]);
+  }
+}

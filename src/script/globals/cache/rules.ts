@@ -1,0 +1,112 @@
+// The rules of the caches: how long a response may be kept, and what a request for a kept one is answered
+// (RFC 9110 and 9111, as a cache that many clients share).
+import { parseHttpDate, rangeFromHeader } from "../../../http/headers.ts";
+import { type ByteRange, resolveRange } from "../../../model/range.ts";
+
+export interface HeaderReader {
+  get(name: string): string | null;
+}
+
+/** Seconds a response is kept that says nothing about it; other statuses are not kept then. */
+const unsaidLifetimes: Readonly<Record<number, number>> = {
+  200: 7200,
+  301: 7200,
+  302: 1200,
+  303: 1200,
+  404: 180,
+  410: 180,
+};
+
+/** How long a response stays fresh, in milliseconds; 0 when it must not be kept. */
+export function freshMilliseconds(
+  status: number,
+  response: HeaderReader,
+  request: HeaderReader,
+  now: number,
+): number {
+  const control = directives(response.get("cache-control"));
+  if (status === 304 || control.has("no-store") || isBare(control, "no-cache") || isBare(control, "private"))
+    return 0;
+  if (request.get("authorization") !== null && !isForAll(control)) return 0;
+  if (response.get("set-cookie") !== null && !keepsCookiesPrivate(control)) return 0;
+  const seconds = secondsOf(control.get("s-maxage")) ?? secondsOf(control.get("max-age"));
+  if (seconds !== undefined) return Math.max(0, seconds - (secondsOf(response.get("age")) ?? 0)) * 1000;
+  const expires = response.get("expires");
+  if (expires !== null) return Math.max(0, (parseHttpDate(expires) ?? now) - now);
+  return (unsaidLifetimes[status] ?? 0) * 1000;
+}
+
+/** Whether the cookies are the only private thing, and are to be left out of what is kept. */
+export function keepsCookiesPrivate(control: ReadonlyMap<string, string | undefined>): boolean {
+  return /(^|[\s,])set-cookie($|[\s,])/i.test(control.get("private") ?? "");
+}
+
+/** RFC 9111 3.5: the answer to an authorised request is kept only when it says that it may be. */
+function isForAll(control: ReadonlyMap<string, string | undefined>): boolean {
+  return control.has("public") || control.has("s-maxage") || control.has("must-revalidate");
+}
+
+function isBare(control: ReadonlyMap<string, string | undefined>, name: string): boolean {
+  return control.has(name) && control.get(name) === undefined;
+}
+
+function secondsOf(value: string | null | undefined): number | undefined {
+  return /^\d+$/.test(value ?? "") ? Number(value) : undefined;
+}
+
+/** The directives of Cache-Control by lower-case name, with the values of those that have one. */
+export function directives(header: string | null): ReadonlyMap<string, string | undefined> {
+  const found = new Map<string, string | undefined>();
+  for (const [, name, quoted, plain] of (header ?? "").matchAll(
+    /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,]*)))?/g,
+  )) {
+    found.set(name!.toLowerCase(), quoted ?? plain);
+  }
+  return found;
+}
+
+/** The names a kept response depends on, in lower case. */
+export function varyingNames(response: HeaderReader): string[] {
+  const names = (response.get("vary") ?? "").toLowerCase().split(",");
+  return names.map((name) => name.trim()).filter((name) => name !== "");
+}
+
+export type Answer =
+  | { readonly kind: "whole" }
+  | { readonly kind: "part"; readonly range: ByteRange }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "outside" };
+
+/** Conditions come before ranges (RFC 9110 13.2.2). */
+export function answerFor(request: HeaderReader, kept: HeaderReader, status: number, size: number): Answer {
+  if (isUnchanged(request, kept)) return { kind: "unchanged" };
+  const range = rangeFromHeader(request.get("range"));
+  if (range === undefined || status !== 200 || !mayUseRange(request, kept)) return { kind: "whole" };
+  try {
+    return { kind: "part", range: resolveRange(range, size) };
+  } catch {
+    return { kind: "outside" };
+  }
+}
+
+function isUnchanged(request: HeaderReader, kept: HeaderReader): boolean {
+  const wanted = request.get("if-none-match");
+  if (wanted !== null) {
+    if (wanted.trim() === "*") return true;
+    const etag = kept.get("etag")?.replace(/^W\//, "");
+    const tags: string[] = wanted.match(/"[^"]*"/g) ?? [];
+    return etag !== undefined && tags.includes(etag);
+  }
+  const since = parseHttpDate(request.get("if-modified-since"));
+  const modified = parseHttpDate(kept.get("last-modified"));
+  return since !== undefined && modified !== undefined && modified <= since;
+}
+
+/** If-Range: a part is of use only to one who holds another part of the very same. */
+function mayUseRange(request: HeaderReader, kept: HeaderReader): boolean {
+  const condition = request.get("if-range")?.trim();
+  if (condition === undefined) return true;
+  if (condition.startsWith('"')) return condition === kept.get("etag");
+  const date = parseHttpDate(condition);
+  return date !== undefined && date === parseHttpDate(kept.get("last-modified"));
+}

@@ -1,0 +1,59 @@
+// What Request and Response have in common in a script's eyes: the ways to read their body.
+import { type Body, isUsed, readBytes, readText, readTextStream, streamOf } from "./body.ts";
+import { native } from "./native.ts";
+
+/** Gives both classes the same members; `bodyOf` fails on anything that is not an instance. */
+export function defineBodyMembers<T extends { readonly headers: { get(name: string): string | null } }>(
+  prototype: T,
+  bodyOf: (owner: T) => Body | undefined,
+): void {
+  const members = {
+    get body() {
+      const body = bodyOf(this as unknown as T);
+      return body === undefined ? null : streamOf(body);
+    },
+    get bodyUsed() {
+      const body = bodyOf(this as unknown as T);
+      return body !== undefined && isUsed(body);
+    },
+    async text(this: T) {
+      return readText(bodyToRead(this));
+    },
+    async json(this: T) {
+      return JSON.parse(await readText(bodyToRead(this))) as unknown;
+    },
+    async bytes(this: T) {
+      return readBytes(bodyToRead(this));
+    },
+    async arrayBuffer(this: T) {
+      return (await readBytes(bodyToRead(this))).buffer;
+    },
+    async blob(this: T) {
+      return (await described(this, bodyToRead(this))).blob();
+    },
+    async formData(this: T) {
+      return (await described(this, bodyToRead(this))).formData();
+    },
+    textStream(this: T) {
+      return readTextStream(bodyToRead(this));
+    },
+  };
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(members))) {
+    Object.defineProperty(prototype, name, descriptor);
+  }
+
+  /** An aborted body fails at once, with the reason of its signal. */
+  function bodyToRead(owner: T): Body | undefined {
+    const body = bodyOf(owner);
+    body?.signal?.throwIfAborted();
+    return body;
+  }
+
+  /** Node's own class reads what only the type of the content can tell. */
+  async function described(owner: T, body: Body | undefined): Promise<Response> {
+    const contentType = owner.headers.get("content-type");
+    const headers: Record<string, string> =
+      contentType === null ? {} : { "content-type": Buffer.from(contentType).toString("latin1") };
+    return new native.Response(await readBytes(body), { headers });
+  }
+}

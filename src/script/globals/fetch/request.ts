@@ -1,0 +1,167 @@
+// The Request a script is given, light: nothing is parsed or opened before the script asks for it. The class
+// is the one scripts construct, too.
+import { type Body, bodyFrom, cloneBody } from "./body.ts";
+import { defineBodyMembers } from "./body-mixin.ts";
+import { headersFromRaw, ScriptHeaders } from "./headers.ts";
+import { defineInspection, native, standInFor } from "./native.ts";
+import { partsFrom, type RequestParts } from "./request-init.ts";
+import { defaultSettings, noSettings } from "./request-settings.ts";
+
+export interface IncomingRequest {
+  readonly method: string;
+  /** Absolute, as the client wrote it. */
+  readonly url: string;
+  /** Names and values in turn; what is to be called is so when the script looks at its headers. */
+  readonly rawHeaders: readonly string[] | (() => readonly string[]);
+  readonly body: (() => ReadableStream<Uint8Array>) | undefined;
+  /** Calls once when the client is gone before its answer. */
+  readonly onDisconnect?: ((listener: () => void) => void) | undefined;
+}
+
+/** The first argument of the calls of the constructor that scripts cannot make. */
+const incomingMark = Symbol("incoming");
+const partsMark = Symbol("parts");
+
+const noHeaders: readonly string[] = [];
+
+let bodyOf: (request: ScriptRequest) => Body | undefined;
+let partsOf: (request: ScriptRequest) => RequestParts;
+let settingsOf: (request: ScriptRequest) => RequestParts["settings"];
+let activeSignalOf: (request: ScriptRequest) => AbortSignal | undefined;
+let isOurs: (value: unknown) => value is ScriptRequest;
+
+export class ScriptRequest {
+  readonly #method: string;
+  readonly #url: string;
+  #headers: ScriptHeaders | undefined;
+  readonly #rawHeaders: IncomingRequest["rawHeaders"];
+  readonly #body: Body | undefined;
+  /** Made when the script asks for it. */
+  #signal: AbortSignal | undefined;
+  readonly #follows: RequestParts["follows"];
+  readonly #onDisconnect: IncomingRequest["onDisconnect"];
+  readonly #redirect: string;
+  readonly #cf: object | undefined;
+  readonly #settings: RequestParts["settings"];
+
+  static {
+    bodyOf = (request) => request.#body;
+    isOurs = (value): value is ScriptRequest =>
+      typeof value === "object" && value !== null && #method in value;
+    settingsOf = (request) => request.#settings;
+    activeSignalOf = (request) => {
+      const follows = request.#follows;
+      if (request.#signal !== undefined || follows === undefined) return request.#signal;
+      return isOurs(follows) ? activeSignalOf(follows) : (follows as AbortSignal);
+    };
+    partsOf = (request) => ({
+      method: request.#method,
+      url: request.#url,
+      headers: request.headers,
+      body: request.#body,
+      follows: request,
+      redirect: request.#redirect,
+      cf: request.#cf,
+      settings: request.#settings,
+    });
+  }
+
+  constructor(input: unknown, init: unknown = undefined) {
+    if (arguments.length === 0) throw new TypeError("A Request needs a URL or another Request.");
+    if (input === incomingMark) {
+      const incoming = init as IncomingRequest;
+      this.#method = incoming.method;
+      this.#url = incoming.url;
+      this.#rawHeaders = incoming.rawHeaders;
+      this.#body = incoming.body === undefined ? undefined : bodyFrom(incoming.body);
+      this.#onDisconnect = incoming.onDisconnect;
+      // What a script passes on must not follow redirects on behalf of its client.
+      this.#redirect = "manual";
+      this.#cf = {};
+      this.#settings = noSettings;
+      return;
+    }
+    const parts = input === partsMark ? (init as RequestParts) : partsFrom(input, init, requestParts);
+    this.#method = parts.method;
+    this.#url = parts.url;
+    this.#rawHeaders = noHeaders;
+    this.#headers = parts.headers;
+    this.#body = parts.body;
+    this.#follows = parts.follows;
+    this.#redirect = parts.redirect;
+    this.#cf = parts.cf;
+    this.#settings = parts.settings;
+  }
+
+  get method(): string {
+    return this.#method;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get headers(): ScriptHeaders {
+    if (this.#headers === undefined) {
+      const raw = this.#rawHeaders;
+      this.#headers = headersFromRaw(typeof raw === "function" ? raw() : raw);
+    }
+    return this.#headers;
+  }
+
+  get redirect(): string {
+    return this.#redirect;
+  }
+
+  /** Facts the platform would tell about the connection; here there are none, or those a script gave. */
+  get cf(): object | undefined {
+    return this.#cf;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#follows === undefined ? this.#ownSignal() : followingSignal(this.#follows);
+    return this.#signal;
+  }
+
+  #ownSignal(): AbortSignal {
+    const controller = new AbortController();
+    this.#onDisconnect?.(() => controller.abort(new DOMException("The client went away.", "AbortError")));
+    return controller.signal;
+  }
+
+  clone(): ScriptRequest {
+    const body = this.#body === undefined ? undefined : cloneBody(this.#body);
+    return new ScriptRequest(partsMark, { ...partsOf(this), headers: new ScriptHeaders(this.headers), body });
+  }
+}
+
+for (const [name, standard] of Object.entries(defaultSettings)) {
+  const { get } = {
+    get(this: ScriptRequest): unknown {
+      return settingsOf(this)[name] ?? standard;
+    },
+  };
+  Object.defineProperty(get, "name", { value: `get ${name}` });
+  Object.defineProperty(ScriptRequest.prototype, name, { configurable: true, get });
+}
+defineBodyMembers(ScriptRequest.prototype, (request) => bodyOf(request));
+standInFor({ ours: ScriptRequest, theirs: native.Request, isOurs });
+defineInspection(ScriptRequest, ["method", "url", "headers", "redirect", "signal"]);
+
+function followingSignal(follows: NonNullable<RequestParts["follows"]>): AbortSignal {
+  return AbortSignal.any([follows instanceof AbortSignal ? follows : follows.signal]);
+}
+
+/** The parts of a request, if it is one of ours. */
+export function requestParts(value: unknown): RequestParts | undefined {
+  return isOurs(value) ? partsOf(value) : undefined;
+}
+
+/** The signal that may abort the request, without making one. */
+export function activeSignal(request: ScriptRequest): AbortSignal | undefined {
+  return activeSignalOf(request);
+}
+
+export function createRequest(incoming: IncomingRequest): Request {
+  return new ScriptRequest(incomingMark, incoming) as unknown as Request;
+}

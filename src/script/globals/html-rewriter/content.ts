@@ -1,0 +1,233 @@
+// What the handlers of a rewriter are given besides elements: texts, comments, doctypes, end tags and the end
+// of the document. Each is good during its handler only; what was asked of it is written afterwards.
+
+import { bytesFromText, escapeText } from "./encoding.ts";
+import { checkedName } from "./tag.ts";
+
+export interface ContentOptions {
+  readonly html?: boolean;
+}
+
+/** What stands around a token in the end, as bytes. */
+export interface Changes {
+  before: string;
+  after: string;
+  replacement: string;
+  isRemoved: boolean;
+}
+
+export function noChanges(): Changes {
+  return { before: "", after: "", replacement: "", isRemoved: false };
+}
+
+/** A token with what stands around it, or instead of it. */
+export function written(raw: string, { before, after, replacement, isRemoved }: Changes): string {
+  return before + (isRemoved ? replacement : raw) + after;
+}
+
+export function contentBytes(content: unknown, options?: ContentOptions | null): string {
+  if (typeof content === "object" && content !== null) {
+    throw new TypeError(
+      "HTMLRewriter inserts strings: read a stream or a Response to its end first, with await response.text().",
+    );
+  }
+  const text = `${content as string}`;
+  return bytesFromText(options?.html === true ? text : escapeText(text));
+}
+
+let changesFor: (token: ContentToken) => Changes | undefined;
+let forget: (token: ContentToken) => void;
+
+/** What all of them have in common. */
+export class ContentToken {
+  #changes: Changes | undefined;
+
+  static {
+    changesFor = (token) => token.#changes;
+    forget = (token) => {
+      token.#changes = undefined;
+    };
+  }
+
+  constructor(changes: Changes) {
+    this.#changes = changes;
+  }
+}
+
+/** A token that a script holds on to after its handler has ended would change what has been written already. */
+export function changesOf(token: ContentToken): Changes {
+  const changes = changesFor(token);
+  if (changes !== undefined) return changes;
+  throw new TypeError("This part of the document has gone by: it can be used only while its handler runs.");
+}
+
+/** Its handler has ended. */
+export function invalidate(token: ContentToken): void {
+  forget(token);
+}
+
+/** A token with a place in the document: something can stand before it, after it and instead of it. */
+class PlacedToken extends ContentToken {
+  get removed(): boolean {
+    return changesOf(this).isRemoved;
+  }
+
+  before(content: string, options?: ContentOptions | null): this {
+    changesOf(this).before += contentBytes(content, options);
+    return this;
+  }
+
+  after(content: string, options?: ContentOptions | null): this {
+    const changes = changesOf(this);
+    changes.after = contentBytes(content, options) + changes.after;
+    return this;
+  }
+
+  replace(content: string, options?: ContentOptions | null): this {
+    const changes = changesOf(this);
+    changes.replacement = contentBytes(content, options);
+    changes.isRemoved = true;
+    return this;
+  }
+
+  remove(): this {
+    const changes = changesOf(this);
+    changes.replacement = "";
+    changes.isRemoved = true;
+    return this;
+  }
+}
+
+export class Text extends PlacedToken {
+  readonly #text: string;
+  readonly #isLast: boolean;
+
+  constructor(changes: Changes, text: string, isLast: boolean) {
+    super(changes);
+    this.#text = text;
+    this.#isLast = isLast;
+  }
+
+  get text(): string {
+    changesOf(this);
+    return this.#text;
+  }
+
+  get lastInTextNode(): boolean {
+    changesOf(this);
+    return this.#isLast;
+  }
+}
+
+/** What a comment says, as text; undefined before it was changed. */
+export interface CommentText {
+  readonly original: string;
+  changed: string | undefined;
+}
+
+export class Comment extends PlacedToken {
+  readonly #text: CommentText;
+
+  constructor(changes: Changes, text: CommentText) {
+    super(changes);
+    this.#text = text;
+  }
+
+  get text(): string {
+    changesOf(this);
+    return this.#text.changed ?? this.#text.original;
+  }
+
+  set text(value: string) {
+    changesOf(this);
+    const text = `${value}`;
+    if (/^-?>|--!?>/.test(text)) {
+      throw new TypeError(`A comment cannot hold what ends a comment: ${JSON.stringify(text)}`);
+    }
+    this.#text.changed = text;
+  }
+}
+
+export class Doctype extends ContentToken {
+  readonly #parts: readonly [string | null, string | null, string | null];
+
+  constructor(changes: Changes, raw: string) {
+    super(changes);
+    this.#parts = doctypeParts(raw);
+  }
+
+  get name(): string | null {
+    changesOf(this);
+    return this.#parts[0];
+  }
+
+  get publicId(): string | null {
+    changesOf(this);
+    return this.#parts[1];
+  }
+
+  get systemId(): string | null {
+    changesOf(this);
+    return this.#parts[2];
+  }
+}
+
+const doctypePattern =
+  /^<!doctype\s*([^\s>]+)?(?:\s+(?:public\s*(?:"([^"]*)"|'([^']*)')|system))?\s*(?:"([^"]*)"|'([^']*)')?/i;
+
+function doctypeParts(raw: string): [string | null, string | null, string | null] {
+  const [, name, publicDouble, publicSingle, systemDouble, systemSingle] = doctypePattern.exec(raw) ?? [];
+  return [
+    name?.toLowerCase() ?? null,
+    publicDouble ?? publicSingle ?? null,
+    systemDouble ?? systemSingle ?? null,
+  ];
+}
+
+/** A name of an end tag, as text; undefined while it is the one it came with. */
+export interface EndTagName {
+  readonly original: string;
+  changed: string | undefined;
+}
+
+export class EndTag extends ContentToken {
+  readonly #name: EndTagName;
+
+  constructor(changes: Changes, name: EndTagName) {
+    super(changes);
+    this.#name = name;
+  }
+
+  get name(): string {
+    changesOf(this);
+    return this.#name.changed ?? this.#name.original;
+  }
+
+  set name(value: string) {
+    changesOf(this);
+    this.#name.changed = checkedName(`${value}`, "tag");
+  }
+
+  before(content: string, options?: ContentOptions | null): this {
+    changesOf(this).before += contentBytes(content, options);
+    return this;
+  }
+
+  after(content: string, options?: ContentOptions | null): this {
+    const changes = changesOf(this);
+    changes.after = contentBytes(content, options) + changes.after;
+    return this;
+  }
+
+  remove(): this {
+    changesOf(this).isRemoved = true;
+    return this;
+  }
+}
+
+export class DocumentEnd extends ContentToken {
+  append(content: string, options?: ContentOptions | null): this {
+    changesOf(this).before += contentBytes(content, options);
+    return this;
+  }
+}

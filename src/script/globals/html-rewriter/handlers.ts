@@ -1,0 +1,72 @@
+// Who listens at a place of a document: the handlers of the document everywhere, those of an element in all
+// that it contains.
+import { type ContentToken, invalidate } from "./content.ts";
+import type { Selector } from "./selector.ts";
+
+/** A function of a script, bound to the object it came with. */
+export type Handler = (token: ContentToken) => unknown;
+
+export interface Listener {
+  readonly selector: Selector;
+  readonly element: Handler | undefined;
+  readonly text: Handler | undefined;
+  readonly comments: Handler | undefined;
+}
+
+export interface DocumentListener {
+  readonly doctype: Handler | undefined;
+  readonly text: Handler | undefined;
+  readonly comments: Handler | undefined;
+  readonly end: Handler | undefined;
+}
+
+export interface Audience {
+  /** Those of elements come first, in the order they were registered, and each once. */
+  text(): readonly Handler[];
+  comments(): readonly Handler[];
+  /** They listen from here on, until they leave as often as they came. */
+  enter(listeners: readonly Listener[]): void;
+  leave(listeners: readonly Listener[]): void;
+}
+
+export function createAudience(
+  listeners: readonly Listener[],
+  documents: readonly DocumentListener[],
+): Audience {
+  const present = new Map<Listener, number>();
+  let text: readonly Handler[] = [];
+  let comments: readonly Handler[] = [];
+
+  function choose(): void {
+    const all = [...listeners.filter((listener) => present.has(listener)), ...documents];
+    text = all.flatMap((listener) => listener.text ?? []);
+    comments = all.flatMap((listener) => listener.comments ?? []);
+  }
+
+  function count(changed: readonly Listener[], by: 1 | -1): void {
+    if (changed.length === 0) return;
+    for (const listener of changed) {
+      const times = (present.get(listener) ?? 0) + by;
+      if (times === 0) present.delete(listener);
+      else present.set(listener, times);
+    }
+    choose();
+  }
+
+  choose();
+  return {
+    text: () => text,
+    comments: () => comments,
+    enter: (entering) => count(entering, 1),
+    leave: (leaving) => count(leaving, -1),
+  };
+}
+
+/** A token is good while its handler runs, however long that takes. */
+export async function call(handler: Handler, token: ContentToken): Promise<void> {
+  try {
+    await handler(token);
+  } finally {
+    invalidate(token);
+  }
+}

@@ -1,0 +1,106 @@
+// The elements that are open at a place of a document, and which of them end where another begins or ends.
+import type { ElementState } from "./element.ts";
+import { breaksOut, contentNamespace, endingFor, type Namespace } from "./html-rules.ts";
+import type { Subject } from "./selector.ts";
+
+export interface Open<Listener> extends Subject {
+  readonly namespace: Namespace;
+  /** Whether an end tag follows. */
+  readonly hasContent: boolean;
+  /** What was asked of it, if anybody listens to it. */
+  readonly state: ElementState | undefined;
+  /** Those who also listen to what it contains. */
+  readonly listeners: readonly Listener[];
+}
+
+interface Children {
+  count: number;
+  byName: Map<string, number> | undefined;
+}
+
+export interface OpenElements<Listener> {
+  /** From the outermost to the innermost. */
+  ancestors(): readonly Open<Listener>[];
+  /** The vocabulary of what comes next. */
+  namespace(): Namespace;
+  /** How many, from the innermost on, end by themselves before this start tag. */
+  endedByStart(name: string): number;
+  /** How many end with this end tag; 0 when nothing of that name is open. */
+  endedByEnd(name: string): number;
+  /** Counts a new child of the innermost element. */
+  count(name: string): { readonly childIndex: number; readonly typeIndex: number };
+  push(element: Open<Listener>): void;
+  pop(): Open<Listener>;
+}
+
+/** Children are counted by name only where somebody asks for it. */
+export function createOpenElements<Listener>(countsNames: boolean): OpenElements<Listener> {
+  const elements: Open<Listener>[] = [];
+  /** Of the document, and of each open element. */
+  const children: Children[] = [noChildren()];
+  /** How many are open of each name: most questions are answered by this alone. */
+  const openByName = new Map<string, number>();
+
+  function namespace(): Namespace {
+    const innermost = elements.at(-1);
+    return innermost === undefined ? "html" : contentNamespace(innermost.namespace, innermost.tag.name);
+  }
+
+  function endedByBreakout(): number {
+    let index = elements.length;
+    while (
+      index > 0 &&
+      contentNamespace(elements[index - 1]!.namespace, elements[index - 1]!.tag.name) !== "html"
+    ) {
+      index--;
+    }
+    return elements.length - index;
+  }
+
+  return {
+    ancestors: () => elements,
+    namespace,
+    endedByStart(name) {
+      if (namespace() !== "html") return breaksOut(name) ? endedByBreakout() : 0;
+      const ending = endingFor(name);
+      if (ending === undefined || !ending.ends.some((ended) => openByName.has(ended))) return 0;
+      let ended = 0;
+      for (let index = elements.length - 1; index >= 0; index--) {
+        const element = elements[index]!;
+        if (ending.ends.includes(element.tag.name)) ended = elements.length - index;
+        else if (element.namespace !== "html" || ending.within.has(element.tag.name)) break;
+      }
+      return ended;
+    },
+    endedByEnd(name) {
+      if (!openByName.has(name)) return 0;
+      return elements.length - elements.findLastIndex((element) => element.tag.name === name);
+    },
+    count(name) {
+      const siblings = children.at(-1)!;
+      siblings.count++;
+      if (!countsNames) return { childIndex: siblings.count, typeIndex: 0 };
+      siblings.byName ??= new Map();
+      const typeIndex = (siblings.byName.get(name) ?? 0) + 1;
+      siblings.byName.set(name, typeIndex);
+      return { childIndex: siblings.count, typeIndex };
+    },
+    push(element) {
+      elements.push(element);
+      children.push(noChildren());
+      openByName.set(element.tag.name, (openByName.get(element.tag.name) ?? 0) + 1);
+    },
+    pop() {
+      const element = elements.pop()!;
+      children.pop();
+      const left = openByName.get(element.tag.name)! - 1;
+      if (left === 0) openByName.delete(element.tag.name);
+      else openByName.set(element.tag.name, left);
+      return element;
+    },
+  };
+}
+
+function noChildren(): Children {
+  return { count: 0, byName: undefined };
+}

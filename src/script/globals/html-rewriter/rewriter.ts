@@ -1,0 +1,177 @@
+// Rewrites one document as it passes: tokens go out as they came, unless a handler that listens to them asks
+// for something else.
+
+import { Comment, Doctype, DocumentEnd, EndTag, noChanges, written } from "./content.ts";
+import { Element, type ElementState, elementState } from "./element.ts";
+import { bytesFromText, textFromBytes } from "./encoding.ts";
+import { call, createAudience, type DocumentListener, type Handler, type Listener } from "./handlers.ts";
+import { holdsTextOnly, isVoid, type Namespace, namespaceUris } from "./html-rules.ts";
+import { createOpenElements, type Open } from "./open-elements.ts";
+import type { ScannedTag } from "./tag.ts";
+import { createTextNode } from "./text-node.ts";
+import { createTokenizer, type Token } from "./tokenizer.ts";
+
+export interface Rewriting {
+  /** The bytes that can go out now that these have come in. */
+  write(bytes: Uint8Array): Promise<Uint8Array>;
+  end(): Promise<Uint8Array>;
+}
+
+export function createRewriting(
+  listeners: readonly Listener[],
+  documents: readonly DocumentListener[],
+): Rewriting {
+  const tokenizer = createTokenizer();
+  const open = createOpenElements<Listener>(listeners.some(({ selector }) => selector.countsNames));
+  const audience = createAudience(listeners, documents);
+  const text = createTextNode(audience.text, emit);
+  let output = "";
+  /** Open elements whose content is left out. */
+  let removals = 0;
+
+  function emit(bytes: string): void {
+    if (removals === 0) output += bytes;
+  }
+
+  async function addComment({ raw, from, to }: Extract<Token, { kind: "comment" }>): Promise<void> {
+    const changes = noChanges();
+    const words = { original: textFromBytes(raw.slice(from, to)), changed: undefined as string | undefined };
+    for (const handler of audience.comments()) await call(handler, new Comment(changes, words));
+    emit(written(words.changed === undefined ? raw : `<!--${bytesFromText(words.changed)}-->`, changes));
+  }
+
+  async function addDoctype(raw: string): Promise<void> {
+    for (const { doctype } of documents) {
+      if (doctype !== undefined) await call(doctype, new Doctype(noChanges(), textFromBytes(raw)));
+    }
+    emit(raw);
+  }
+
+  /** Waits only where somebody listens: most of a document passes at once. */
+  function begin(tag: ScannedTag): Promise<void> | undefined {
+    const ended = open.endedByStart(tag.name);
+    return ended === 0 ? beginHere(tag) : endInnermost(ended).then(() => beginHere(tag));
+  }
+
+  function beginHere(tag: ScannedTag): Promise<void> | undefined {
+    const namespace = namespaceOf(tag.name, open.namespace());
+    const { childIndex, typeIndex } = open.count(tag.name);
+    const subject = { tag, childIndex, typeIndex };
+    const matched = listeners.filter(({ selector }) => selector.matches(subject, open.ancestors()));
+    const element: Open<Listener> = {
+      tag,
+      childIndex,
+      typeIndex,
+      namespace,
+      hasContent: namespace === "html" ? !isVoid(tag.name) : !tag.selfClosing,
+      state: undefined,
+      listeners: matched,
+    };
+    if (matched.length > 0) return beginListened(element);
+    emit(tag.raw);
+    enter(element);
+    return undefined;
+  }
+
+  async function beginListened(element: Open<Listener>): Promise<void> {
+    const { tag, namespace, hasContent } = element;
+    const state = elementState(tag, namespaceUris[namespace], hasContent);
+    state.start.isRemoved = removals > 0;
+    for (const listener of element.listeners) {
+      if (listener.element !== undefined) await call(listener.element, new Element(state));
+    }
+    emit(written(state.tag.write(), state.start));
+    enter({ ...element, state });
+  }
+
+  function enter(element: Open<Listener>): void {
+    if (!element.hasContent) return;
+    open.push(element);
+    if (element.state?.removesContent === true) removals++;
+    audience.enter(element.listeners);
+    tokenizer.allowCdata(open.namespace() !== "html");
+    if (element.namespace === "html" && holdsTextOnly(element.tag.name)) {
+      tokenizer.expectRawText(element.tag.name);
+    }
+  }
+
+  function end(raw: string, name: string): Promise<void> | undefined {
+    const ended = open.endedByEnd(name);
+    if (ended === 1) return leave(raw);
+    if (ended > 1) return endInnermost(ended - 1).then(() => leave(raw));
+    emit(raw);
+    return undefined;
+  }
+
+  async function endInnermost(count: number): Promise<void> {
+    for (let left = count; left > 0; left--) await leave("");
+  }
+
+  /** Ends the innermost element: with its end tag, or with nothing where it ends by itself. */
+  function leave(raw: string): Promise<void> | undefined {
+    const { tag, state, listeners: left } = open.pop();
+    if (state?.removesContent === true) removals--;
+    audience.leave(left);
+    tokenizer.allowCdata(open.namespace() !== "html");
+    if (state !== undefined) return leaveListened(raw, tag.name, state);
+    emit(raw);
+    return undefined;
+  }
+
+  async function leaveListened(raw: string, tagName: string, state: ElementState): Promise<void> {
+    const name = { original: textFromBytes(tagName), changed: state.isRenamed ? state.name : undefined };
+    for (const handler of state.endTagHandlers) await call(handler as Handler, new EndTag(state.end, name));
+    const isRewritten = raw !== "" && name.changed !== undefined;
+    emit(written(isRewritten ? `</${bytesFromText(name.changed!)}>` : raw, state.end));
+  }
+
+  function handle(token: Token): Promise<void> | undefined {
+    if (token.kind === "start") return begin(token.tag);
+    if (token.kind === "end") return end(token.raw, token.name);
+    if (token.kind === "doctype") return addDoctype(token.raw);
+    if (token.kind === "comment" && audience.comments().length > 0) return addComment(token);
+    if (token.kind === "text" && audience.text().length > 0) return text.add(token.raw);
+    emit(token.raw);
+    return undefined;
+  }
+
+  async function rewrite(): Promise<void> {
+    for (let token = tokenizer.next(); token !== undefined; token = tokenizer.next()) {
+      if (text.isOpen() && token.kind !== "text") await text.end();
+      const handling = handle(token);
+      if (handling !== undefined) await handling;
+    }
+  }
+
+  function flush(): Uint8Array {
+    // A buffer of its own: a stream of bytes takes it along.
+    const bytes = Buffer.allocUnsafeSlow(output.length);
+    bytes.write(output, "latin1");
+    output = "";
+    return bytes;
+  }
+
+  return {
+    async write(bytes) {
+      tokenizer.feed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
+      await rewrite();
+      return flush();
+    },
+    async end() {
+      tokenizer.end();
+      await rewrite();
+      if (text.isOpen()) await text.end();
+      await endInnermost(open.ancestors().length);
+      const changes = noChanges();
+      for (const { end: handler } of documents) {
+        if (handler !== undefined) await call(handler, new DocumentEnd(changes));
+      }
+      emit(changes.before);
+      return flush();
+    },
+  };
+}
+
+function namespaceOf(name: string, around: Namespace): Namespace {
+  return name === "svg" || name === "math" ? name : around;
+}

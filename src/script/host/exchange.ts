@@ -1,0 +1,58 @@
+// What is told of a request to a script once its answer is over. It runs with every request, so it is written out field by
+// field: spreading costs more than all the rest of it.
+import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import { nextRequestId } from "../../http/server/request-id.ts";
+import type { Exchange } from "../../metrics/exchange.ts";
+
+/** Who wants to know what the script does. */
+export interface HostObserver {
+  /** The script's name. */
+  readonly script: string;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  /** Whether answers say by which id they are logged. */
+  readonly tellsIds: boolean;
+  /** A handler other than fetch has run. */
+  readonly ran: (handler: string, outcome: "done" | "failed") => void;
+}
+
+export interface Begun {
+  /** Undefined where answers do not say it. */
+  readonly id: string | undefined;
+  status: number;
+  /** Of an answer that is not the script's own. */
+  errorCode: "BadHost" | "Exception" | undefined;
+  readonly onSent: NonNullable<HttpResponse["onSent"]>;
+}
+
+export function beginExchange(request: HttpRequest, observer: HostObserver | undefined): Begun | undefined {
+  const onExchange = observer?.onExchange;
+  if (onExchange === undefined) return undefined;
+  const began = performance.now();
+  const begun: Begun = {
+    id: observer!.tellsIds ? nextRequestId() : undefined,
+    status: 0,
+    errorCode: undefined,
+    onSent(bytesOut, isWhole) {
+      onExchange({
+        face: "script",
+        id: begun.id ?? "",
+        method: request.method,
+        operation: observer!.script,
+        status: begun.status,
+        bytesIn: request.bytesRead(),
+        bytesOut,
+        milliseconds: performance.now() - began,
+        remoteAddress: request.address,
+        errorCode: begun.errorCode,
+        isWhole,
+      });
+    },
+  };
+  return begun;
+}
+
+/** Adds the id to what is sent, unless the script says one of its own. */
+export function addId(headers: [string, string][], id: string | undefined): void {
+  if (id === undefined || headers.some(([name]) => name.toLowerCase() === "x-request-id")) return;
+  headers.push(["x-request-id", id]);
+}

@@ -1,0 +1,19 @@
+// Which requests name a host at all: of what is none no URL can be made, and it is the visitor's fault, not the script's.
+import type { HttpRequest } from "../../http/server/listen.ts";
+
+/** Those seen lately: asking costs more than all else that is done with them. */
+const known = new Map<string, boolean>();
+const mostKnown = 1000;
+
+/** Whether the request's URL is one (RFC 9112 3.2 asks for a 400 otherwise). */
+export function namesHost({ target, header }: Pick<HttpRequest, "target" | "header">): boolean {
+  if (/^https?:\/\//i.test(target)) return URL.canParse(target);
+  const host = header("host") ?? "localhost";
+  const seen = known.get(host);
+  if (seen !== undefined) return seen;
+  // Nothing but a host: a path, a user or a query would become another URL.
+  const isOne = !/[/\\?#@\s]/.test(host) && URL.canParse(`http://${host}/`);
+  if (known.size >= mostKnown) known.clear();
+  known.set(host, isOne);
+  return isOne;
+}

@@ -1,0 +1,209 @@
+// Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
+// of the script is a 500 and a line in the log; the process stays up.
+
+import { bytesOf, describe } from "../../binding/arguments.ts";
+import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
+import { tellSender } from "../../http/server/forwarded.ts";
+import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import type { StoreNotification } from "../../types.ts";
+import type { Mode, ScriptContext } from "../context.ts";
+import { createRequest } from "../globals/fetch/request.ts";
+import { describeResponse } from "../globals/fetch/response.ts";
+import type { Environment } from "./environment.ts";
+import { addId, type Begun, beginExchange, type HostObserver } from "./exchange.ts";
+import { namesHost } from "./host-header.ts";
+import type { NotificationMessage, Notified } from "./messages.ts";
+import { handleAll } from "./notifications.ts";
+import type { PendingWork } from "./pending-work.ts";
+import { missingBindingHint } from "./platform/missing-binding.ts";
+import { sentHeaders } from "./response-headers.ts";
+import { logError, withoutFrames } from "./script-error.ts";
+
+export interface ScheduledEvent {
+  readonly type: "scheduled";
+  readonly cron: string;
+  readonly scheduledTime: number;
+  noRetry(): void;
+}
+
+/** What a script exports by default. */
+export interface ScriptHandlers {
+  fetch?(request: Request, env: Environment, context: ScriptContext): Response | Promise<Response>;
+  scheduled?(event: ScheduledEvent, env: Environment, context: ScriptContext): unknown;
+  notification?(event: StoreNotification, env: Environment, context: ScriptContext): unknown;
+}
+
+export interface Host {
+  readonly handle: HttpHandler;
+  scheduled(cron: string, time: number): Promise<void>;
+  /** Runs the notification handler for each; those of one key one after the other, until one of them fails. */
+  notification(events: readonly NotificationMessage[]): Promise<Notified>;
+  /** Waits for what the script has asked to be waited for. */
+  settle(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly handlers: ScriptHandlers;
+  readonly env: Environment;
+  readonly mode: Mode;
+  readonly pending: PendingWork;
+  readonly observer?: HostObserver | undefined;
+}
+
+export function createHost({ handlers, env, mode, pending, observer }: HostOptions): Host {
+  const { waitFor, createContext } = pending;
+
+  const handle: HttpHandler = async (request) => {
+    const begun = beginExchange(request, observer);
+    if (!namesHost(request)) return ownAnswer(400, badHost, begun, "BadHost");
+    try {
+      if (handlers.fetch === undefined)
+        throw withoutFrames(new TypeError("The script's default export has no fetch handler."));
+      const response = await handlers.fetch(requestFor(request), env, createContext());
+      if (!(response instanceof Response)) {
+        throw withoutFrames(
+          new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`),
+        );
+      }
+      return responseFrom(response, request.method, begun);
+    } catch (error) {
+      logError(error);
+      const hint = mode === "dev" ? missingBindingHint(error, env) : undefined;
+      if (hint !== undefined) console.error(hint);
+      return ownAnswer(500, faultText(error, mode, hint), begun, "Exception");
+    }
+  };
+
+  return {
+    handle,
+    async scheduled(cron, time) {
+      if (handlers.scheduled === undefined) {
+        throw new TypeError("The script's default export has no scheduled handler.");
+      }
+      // A run is never repeated, so noRetry has nothing to change.
+      const event: ScheduledEvent = { type: "scheduled", cron, scheduledTime: time, noRetry() {} };
+      const run = handlers.scheduled(event, env, createContext());
+      // Its failure is told to whoever asked for the run.
+      waitFor(Promise.resolve(run).catch(() => {}));
+      await Promise.resolve(run).then(
+        () => observer?.ran("scheduled", "done"),
+        (error: unknown) => {
+          observer?.ran("scheduled", "failed");
+          throw error;
+        },
+      );
+    },
+    async notification(events) {
+      const handling = handleAll(handlers, env, createContext(), events);
+      waitFor(handling);
+      const { handled, error } = await handling;
+      for (const _ of handled) observer?.ran("notification", "done");
+      if (error !== undefined) observer?.ran("notification", "failed");
+      return { handled, error };
+    },
+    settle: pending.settle,
+  };
+}
+
+const badHost = "Bad Request: the request names no valid host.\n";
+
+/** An answer that is not the script's own. */
+function ownAnswer(
+  status: number,
+  body: string,
+  begun: Begun | undefined,
+  errorCode: "BadHost" | "Exception",
+): HttpResponse {
+  const headers: [string, string][] = [["content-type", "text/plain; charset=utf-8"]];
+  if (begun !== undefined) {
+    begun.status = status;
+    begun.errorCode = errorCode;
+    addId(headers, begun.id);
+  }
+  return { status, headers, body, onSent: begun?.onSent };
+}
+
+function requestFor(request: HttpRequest): Request {
+  const { method, target, scheme } = request;
+  const isAbsolute = /^https?:\/\//i.test(target);
+  // `OPTIONS *` speaks of the server as a whole: its root.
+  const path = target.startsWith("/") ? target : "/";
+  const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
+  const body = request.hasBody ? () => bodyStream(request) : undefined;
+  const rawHeaders = () => tellSender(request);
+  return createRequest({ method, url, rawHeaders, body, onDisconnect: request.onDisconnect });
+}
+
+function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
+  const chunks = request.body()[Symbol.asyncIterator]();
+  const stream: ReadableStream<Uint8Array> = new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done === true) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+      } else {
+        // The stream takes the buffer; chunks of a socket may share one.
+        controller.enqueue(new Uint8Array(value));
+      }
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+  const length = Number(request.header("content-length"));
+  if (Number.isSafeInteger(length) && request.header("transfer-encoding") === undefined)
+    declareLength(stream, length);
+  return stream;
+}
+
+function responseFrom(response: Response, method: string, begun: Begun | undefined): HttpResponse {
+  const { status, statusText, headers, body } = describeResponse(response);
+  const sent = sentHeaders(headers, { method, status, hasBody: body !== null });
+  if (begun !== undefined) {
+    begun.status = status;
+    addId(sent, begun.id);
+  }
+  return {
+    status,
+    statusText,
+    headers: sent,
+    body: body instanceof ReadableStream ? sourceOf(body) : body,
+    onSent: begun?.onSent,
+  };
+}
+
+function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+  const reader = stream.getReader();
+  return {
+    length: declaredLength(stream),
+    async *chunks() {
+      try {
+        for (;;) {
+          const { done, value } = await reader.read();
+          if (done) return;
+          yield bytesIn(value);
+        }
+      } catch (error) {
+        // The status is out already: the connection breaks off, and the log says why.
+        logError(error);
+        throw error;
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  };
+}
+
+function bytesIn(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk;
+  const bytes = bytesOf(chunk);
+  if (bytes !== undefined) return bytes;
+  throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
+}
+
+function faultText(error: unknown, mode: Mode, hint: string | undefined): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (mode !== "dev") return "Internal Server Error";
+  return hint === undefined ? `${stack}\n` : `${stack}\n${hint}\n`;
+}

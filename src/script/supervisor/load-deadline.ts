@@ -1,0 +1,39 @@
+// Ends a process whose script does not finish loading. A machine that is merely busy makes loading slow, so time counts
+// only while the process works on it, or while it waits for something that does not come.
+import type { HostProcess } from "./worker-handle.ts";
+
+const checkMilliseconds = 500;
+/** Processor time that loading may take. */
+const cpuMilliseconds = 10_000;
+/** How long it may wait without doing anything. */
+const asleepMilliseconds = 8000;
+/** Whatever it does. */
+const wallMilliseconds = 120_000;
+
+export interface LoadDeadline {
+  /** Whether the process was ended here. */
+  readonly isLate: boolean;
+  clear(): void;
+}
+
+export function startLoadDeadline(process: Pick<HostProcess, "standstill" | "kill">): LoadDeadline {
+  const began = performance.now();
+  let isLate = false;
+
+  async function check(): Promise<void> {
+    const stood = await process.standstill();
+    isLate ||=
+      stood.cpuMilliseconds >= cpuMilliseconds ||
+      stood.asleepMilliseconds >= asleepMilliseconds ||
+      performance.now() - began >= wallMilliseconds;
+    if (isLate) process.kill();
+  }
+
+  const checking = setInterval(() => void check(), checkMilliseconds);
+  return {
+    get isLate() {
+      return isLate;
+    },
+    clear: () => clearInterval(checking),
+  };
+}

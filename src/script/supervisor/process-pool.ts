@@ -1,0 +1,236 @@
+// The processes of one script, supervised: one that dies is replaced; one that blocks its event loop is replaced and,
+// if it does not recover, ended. New code comes in by new processes; old ones finish first.
+import type { Standstill } from "../../child/standstill.ts";
+import type { LoadedScript } from "../host/messages.ts";
+import type { Bundle } from "./bundle.ts";
+import { startLoadDeadline } from "./load-deadline.ts";
+import type { Processes } from "./warm-processes.ts";
+import { type HostProcess, LoadError, type ScriptLoad } from "./worker-handle.ts";
+
+export interface Pool {
+  /** Runs this script from now on; rejects, and keeps what ran before, when it cannot be loaded. */
+  run(load: PoolLoad): Promise<void>;
+  /** A process that answers; waits for one for a while when there is none, and rejects after that. */
+  pick(): Promise<PooledProcess>;
+  /** Whether there is a process that answers. */
+  isUp(): boolean;
+  /** From now on, a process that blocks is not waited for. */
+  hurry(): void;
+  close(): Promise<void>;
+}
+
+export interface PoolLoad extends Pick<ScriptLoad, "location" | "mode" | "presign" | "openUploads"> {
+  readonly script: Omit<LoadedScript, "bundle" | "format">;
+  /** Undefined when assets are served without a script. */
+  readonly bundle: Bundle | undefined;
+}
+
+export interface PooledProcess extends HostProcess {
+  readonly socketPath: string;
+  /** Requests in flight, counted by the router that forwards them. */
+  inFlight: number;
+}
+
+export interface PoolOptions {
+  readonly name: string;
+  readonly size: number;
+  readonly processes: Processes;
+  /** Where the nth process of this script listens for the front; undefined when it accepts on the port itself. */
+  readonly socketPath: ((count: number) => string) | undefined;
+  readonly log: (line: string) => void;
+}
+
+const watchMilliseconds = 100;
+/** Processor time that a process may use without turning its event loop. */
+const blockedCpuMilliseconds = 500;
+/** How long it may sleep in a call that keeps its event loop from turning. */
+const blockedAsleepMilliseconds = 10_000;
+/** How long a process that is out of service may stand still before it is ended. */
+const recoverCpuMilliseconds = 10_000;
+const recoverWallMilliseconds = 60_000;
+/** Delays before a replacement, longer the more there were in the last minute: so there are at most twelve a minute. */
+const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
+const recentMilliseconds = 60_000;
+/** How long a request waits for a process. */
+const pickMilliseconds = 30_000;
+
+export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
+  let active: PooledProcess[] = [];
+  /** Out of service: they finish what they have, or have blocked. */
+  const leaving = new Set<PooledProcess>();
+  const waiting = new Set<() => void>();
+  let current: PoolLoad | undefined;
+  let started = 0;
+  let recentDeaths = 0;
+  let isHurried = false;
+  let closed = false;
+
+  async function start(load: PoolLoad): Promise<PooledProcess> {
+    const process = await processes.take(name);
+    const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
+    const placed = await load.bundle?.place().catch((error: unknown) => {
+      process.kill();
+      throw error;
+    });
+    const deadline = startLoadDeadline(process);
+    try {
+      const { location, mode, presign, openUploads, script } = load;
+      await process.load({
+        ...{ kind: "load", location, mode, presign, openUploads },
+        socketPath: socketPath === undefined ? undefined : pooled.socketPath,
+        script: { ...script, bundle: placed?.file, format: load.bundle?.format ?? "module" },
+      });
+    } catch (error) {
+      process.kill();
+      if (deadline.isLate) throw new LoadError(`Script "${name}" did not finish loading in time.`);
+      throw error;
+    } finally {
+      deadline.clear();
+      await placed?.remove();
+    }
+    void process.ended.then((how) => died(pooled, load, how));
+    return pooled;
+  }
+
+  function died(pooled: PooledProcess, load: PoolLoad, how: string): void {
+    if (leaving.delete(pooled) && how !== "exit code 0") log(`Script "${name}" ended (${how}).`);
+    if (!active.includes(pooled)) return;
+    active = active.filter((other) => other !== pooled);
+    log(`Script "${name}" ended (${how}): starting it again.`);
+    void replace(load);
+  }
+
+  /** Brings the number of processes up again, unless other code has come meanwhile. */
+  async function replace(load: PoolLoad): Promise<void> {
+    for (;;) {
+      const pause = restartMilliseconds[Math.min(recentDeaths++, restartMilliseconds.length - 1)]!;
+      setTimeout(() => recentDeaths--, recentMilliseconds).unref();
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+      if (closed || load !== current) return;
+      try {
+        return admit(await startServing(load), load);
+      } catch (error) {
+        log(
+          `Script "${name}" could not be started: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    }
+  }
+
+  function admit(pooled: PooledProcess, load: PoolLoad): void {
+    active.push(pooled);
+    if (closed || load !== current) retire(pooled);
+    for (const wake of [...waiting]) wake();
+  }
+
+  /** A process that accepts on the port itself begins to when it is loaded; otherwise the front sends it requests. */
+  async function startServing(load: PoolLoad): Promise<PooledProcess> {
+    const pooled = await start(load);
+    if (socketPath === undefined) await pooled.accept();
+    return pooled;
+  }
+
+  /** Resolves when a process is admitted, the pool closes or the deadline has passed. */
+  function nextAdmission(deadline: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(late);
+        waiting.delete(wake);
+        resolve();
+      };
+      const late = setTimeout(wake, Math.max(0, deadline - performance.now()));
+      waiting.add(wake);
+    });
+  }
+
+  function retire(pooled: PooledProcess): void {
+    active = active.filter((other) => other !== pooled);
+    leaving.add(pooled);
+    pooled.drain();
+  }
+
+  async function watch(): Promise<void> {
+    for (const pooled of active) {
+      if (!isBlocked(await pooled.standstill()) || !active.includes(pooled)) continue;
+      log(`Script "${name}" has blocked its event loop: another process takes over.`);
+      retire(pooled);
+      pooled.giveUp();
+      if (current !== undefined) void replace(current);
+    }
+    const blocked: [PooledProcess, Standstill][] = [];
+    for (const pooled of leaving) {
+      const stood = await pooled.standstill();
+      if (isBlocked(stood)) blocked.push([pooled, stood]);
+    }
+    for (const [i, [pooled, stood]] of blocked.entries()) {
+      const isOneTooMany = blocked.length - i > size + 1;
+      if (!isLost(stood) && !isOneTooMany && !isHurried) continue;
+      log(`Script "${name}" did not recover: its blocked process is ended.`);
+      leaving.delete(pooled);
+      pooled.kill();
+    }
+  }
+
+  let isWatching = false;
+  const watching = setInterval(() => {
+    if (isWatching) return;
+    isWatching = true;
+    // After the beats that have arrived while this process was busy itself.
+    setImmediate(() => {
+      void watch().finally(() => {
+        isWatching = false;
+      });
+    });
+  }, watchMilliseconds);
+
+  return {
+    async run(load) {
+      const fresh = await Promise.allSettled(Array.from({ length: size }, () => start(load)));
+      const failed = fresh.find((result) => result.status === "rejected");
+      const ready = fresh.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      if (failed !== undefined) {
+        for (const pooled of ready) retire(pooled);
+        throw failed.reason;
+      }
+      // Not before all of them are loaded: code of which a part does not load must not serve.
+      if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
+      const old = active;
+      current = load;
+      active = [];
+      for (const pooled of ready) admit(pooled, load);
+      for (const pooled of old) retire(pooled);
+    },
+    async pick() {
+      const deadline = performance.now() + pickMilliseconds;
+      while (active.length === 0) {
+        if (closed) throw new Error(`Script "${name}" has ended.`);
+        if (performance.now() >= deadline) throw new Error(`Script "${name}" has no process that answers.`);
+        await nextAdmission(deadline);
+      }
+      const least = active.reduce((one, other) => (other.inFlight < one.inFlight ? other : one));
+      // After the others, so that among equals each has its turn.
+      active = [...active.filter((other) => other !== least), least];
+      return least;
+    },
+    isUp: () => active.length > 0,
+    hurry() {
+      isHurried = true;
+    },
+    async close() {
+      isHurried = true;
+      closed = true;
+      for (const wake of [...waiting]) wake();
+      for (const pooled of active) retire(pooled);
+      await Promise.all([...leaving].map(({ ended }) => ended));
+      clearInterval(watching);
+    },
+  };
+}
+
+function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= blockedCpuMilliseconds || asleepMilliseconds >= blockedAsleepMilliseconds;
+}
+
+function isLost({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
+  return cpuMilliseconds >= recoverCpuMilliseconds || wallMilliseconds >= recoverWallMilliseconds;
+}

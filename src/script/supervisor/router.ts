@@ -1,0 +1,40 @@
+// The front of a server whose scripts are reached over sockets of their own: finds the script, then one of
+// its processes, and forwards. What a process had not begun with when it died or blocked goes to the next;
+// what it had begun with is not run twice.
+import { forward, NotTaken } from "../../http/proxy.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
+import type { Pool } from "./process-pool.ts";
+
+export type FindPool = (host: string, target: string) => Pool | undefined;
+
+export function createRouter(find: FindPool): HttpHandler {
+  return async (request) => {
+    const pool = find(request.header("host") ?? "", request.target);
+    if (pool === undefined) return text(404, "No script answers here.\n");
+    for (;;) {
+      try {
+        return await send(request, pool);
+      } catch (error) {
+        if (!(error instanceof NotTaken)) return unavailable();
+      }
+    }
+  };
+}
+
+async function send(request: HttpRequest, pool: Pool): Promise<HttpResponse> {
+  const pooled = await pool.pick();
+  pooled.inFlight++;
+  try {
+    return await forward(request, pooled);
+  } finally {
+    pooled.inFlight--;
+  }
+}
+
+function unavailable(): HttpResponse {
+  return text(503, "The script broke off while it was answering. Please try again.\n");
+}
+
+function text(status: number, body: string): HttpResponse {
+  return { status, headers: [["content-type", "text/plain; charset=utf-8"]], body };
+}

@@ -1,0 +1,194 @@
+// One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
+// its secrets at any time. A change that does not build or load is told, and what ran before runs on.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { inspectAssets } from "../assets/inspect-assets.ts";
+import type { ScriptConfig } from "../config/config.ts";
+import { envNames } from "../config/env-names.ts";
+import { runtimeBehaviour } from "../config/runtime-flags.ts";
+import type { Mode } from "../context.ts";
+import type { NotificationMessage, Notified } from "../host/messages.ts";
+import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
+import { createPool, type Pool } from "./process-pool.ts";
+import type { ServerOptions } from "./supervisor.ts";
+import type { Processes } from "./warm-processes.ts";
+import { watchFiles } from "./watch-files.ts";
+
+export interface RunningScript {
+  /** Of what runs now. */
+  readonly config: ScriptConfig;
+  readonly pool: Pool;
+  start(): Promise<void>;
+  scheduled(cron: string, time: number): Promise<void>;
+  /** Loads it anew from its files; rejects, and keeps what ran before, when that cannot be. */
+  restart(): Promise<void>;
+  notify(events: readonly NotificationMessage[]): Promise<Notified>;
+  close(): Promise<void>;
+}
+
+export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
+  readonly read: () => Promise<ScriptConfig>;
+  readonly config: ScriptConfig;
+  readonly processes: Processes;
+  /** Undefined when its processes accept on the port themselves. */
+  readonly socketPath: ((count: number) => string) | undefined;
+  /** Calls after each load: routes and schedules may be others. */
+  readonly onLoaded: () => void;
+}
+
+const secretsMilliseconds = 1000;
+/** A notification handler that takes longer is taken to have failed. */
+const notifyMilliseconds = 5 * 60_000;
+
+export function createRunningScript(options: RunningScriptOptions): RunningScript {
+  const { mode, location, presign, openUploads, secrets, log, processes, socketPath } = options;
+  const { name } = options.config;
+  const size = mode === "dev" ? 1 : options.cores;
+  const pool = createPool({ name, size, processes, socketPath, log });
+  const watch = mode === "dev" ? watchFiles(() => reload("changed", run)) : undefined;
+  let config = options.config;
+  let loaded: { readonly bundle: Bundle | undefined } | undefined;
+  let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
+  let inputs: readonly string[] = [];
+  let revision = "";
+  let last: Promise<void> = Promise.resolve();
+  let polling: NodeJS.Timeout | undefined;
+
+  async function run(): Promise<void> {
+    const next = await options.read();
+    if (next.name !== name) {
+      throw new Error(`Script "${name}" is named "${next.name}" now: start the server anew to have it so.`);
+    }
+    const values = await secrets.values(name);
+    const built = await (await bundlerFor(next))?.build();
+    inputs = (built?.inputs ?? []).filter((input) => !input.includes("/node_modules/"));
+    watch?.files([next.file, ...next.watched, ...inputs]);
+    if (next.assets !== undefined) await inspectAssets({ ...next.assets, location }, log);
+    await pool.run({
+      script: { ...next, secrets: { ...values, ...next.devVars } },
+      bundle: built,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
+    config = next;
+    loaded = { bundle: built };
+    options.onLoaded();
+  }
+
+  /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
+  async function takeSecrets(): Promise<void> {
+    if (mode === "dev" || loaded === undefined) return run();
+    const values = await secrets.values(name);
+    const clash = envNames(config).find((taken) => Object.hasOwn(values, taken.name));
+    if (clash !== undefined) {
+      throw new Error(
+        `The script has ${clash.what} named "${clash.name}" too: delete the secret of that name.`,
+      );
+    }
+    await pool.run({
+      script: { ...config, secrets: values },
+      ...loaded,
+      location,
+      mode,
+      presign,
+      openUploads,
+    });
+  }
+
+  /** Undefined when assets are served without a script. */
+  async function bundlerFor(next: ScriptConfig): Promise<Bundler | undefined> {
+    const wanted = next.main === undefined ? undefined : bundlerOptions(next, next.main, mode);
+    const key = JSON.stringify(wanted) ?? "";
+    if (bundled?.key !== key) {
+      await bundled?.bundler.close();
+      bundled = wanted === undefined ? undefined : { key, bundler: createBundler(wanted) };
+    }
+    return bundled?.bundler;
+  }
+
+  /** One load after the other; the last change wins. */
+  function reload(why: string, load: () => Promise<void>): void {
+    const began = Date.now();
+    last = last.then(load).then(
+      () => log(`Script "${name}" ${why}: reloaded in ${Date.now() - began} ms.`),
+      (error: unknown) => {
+        if (error instanceof BundleError) {
+          watch?.foldersOf([config.file, ...config.watched, ...inputs, ...error.files]);
+        }
+        log(`${messageOf(error)}\nScript "${name}" runs on as it was.`);
+      },
+    );
+  }
+
+  function restart(): Promise<void> {
+    const began = Date.now();
+    const restarted = last.then(run);
+    last = restarted.then(
+      () => log(`Script "${name}" was started anew in ${Date.now() - began} ms, as somebody wished.`),
+      () => log(`Script "${name}" could not be started anew, and runs on as it was.`),
+    );
+    return restarted;
+  }
+
+  async function pollSecrets(): Promise<void> {
+    const known = revision;
+    revision = await secrets.revision(name);
+    if (revision !== known) reload("has new secrets", takeSecrets);
+  }
+
+  return {
+    get config() {
+      return config;
+    },
+    pool,
+    restart,
+    async start() {
+      revision = await secrets.revision(name);
+      await run();
+      polling = setInterval(() => {
+        pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${messageOf(error)}`));
+      }, secretsMilliseconds).unref();
+    },
+    async scheduled(cron, time) {
+      const process = await pool.pick();
+      await process.scheduled(cron, time);
+    },
+    async notify(events) {
+      const process = await pool.pick();
+      const late = new AbortController();
+      const lateness = pause(notifyMilliseconds, undefined, { signal: late.signal, ref: false }).then(() => {
+        throw new Error(`the handler did not end within ${notifyMilliseconds / 60_000} minutes`);
+      });
+      try {
+        return await Promise.race([process.notify(events), lateness]);
+      } finally {
+        lateness.catch(() => {});
+        late.abort();
+      }
+    },
+    async close() {
+      clearInterval(polling);
+      watch?.close();
+      await last;
+      await pool.close();
+      await bundled?.bundler.close();
+    },
+  };
+}
+
+function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): BundlerOptions {
+  const { directory, bundling } = config;
+  const { platform, timers } = runtimeBehaviour(config);
+  return {
+    ...{ main, directory, bundling },
+    packages: platform === "workers" ? "workers" : "node",
+    nodeEnv: mode === "dev" ? "development" : "production",
+    timers,
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,57 @@
+// Runs the scheduled handlers of scripts at the times their cron expressions name, in UTC.
+import { nextRun, parseCron } from "../config/cron.ts";
+import type { RunningScript } from "./running-script.ts";
+
+export interface Schedules {
+  /** Takes in what the configurations say now. */
+  plan(): void;
+  close(): void;
+}
+
+/** Timers cannot wait longer than about 24 days; looking again after an hour costs nothing. */
+const longestWait = 3600 * 1000;
+
+export function createSchedules(scripts: readonly RunningScript[], log: (line: string) => void): Schedules {
+  /** By script and expression. */
+  const timers = new Map<string, NodeJS.Timeout>();
+
+  function wait(id: string, script: RunningScript, cron: string): void {
+    const due = nextRun(parseCron(cron, script.config.sunday), new Date()).getTime();
+    const timer = setTimeout(
+      () => {
+        if (Date.now() >= due) run(script, cron, due);
+        wait(id, script, cron);
+      },
+      Math.min(due - Date.now(), longestWait),
+    );
+    timers.set(id, timer.unref());
+  }
+
+  function run(script: RunningScript, cron: string, due: number): void {
+    script.scheduled(cron, due).catch((error: unknown) => {
+      log(
+        `Script "${script.config.name}", scheduled "${cron}": ${error instanceof Error ? error.message : String(error)}`,
+      );
+    });
+  }
+
+  function end(id: string, timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    timers.delete(id);
+  }
+
+  return {
+    plan() {
+      const wanted = new Map<string, { readonly script: RunningScript; readonly cron: string }>(
+        scripts.flatMap((script) =>
+          script.config.crons.map((cron) => [`${script.config.name} ${cron}`, { script, cron }] as const),
+        ),
+      );
+      for (const [id, timer] of timers) if (!wanted.has(id)) end(id, timer);
+      for (const [id, { script, cron }] of wanted) if (!timers.has(id)) wait(id, script, cron);
+    },
+    close() {
+      for (const [id, timer] of timers) end(id, timer);
+    },
+  };
+}

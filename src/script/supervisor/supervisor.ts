@@ -1,0 +1,166 @@
+// Runs scripts: bundles each, keeps its processes, routes requests to them, runs their schedules, and takes
+// in what changes (code while developing, secrets always) without dropping a request.
+
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { trustedPeers } from "../../http/server/forwarded.ts";
+import { type PortLimits, shareOf, supervisorShare } from "../../http/server/limits.ts";
+import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
+import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
+import type { TlsSource } from "../../http/tls/tls.ts";
+import type { Watch } from "../../metrics/collector.ts";
+import type { Location } from "../../model/location.ts";
+import type { ScriptConfig } from "../config/config.ts";
+import type { Mode } from "../context.ts";
+import type { ScriptPresigner } from "../host/messages.ts";
+import { createRoutes } from "./route-table.ts";
+import { createRouter } from "./router.ts";
+import { createRunningScript, type RunningScript } from "./running-script.ts";
+import { createSchedules } from "./scheduler.ts";
+import { createProcesses } from "./warm-processes.ts";
+
+export interface ServerOptions {
+  /** Reads a script's configuration anew each time it is asked, and checks that what it names is there. */
+  readonly configs: readonly (() => Promise<ScriptConfig>)[];
+  readonly location: Location;
+  readonly mode: Mode;
+  /** What the scripts' buckets sign URLs with. */
+  readonly presign: ScriptPresigner | undefined;
+  /** Open multipart uploads of each bucket. */
+  readonly openUploads?: number | undefined;
+  readonly host: string;
+  readonly port: number;
+  readonly whenTaken?: WhenTaken | undefined;
+  /** With it the port speaks HTTPS. */
+  readonly tls: TlsSource | undefined;
+  /** Proxies in front: their addresses and networks. */
+  readonly trusted: readonly string[];
+  /** Processes a script, when serving. */
+  readonly cores: number;
+  readonly heapMegabytes: number;
+  /** Of the port, for all processes together. */
+  readonly limits: PortLimits;
+  /** The secret of requests that ask whether the port is served. */
+  readonly probe: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly secrets: SecretSource;
+  /** Who is told what the processes count, and given the lines of the request log. */
+  readonly watch: Watch;
+  readonly log: (line: string) => void;
+  /** What scripts write to their consoles. */
+  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
+}
+
+export interface SecretSource {
+  values(script: string): Promise<Record<string, string>>;
+  /** Different after every change. */
+  revision(script: string): Promise<string>;
+}
+
+export interface ScriptServer {
+  readonly port: number;
+  readonly scripts: readonly RunningScript[];
+  /** Lets requests under way finish. */
+  close(): Promise<void>;
+}
+
+/**
+ * The routes that count. The only script of a wrangler file answers every request while it is developed: its routes
+ * name hosts that do not lead to this machine.
+ */
+export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
+  return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
+}
+
+export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
+  const { mode } = options;
+  const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
+  // A single script accepts on the port itself when it serves; while developing, a front lets code change unseen.
+  const isDirect = mode === "serve" && configs.length === 1;
+  const listener = isDirect ? await bindShared(options) : undefined;
+  const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
+  const limits = shareOf(options.limits, { processes: options.cores, ports: 1 });
+  const processes = createProcesses({ ...options, listener, limits });
+  const scripts = configs.map(({ read, config }, i) =>
+    createRunningScript({
+      ...{ ...options, read, config, processes, onLoaded },
+      socketPath: isDirect ? undefined : (count) => join(directory, `${i}-${count}`),
+    }),
+  );
+  const schedules = createSchedules(scripts, options.log);
+  let find: Find = () => undefined;
+  let entrance: Entrance | undefined;
+
+  function onLoaded(): void {
+    find = createRoutes(
+      scripts.map((script) => ({ routes: routesFor(script.config, scripts.length, mode), target: script })),
+    );
+    schedules.plan();
+  }
+
+  async function close(): Promise<void> {
+    schedules.close();
+    listener?.close();
+    for (const { pool } of scripts) pool.hurry();
+    await entrance?.close();
+    await Promise.all(scripts.map((script) => script.close()));
+    await processes.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+
+  try {
+    await Promise.all(scripts.map((script) => script.start()));
+    entrance =
+      listener === undefined
+        ? await openFront((...where) => find(...where), options)
+        : { port: listener.port, close: async () => {} };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { port: entrance.port, scripts, close };
+}
+
+interface Entrance {
+  readonly port: number;
+  /** Lets requests in flight finish, as far as they are known here. */
+  close(): Promise<void>;
+}
+
+async function openFront(find: Find, options: ServerOptions): Promise<Entrance> {
+  const { host, port, whenTaken, mode, tls, trusted, limits, probe } = options;
+  const route = createRouter((hostname, target) => find(hostname, target)?.pool);
+  const front = await listen(
+    (request) => triggered(request, find, mode) ?? route(request),
+    { host, port, whenTaken },
+    {
+      tls,
+      limits: shareOf(limits, supervisorShare),
+      probe,
+      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+    },
+  );
+  return { port: front.port!, close: () => front.drain() };
+}
+
+type Find = (host: string, target: string) => RunningScript | undefined;
+
+/** While developing, `/__scheduled?cron=…` runs the scheduled handler at once. */
+function triggered(request: HttpRequest, find: Find, mode: Mode): Promise<HttpResponse> | undefined {
+  if (mode !== "dev" || !/^\/__scheduled(\?|$)/.test(request.target)) return undefined;
+  const script = find(request.header("host") ?? "", request.target);
+  if (script === undefined) return undefined;
+  const given = new URLSearchParams(request.target.split("?")[1] ?? "").get("cron");
+  return runNow(script, given ?? script.config.crons[0] ?? "");
+}
+
+async function runNow(script: RunningScript, cron: string): Promise<HttpResponse> {
+  const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
+  try {
+    await script.scheduled(cron, Date.now());
+    return { status: 200, headers, body: "Ran scheduled event\n" };
+  } catch (error) {
+    return { status: 500, headers, body: `${error instanceof Error ? error.message : String(error)}\n` };
+  }
+}

@@ -1,0 +1,220 @@
+// One process that runs a script, as the supervisor holds it.
+import { fileURLToPath } from "node:url";
+import { scriptEnvironment } from "../../child/environment.ts";
+import { createStandstillWatch, type Standstill } from "../../child/standstill.ts";
+import { type Child, startChild } from "../../child/start-child.ts";
+import type { PortLimits } from "../../http/server/limits.ts";
+import type { SharedListener } from "../../http/server/shared-listener.ts";
+import type { TlsSource } from "../../http/tls/tls.ts";
+import type { Watch, Watched } from "../../metrics/collector.ts";
+import {
+  type FromHost,
+  type Load,
+  type NotificationMessage,
+  type Notified,
+  parseFromHost,
+  type ToHost,
+} from "../host/messages.ts";
+import { scriptLines } from "./request-lines.ts";
+
+/** What is to be loaded; how it is reached is the same for all. */
+export type ScriptLoad = Omit<Load, keyof Entrance>;
+type Entrance = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
+
+export interface HostProcess {
+  /** Loads a script; rejects with the script's own words when it cannot be loaded. */
+  load(load: ScriptLoad): Promise<void>;
+  /** Accepts connections on the shared port from now on. */
+  accept(): Promise<void>;
+  /** Runs the scheduled handler once; rejects with what it threw. */
+  scheduled(cron: string, time: number): Promise<void>;
+  /** Runs the notification handler for each; rejects when the process ends meanwhile. */
+  notify(events: readonly NotificationMessage[]): Promise<Notified>;
+  /** Since when its event loop stands still, if it does. */
+  standstill(): Promise<Standstill>;
+  /** Lets it finish and end. */
+  drain(): void;
+  kill(): void;
+  /** Requests that it has not begun with go elsewhere: it has blocked. A process that has ended is given up by itself. */
+  giveUp(): void;
+  /** Returns the function that removes the listener. */
+  onGivenUp(listener: () => void): () => void;
+  /** Resolves with how it ended, in words. */
+  readonly ended: Promise<string>;
+}
+
+export interface HostOptions {
+  /** A script that grows beyond this many megabytes of heap dies and is replaced. */
+  readonly heapMegabytes: number;
+  /** What a script writes to its console, line by line. */
+  readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
+  /** The variables of this server's environment; scripts get those that every program needs. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** The port that processes accept on themselves; undefined behind a front. */
+  readonly listener: SharedListener | undefined;
+  readonly tls: TlsSource | undefined;
+  /** Proxies whose X-Forwarded-* headers are trusted. */
+  readonly trusted: readonly string[];
+  /** Of each process. */
+  readonly limits: PortLimits;
+  readonly probe: string;
+  /** Receives what the processes count, and the lines of the request log. */
+  readonly watch: Watch;
+  readonly log: (line: string) => void;
+}
+
+/** A script cannot be loaded: in its own words, with the stack of what it threw. */
+export class LoadError extends Error {
+  override readonly name = "LoadError";
+}
+
+export interface WarmHost {
+  readonly process: HostProcess;
+  /** Names the script that it will run. */
+  assign(script: string): void;
+  /** Resolves when it waits for a script; rejects when it ended before. */
+  readonly warm: Promise<void>;
+}
+
+interface Run {
+  resolve(message: FromHost): void;
+  reject(error: Error): void;
+}
+
+/** Half of the default: a nursery that has grown in a burst is kept. */
+const memoryFlags = ["--max-semi-space-size=8"];
+
+/** Node 20 has WebSocket and EventSource only with these; later versions may not know them any more. */
+const clientFlags = ["--experimental-websocket", "--experimental-eventsource"].filter((flag) =>
+  process.allowedNodeEnvironmentFlags.has(flag),
+);
+
+const program = fileURLToPath(new URL("../host/worker.js", import.meta.url));
+
+export function startHost(options: HostOptions): WarmHost {
+  const { heapMegabytes, tls, trusted, watch, limits, probe } = options;
+  let script = "";
+  let watched: Watched | undefined;
+  let isGivenUp = false;
+  let nextRun = 1;
+  /** Runs of handlers, by the id of their message. */
+  const runs = new Map<number, Run>();
+  const givingUp = new Set<() => void>();
+  const [warm, setWarm] = settleable();
+  const [loaded, setLoaded] = settleable();
+  // Both may be rejected while they are not awaited.
+  for (const promise of [warm, loaded]) promise.catch(() => {});
+
+  const child: Child<ToHost> = startChild<FromHost, ToHost>({
+    title: () => (script === "" ? "A process for scripts" : `The process of script "${script}"`),
+    program,
+    nodeOptions: [
+      "--enable-source-maps",
+      `--max-old-space-size=${heapMegabytes}`,
+      ...memoryFlags,
+      ...clientFlags,
+    ],
+    environment: scriptEnvironment(options.environment),
+    listener: options.listener?.handle,
+    parse: parseFromHost,
+    onMessage,
+    onLine: (line, stream) => options.onOutput(script === "" ? "script" : script, line, stream),
+    log: options.log,
+  });
+  const standstill = createStandstillWatch(child.pid);
+
+  function onMessage(message: FromHost): void {
+    standstill.beat();
+    if (message.kind === "warm") setWarm.resolve();
+    else if (message.kind === "ready") setLoaded.resolve();
+    else if (message.kind === "failed") setLoaded.reject(new LoadError(message.message));
+    else if (message.kind === "figures") watched?.heard(message);
+    else if (message.kind === "request lines") {
+      watched?.heard({ kind: message.kind, text: scriptLines(message.text, script) });
+    } else if (message.kind === "ran" || message.kind === "notified") {
+      runs.get(message.id)?.resolve(message);
+      runs.delete(message.id);
+    }
+  }
+
+  function giveUp(): void {
+    if (isGivenUp) return;
+    isGivenUp = true;
+    for (const listener of givingUp) listener();
+    givingUp.clear();
+  }
+
+  const forget = tls?.onChange((pair) => child.send({ kind: "tls", pair }));
+  void child.ended.then((how) => {
+    forget?.();
+    giveUp();
+    setWarm.reject(new Error(`A script process did not start: ${how}.`));
+    setLoaded.reject(new LoadError(`The script ended while it was being loaded: ${how}.`));
+    for (const { reject } of runs.values()) reject(new Error(`The process ended while it ran: ${how}.`));
+    runs.clear();
+  });
+
+  /** Sends a message that is answered under its id. */
+  function run(message: (id: number) => ToHost): Promise<FromHost> {
+    return new Promise((resolve, reject) => {
+      const id = nextRun++;
+      if (isGivenUp) return reject(new Error("The process has ended."));
+      runs.set(id, { resolve, reject });
+      child.send(message(id));
+    });
+  }
+
+  async function runToEnd(message: (id: number) => ToHost): Promise<void> {
+    const ran = await run(message);
+    if (ran.kind === "ran" && ran.error !== undefined) throw new Error(ran.error);
+  }
+
+  const hostProcess: HostProcess = {
+    async load(load) {
+      standstill.beat();
+      child.send({ ...load, tls: tls?.current(), trusted, observing: watch.observing, limits, probe });
+      await loaded;
+      // Not earlier: a process that is still loading would delay those who ask for metrics.
+      watched = watch.join((message) => child.send(message));
+      void child.disconnected.then(watched.left);
+    },
+    accept: () => runToEnd((id) => ({ kind: "accept", id })),
+    scheduled: (cron, time) => runToEnd((id) => ({ kind: "scheduled", id, cron, time })),
+    async notify(events) {
+      const notified = await run((id) => ({ kind: "notification", id, events }));
+      if (notified.kind !== "notified") throw new Error("The process answered something else.");
+      // An index that was not sent stands for nothing.
+      return { ...notified, handled: notified.handled.filter((index) => index < events.length) };
+    },
+    standstill: () => standstill.look(),
+    drain: () => child.send({ kind: "drain" }),
+    kill: () => child.kill(),
+    giveUp,
+    onGivenUp(listener) {
+      if (isGivenUp) queueMicrotask(listener);
+      else givingUp.add(listener);
+      return () => givingUp.delete(listener);
+    },
+    ended: child.ended,
+  };
+  return {
+    process: hostProcess,
+    assign(name) {
+      script = name;
+    },
+    warm,
+  };
+}
+
+interface Settle {
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+function settleable(): [Promise<void>, Settle] {
+  let settle: Settle | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return [promise, settle!];
+}

@@ -1,0 +1,107 @@
+// Secrets of scripts: texts that a script finds in its `env` and that nobody else reads. Each is a document
+// of its own, sealed under the store's secret key and bound to its script and name.
+import { createHash } from "node:crypto";
+import type { Document, Documents } from "../engine/records.ts";
+import { identifierFault, identifierRule } from "../model/identifier.ts";
+import { isScriptName, scriptNameRule } from "../model/script-name.ts";
+import { secretKeyFile } from "./master-key.ts";
+import { seal, unseal } from "./seal.ts";
+
+export interface Secrets {
+  /** Sets it, whether it was set before or not. */
+  put(script: string, name: string, value: string): Promise<void>;
+  /** Names alone, in order. */
+  list(script: string): Promise<string[]>;
+  /** False when there is none. */
+  delete(script: string, name: string): Promise<boolean>;
+  /** By name, for the script's `env`. */
+  values(script: string): Promise<Record<string, string>>;
+  /** Another after every change. */
+  revision(script: string): Promise<string>;
+}
+
+/** A name or value that cannot be, or a secret that cannot be opened; the message never holds a value. */
+export class SecretError extends Error {
+  override readonly name = "SecretError";
+}
+
+const kind = "secret";
+const longestValue = 64 * 1024;
+
+export function createSecrets(documents: Documents, key: Uint8Array): Secrets {
+  async function ofScript(script: string): Promise<{ name: string; document: Document }[]> {
+    checkScript(script);
+    const prefix = `${script}/`;
+    const all = await documents.list(kind);
+    return all
+      .filter(({ name }) => name.startsWith(prefix))
+      .map((document) => ({ name: document.name.slice(prefix.length), document }));
+  }
+
+  return {
+    async put(script, name, value) {
+      checkScript(script);
+      checkName(name);
+      checkValue(name, value);
+      const sealed = seal(key, [kind, script, name], value);
+      const id = `${script}/${name}`;
+      for (;;) {
+        const seen = (await documents.get(kind, id))?.revision;
+        if ((await documents.put(kind, id, sealed, seen)) === "committed") return;
+      }
+    },
+    async list(script) {
+      return (await ofScript(script)).map(({ name }) => name);
+    },
+    async delete(script, name) {
+      checkScript(script);
+      return documents.delete(kind, `${script}/${name}`);
+    },
+    async values(script) {
+      const found = await ofScript(script);
+      return Object.fromEntries(
+        found.map(({ name, document }) => [name, opened(key, script, name, document.text)]),
+      );
+    },
+    async revision(script) {
+      const hash = createHash("sha256");
+      for (const { document } of await ofScript(script))
+        hash.update(`${document.name} ${document.revision}\n`);
+      return hash.digest("hex");
+    },
+  };
+}
+
+function opened(key: Uint8Array, script: string, name: string, sealed: string): string {
+  const value = unseal(key, [kind, script, name], sealed);
+  if (value !== undefined) return value;
+  throw new SecretError(
+    `The secret "${name}" of the script "${script}" was sealed under another key than the one in use.\n` +
+      `  Put back the file ${secretKeyFile} of the data directory, or the STORE_SECRET_KEY, that it was set with,\n` +
+      `  or set it anew with: store secret put ${name}`,
+  );
+}
+
+function checkScript(script: string): void {
+  if (!isScriptName(script)) {
+    throw new SecretError(`"${script}" cannot be a script's name: it is ${scriptNameRule}.`);
+  }
+}
+
+function checkName(name: string): void {
+  const fault = identifierFault(name);
+  if (fault !== undefined) {
+    throw new SecretError(`The secret's name "${name}" ${fault}: it is ${identifierRule}.`);
+  }
+}
+
+function checkValue(name: string, value: string): void {
+  // An empty secret is equal to a header that was sent empty: it protects nothing.
+  if (value === "") throw new SecretError(`The value of the secret "${name}" is empty.`);
+  if (!value.isWellFormed()) {
+    throw new SecretError(`The value of the secret "${name}" is not text that UTF-8 can hold.`);
+  }
+  if (Buffer.byteLength(value) > longestValue) {
+    throw new SecretError(`The value of the secret "${name}" is longer than ${longestValue / 1024} KiB.`);
+  }
+}
