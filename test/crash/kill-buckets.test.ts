@@ -16,7 +16,12 @@ test("after kill -9 while buckets are made and deleted each is whole or absent",
     let steps = 0;
     for (let round = 0; round < rounds; round++) {
       const task: MakerTask = { directory, names, content };
-      const killing = { program: "./kill-bucket-maker.js", task, random, reports: 100 };
+      const killing = {
+        program: new URL("./kill-bucket-maker.js", import.meta.url),
+        task,
+        random,
+        reports: 100,
+      };
       for (const report of await runUntilKilled<MakerReport>(killing)) steps += ledger.learn(report);
       await ledger.assertRecovered(directory);
     }

@@ -18,8 +18,8 @@ export function say(report: unknown): void {
 }
 
 export interface Killing {
-  /** Program beside this file. */
-  readonly program: string;
+  /** Compiled file of the program. */
+  readonly program: URL;
   readonly task: unknown;
   readonly random: Random;
   /** Killed after so many reports at the latest. */
@@ -47,7 +47,7 @@ export interface Told<T> {
 /** Cuts the ground from under the program, then kills it; it may not end before that. */
 export async function runUntilCut<T>(killing: Killing, cut: () => void): Promise<Told<T>> {
   const { program, task, random, reports, at } = killing;
-  const path = fileURLToPath(new URL(program, import.meta.url));
+  const path = fileURLToPath(program);
   const child = spawn(process.execPath, [path, JSON.stringify(task)], {
     stdio: ["ignore", "inherit", "pipe", "pipe"],
     env: { ...process.env, ...killing.env },

@@ -16,7 +16,12 @@ test("acknowledged puts and deletes survive the end of their process", async (t)
   const random = createRandom(7);
   for (let round = 0; round < 4; round++) {
     const task = { directory };
-    const reports = await runUntilKilled<KvReport>({ program: "./kv-writer.js", task, random, reports: 400 });
+    const reports = await runUntilKilled<KvReport>({
+      program: new URL("./kv-writer.js", import.meta.url),
+      task,
+      random,
+      reports: 400,
+    });
     const acknowledged = new Map<string, string | null>();
     const attempted = new Map<string, string | null>();
     for (const { said, key, value } of reports) {

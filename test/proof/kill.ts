@@ -104,7 +104,13 @@ async function killOnce({ directory, ledger, random, round, counts }: Kill): Pro
   const reports = round === 0 ? 40 : mostReports;
   const instant = chooseInstant(directory, random, round);
   try {
-    const killing = { program: "./kill-writer.js", task, random, reports, ...instant };
+    const killing = {
+      program: new URL("../crash/kill-writer.js", import.meta.url),
+      task,
+      random,
+      reports,
+      ...instant,
+    };
     for (const report of await runUntilKilled<Report>(killing)) {
       counts.acknowledged += ledger.learn(report);
       if (report.said === "trying") counts.inFlight++;

@@ -152,7 +152,12 @@ async function runScenario(scenario: (typeof scenarios)[number], cut: Cut, lasti
       if (isNew) await prepareBuckets(directory);
       const place = isNew ? directory : lasting.directory;
       const task: WriterTask = { directory: place, buckets, seed: seed + number * 1000, round: number };
-      const killing = { program: "./kill-writer.js", task, random, reports: isNew ? 40 : 1000 };
+      const killing = {
+        program: new URL("../crash/kill-writer.js", import.meta.url),
+        task,
+        random,
+        reports: isNew ? 40 : 1000,
+      };
       const ledger = isNew ? createLedger(buckets) : lasting.objects;
       return await cutUnder<Report>(cut, killing, ledger, place);
     }
@@ -160,7 +165,12 @@ async function runScenario(scenario: (typeof scenarios)[number], cut: Cut, lasti
       ? { directory, ledger: createBucketLedger() }
       : lasting.inBuckets;
     const task: MakerTask = { directory: place, names, content };
-    const killing = { program: "./kill-bucket-maker.js", task, random, reports: isNew ? 12 : 60 };
+    const killing = {
+      program: new URL("../crash/kill-bucket-maker.js", import.meta.url),
+      task,
+      random,
+      reports: isNew ? 12 : 60,
+    };
     return await cutUnder<MakerReport>(cut, killing, ledger, place);
   } finally {
     if (isNew) rmSync(folder, { recursive: true, force: true });

@@ -56,7 +56,7 @@ async function killAndOpen(
   for (; budget.more(kills); kills++) {
     const task: LoadTask = { directory, objects, seed: random.below(2 ** 31), round: kills };
     const reports = await runUntilKilled<LoadReport>({
-      program: "./recovery-load.js",
+      program: new URL("./recovery-load.js", import.meta.url),
       task,
       random,
       reports: random.between(500, 5000),

@@ -13,8 +13,8 @@ import {
 } from "../../model/object.ts";
 import type { PartRecord, UploadRecord, UploadState } from "../../model/upload.ts";
 import type { BodyPart } from "../records.ts";
-import { readUsualObject, writeUsualObject } from "./common-object-codec.ts";
 import { decodeEncryption, type EncodedEncryption, encodeEncryption } from "./encryption-codec.ts";
+import { readUsualObject, writeUsualObject } from "./object-record-codec.ts";
 import {
   expectCount,
   expectFields,
