@@ -7,7 +7,7 @@ import { createMemoryBlobs } from "../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
 import type { CopyFinding } from "../../src/model/copy.ts";
 import { openStore } from "../../src/open.ts";
-import { assertSound, contentsOf, fill } from "../support/filled.ts";
+import { assertSound, contentsOf, fill } from "../support/filled-store.ts";
 import type { Ports } from "../support/ports.ts";
 import { useCluster } from "./scene.ts";
 

@@ -8,7 +8,7 @@ import { createEngine } from "../../../src/engine/create.ts";
 import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
 import { limits } from "../../../src/model/limits.ts";
-import { messageOf } from "./reason-table.ts";
+import { messageOf } from "./errors/reason-table.ts";
 import { digest, rejectsWith } from "./scene.ts";
 
 const etag = digest("md5", "a part of the largest size");
