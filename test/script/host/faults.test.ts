@@ -109,7 +109,7 @@ async function refused(scene: Scene, mode: string): Promise<string> {
   const args = [mode, "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets", "--json"];
   const { code, stdout, stderr } = await scene.shell.run(args, { environment: { TMPDIR: scene.directory } });
   assert.deepEqual([code, stdout], [1, ""], stderr);
-  assert.doesNotMatch(stderr, /host-process|node:internal|STORE_DEBUG/, "nothing of our own insides");
+  assert.doesNotMatch(stderr, /host\/worker|node:internal|STORE_DEBUG/, "nothing of our own insides");
   return stderr;
 }
 
