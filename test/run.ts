@@ -1,5 +1,6 @@
-// Runs the tests of one lane: `node build/test/run.js short|slow|all [FOLDER ...]`. Files named `*.slow.test.ts` are the
-// slow lane, all others the short one. The list comes from the sources, since build/ keeps files that have moved.
+// Runs the tests of one lane: `node build/test/run.js short|slow|all [PATH ...]`, each PATH the beginning of
+// a path below test/. Files named `*.slow.test.ts` are the slow lane, all others the short one. The list comes from
+// the sources, since build/ keeps files that have moved.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -16,10 +17,10 @@ const concurrency = 2;
 /** Limit of one file; the slowest takes about a tenth of it. */
 const fileTimeout = 600_000;
 
-const [lane = "", ...folders] = process.argv.slice(2);
+const [lane = "", ...paths] = process.argv.slice(2);
 const files = lanes.includes(lane) ? findFiles() : [];
 if (files.length === 0) {
-  console.error("usage: node build/test/run.js short|slow|all [FOLDER ...], each FOLDER with tests below test/");
+  console.error("usage: node build/test/run.js short|slow|all [PATH ...], each PATH with tests below test/");
   process.exit(2);
 }
 
@@ -45,7 +46,7 @@ function findFiles(): string[] {
     .filter((name) => name.endsWith(".test.ts"))
     .filter((name) => !suitesWithMain.some((suite) => name.startsWith(suite)))
     .filter((name) => lane === "all" || name.endsWith(".slow.test.ts") === (lane === "slow"))
-    .filter((name) => folders.length === 0 || folders.some((folder) => name.startsWith(`${folder}/`)))
+    .filter((name) => paths.length === 0 || paths.some((path) => name.startsWith(path)))
     .sort()
     .map((name) => join(compiled, name.replace(/\.ts$/, ".js")));
 }

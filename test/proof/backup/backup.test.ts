@@ -1,4 +1,4 @@
-// The share of the backup proof that `npm test` runs.
+// The share of the backup proof that `npm run test:slow` runs.
 import { test } from "node:test";
 import { runQuickShare } from "../proof.ts";
 import { backup } from "./backup.ts";

@@ -1,4 +1,4 @@
-// A phase of the overload proof, and how large each is in a long run and in its share of `npm test`.
+// A phase of the overload proof, and how large each is in a long run and in its share of `npm run test:slow`.
 import type { OverloadScene } from "./scene.ts";
 import { type Nuisance, nuisances } from "./script.ts";
 

@@ -14,7 +14,7 @@ const MiB = 1024 * 1024;
 const bytes = 10 * MiB;
 const mostMemory = 256 * MiB + garbageBytes;
 
-/** All of it, 20 GiB through the loopback, takes minutes on two cores: `STORE_TEST_CROWD=1000 npm test`. */
+/** All of it, 20 GiB through the loopback, takes minutes on two cores: `STORE_TEST_CROWD=1000 npm run test:slow`. */
 const clients = Number(process.env.STORE_TEST_CROWD ?? 200);
 
 async function come(crowd: Crowd): Promise<CrowdOutcome> {
