@@ -2,7 +2,7 @@
 // The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
 import { inspect } from "node:util";
 import { withoutPasswords } from "../model/location.ts";
-import { findCommand } from "./catalog.ts";
+import { catalog, findCommand } from "./catalog.ts";
 import { readArguments, readCommandLine } from "./framework/arguments.ts";
 import { isGroup } from "./framework/command.ts";
 import { usageError } from "./framework/command-error.ts";
@@ -10,29 +10,34 @@ import { failureOf, systemCode } from "./framework/failures.ts";
 import { Interrupted } from "./framework/interrupt.ts";
 import { createOutput, type Output } from "./framework/output.ts";
 import { packageVersion } from "./framework/package-root.ts";
+import { typedCommands } from "./framework/typed-command.ts";
 import { helpText } from "./help.ts";
 
 const { stdout, stderr } = process;
 const environment = process.env;
+const typed = typedCommands(
+  process.argv[1] ?? "",
+  catalog.map(({ name }) => name),
+);
 
 // Told by the write that failed; without a listener it would end the process on its own.
 for (const stream of [stdout, stderr]) stream.on("error", () => {});
 
 async function run(args: readonly string[]): Promise<number> {
   const line = readCommandLine(args);
-  const print = (json: boolean) => createOutput({ stdout, stderr, environment, json });
+  const print = (json: boolean) => createOutput({ stdout, stderr, environment, json, typed });
   if (line.words.length === 0) {
     const [stray] = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--version");
     if (stray !== undefined)
       throw usageError(`No command is given with "${stray}".`, "All of them: store --help");
     await print(false).line(
-      line.wantsVersion ? packageVersion() : await helpText(undefined, print(false).style),
+      line.wantsVersion ? packageVersion() : typed(await helpText(undefined, print(false).style)),
     );
     return 0;
   }
   const { entry, path } = await findCommand(line.words);
   if (line.wantsHelp) {
-    await print(false).line(await helpText({ entry, path }, print(false).style));
+    await print(false).line(typed(await helpText({ entry, path }, print(false).style)));
     return 0;
   }
   if (isGroup(entry)) {
@@ -62,7 +67,7 @@ try {
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );
     // Whatever failed: where a cluster is may stand in any message, and its password with it.
-    stderr.write(`${withoutPasswords(text)}\n`);
+    stderr.write(`${typed(withoutPasswords(text))}\n`);
     if (environment.STORE_DEBUG === "1") stderr.write(`${withoutPasswords(inspect(error))}\n`);
     process.exitCode = exitCode;
   }

@@ -9,7 +9,7 @@ import { envTypes, typesFile } from "../../script/config/types-file.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
-import { packageRoot } from "../framework/package-root.ts";
+import { packageRoot, packageVersion } from "../framework/package-root.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 import { initFrom } from "../init/init-from.ts";
@@ -57,7 +57,7 @@ export const initCommand: Command = {
       `store bucket create ${project.bucket}`,
       "store dev",
     ];
-    await output.line(`Next:\n${steps.map((step) => `  ${bold(step)}`).join("\n")}`);
+    await output.line(`Next:\n${steps.map((step) => `  ${bold(output.typed(step))}`).join("\n")}`);
   },
 };
 
@@ -69,8 +69,13 @@ function projectFor(folder: string): Project {
     // A bucket's name has three letters at least.
     bucket: name.length < 3 ? `${name}-bucket` : name,
     compatibilityDate: new Date().toISOString().slice(0, 10),
-    dependency: `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`,
+    dependency: path.includes("_npx") ? `^${packageVersion()}` : fileDependency(path),
   };
+}
+
+/** The package in its own folder: it need not be in a registry. npx's cache may be cleared, so it is not linked. */
+function fileDependency(path: string): string {
+  return `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`;
 }
 
 function refuseOverwriting(folder: string, path: string, names: readonly string[]): void {

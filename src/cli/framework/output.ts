@@ -46,6 +46,8 @@ export interface Output {
   fields(fields: readonly (readonly [name: string, value: string])[]): Promise<void>;
   /** A line on stderr. */
   note(text: string): void;
+  /** A text with its `store …` commands as the user has to type them. */
+  typed(text: string): string;
   /** The name of something, as part of a sentence. */
   name(text: string): string;
   /** In words a person counts in, or as a plain number. */
@@ -61,9 +63,12 @@ export interface OutputOptions {
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly json: boolean;
+  /** Default: commands stay as they are written. */
+  readonly typed?: (text: string) => string;
 }
 
-export function createOutput({ stdout, stderr, environment, json }: OutputOptions): Output {
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, environment, json, typed = (text) => text } = options;
   const isTerminal = stdout.isTTY === true;
   const style = styleFor(stdout, environment);
   const write = (bytes: Uint8Array | string) => writeTo(stdout, bytes);
@@ -93,8 +98,9 @@ export function createOutput({ stdout, stderr, environment, json }: OutputOption
       await line(lines.join("\n"));
     },
     note: (text) => {
-      stderr.write(`${text}\n`);
+      stderr.write(`${typed(text)}\n`);
     },
+    typed,
     name: (text) => style.bold(visible(text)),
     bytes: (count) => (isTerminal ? humanBytes(count) : String(count)),
     size: (count) => (isTerminal ? humanBytes(count) : counted(count, "byte")),

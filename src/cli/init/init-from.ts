@@ -32,7 +32,7 @@ export async function initFrom(invocation: Invocation, from: string): Promise<vo
     await output.line(`Left out or replaced:\n${leftOut.map((words) => `  ${words}`).join("\n")}`);
   }
   if (toFix !== undefined) await output.line(`Fix this before you start it:\n\n${toFix}`);
-  else await output.line("Next:\n  store dev --create-buckets");
+  else await output.line(output.typed("Next:\n  store dev --create-buckets"));
 }
 
 function wranglerFile(invocation: Invocation, path: string): string {

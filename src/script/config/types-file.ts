@@ -81,7 +81,7 @@ const emulatedTypes = {
 } as const;
 
 function storeType(name: string): string {
-  return `import(${JSON.stringify("store")}).${name}`;
+  return `import(${JSON.stringify("store-server")}).${name}`;
 }
 
 function propertyName(name: string): string {
