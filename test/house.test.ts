@@ -1,7 +1,7 @@
 // Keeps the house in order: which room may import which, and how long a file may grow. The table is the
 // one of ARCHITECTURE.md; change both together.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -79,6 +79,12 @@ const folders: Readonly<Record<string, readonly string[]>> = {
 const maxFilesInFolder = 20;
 const maxFilesInWideFolder = 30;
 const wideFolders = ["model", "cli/commands", "console/page"];
+
+/** Folders of test/ without a counterpart in src/: suites of the whole product, and what tests share. */
+const testFolders = [
+  ...["attack", "cluster-run", "console-run", "contracts", "docs", "interop", "package-run", "proof"],
+  ...["support", "wpt", "local/agents"],
+];
 
 /** A front end imports only types of the engine; a test below checks that. */
 function engineTypes(): string[] {
@@ -188,7 +194,7 @@ test("sub-folders that lie beside each other do not import in a circle", () => {
   }
 });
 
-test("no folder holds too many files", () => {
+test("no folder of src/ holds too many files", () => {
   const counts = new Map<string, number>();
   for (const file of [...sourceFiles(), ...pageFiles()]) {
     const folder = relative(source, dirname(file));
@@ -197,6 +203,20 @@ test("no folder holds too many files", () => {
   for (const [folder, count] of counts) {
     const max = wideFolders.includes(folder) ? maxFilesInWideFolder : maxFilesInFolder;
     assert.ok(count <= max, `src/${folder} has ${count} files; at most ${max}`);
+  }
+});
+
+test("tests are in the folder of what they test, and no folder holds too many files", () => {
+  const counts = new Map<string, number>();
+  for (const name of readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".ts") || !name.includes("/")) continue;
+    counts.set(dirname(name), (counts.get(dirname(name)) ?? 0) + 1);
+  }
+  for (const [folder, count] of counts) {
+    assert.ok(count <= maxFilesInFolder, `test/${folder} has ${count} files; at most ${maxFilesInFolder}`);
+    const hasCounterpart = existsSync(join(source, folder));
+    const isKnown = testFolders.some((known) => `${folder}/`.startsWith(`${known}/`));
+    assert.ok(hasCounterpart || isKnown, `test/${folder} has no counterpart in src/`);
   }
 });
 

@@ -10,7 +10,7 @@ import {
   freePort,
   type Grounds,
   Hopeless,
-} from "../../test/cluster-run/grounds.ts";
+} from "../../test/cluster-run/sandbox.ts";
 import type { Context } from "../section.ts";
 import { benchKey, type Native, natives } from "./natives.ts";
 import { startRadosgw } from "./radosgw.ts";

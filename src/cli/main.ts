@@ -6,7 +6,7 @@ import { catalog, findCommand } from "./catalog.ts";
 import { readArguments, readCommandLine } from "./framework/arguments.ts";
 import { isGroup } from "./framework/command.ts";
 import { usageError } from "./framework/command-error.ts";
-import { failureOf, systemCode } from "./framework/failures.ts";
+import { describeFailure, systemCode } from "./framework/failures.ts";
 import { Interrupted } from "./framework/interrupt.ts";
 import { createOutput, type Output } from "./framework/output.ts";
 import { packageVersion } from "./framework/package-root.ts";
@@ -44,14 +44,14 @@ async function run(args: readonly string[]): Promise<number> {
     const names = entry.commands.map(({ name }) => name).join(", ");
     throw usageError(`store ${path} needs one of: ${names}.`, `More on them: store ${path} --help`);
   }
-  const { parameters, options } = readArguments(path, entry, line.without(path.split(" ").length));
+  const { parameters, options } = readArguments(path, entry, line.withoutWords(path.split(" ").length));
   const output: Output = print(options.flag("json"));
   const invocation = { command: path, parameters, options, output, environment, directory: process.cwd() };
   return (await entry.run(invocation)) ?? 0;
 }
 
 /** The code for a reader that went away, as a shell gives it to a process that SIGPIPE ended. */
-const readerGone = 141;
+const readerGoneExitCode = 141;
 
 try {
   process.exitCode = await run(process.argv.slice(2));
@@ -60,9 +60,9 @@ try {
     // By the signal itself, so that a shell script that called us stops as well.
     process.kill(process.pid, error.signal);
   } else if (systemCode(error) === "EPIPE") {
-    process.exitCode = readerGone;
+    process.exitCode = readerGoneExitCode;
   } else {
-    const { text, exitCode } = failureOf(
+    const { text, exitCode } = describeFailure(
       error,
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { encodeText } from "../../src/http/sigv4.ts";
-import { probeOnce } from "../proof/overload-checks.ts";
-import type { ProbeCalls, ProbedPlace } from "../proof/overload-probe.ts";
+import { probeOnce } from "../proof/overload/checks.ts";
+import type { ProbeCalls, ProbedPlace } from "../proof/overload/probe.ts";
 import { s3Processes } from "../s3/inside.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";
 import type { Key } from "../s3/scene.ts";
@@ -33,7 +33,7 @@ export default {
       case "/null": send(null); break;
       case "/messages":
         for (const message of [undefined, 0, "", [], {}, { kind: null }, { kind: "request lines" }, { kind: "request lines", text: 1 },
-          { kind: "figures" }, { kind: "figures", snapshot: null }, { kind: "figures", snapshot: { a: 1 } }, { kind: "notified", id: 1 },
+          { kind: "metrics" }, { kind: "metrics", snapshot: null }, { kind: "metrics", snapshot: { a: 1 } }, { kind: "notified", id: 1 },
           { kind: "connection", id: -1, isTaken: true }, { kind: "ready" }, { kind: "failed" }, { kind: "ran", id: {} }]) send(message);
         break;
       case "/many-messages": for (let i = 0; i < 100_000; i++) send({ kind: "beat" }); break;
@@ -102,7 +102,7 @@ async function openStage(t: TestContext): Promise<Stage> {
       path: `${raw.path}?${query.map(([a, b]) => `${a}=${encodeText(b)}`).join("&")}`,
     },
   ];
-  const program = fileURLToPath(new URL("../proof/overload-probe.js", import.meta.url));
+  const program = fileURLToPath(new URL("../proof/overload/probe.js", import.meta.url));
   const probe = startCalledProcess<ProbeCalls>(program);
   t.after(() => probe.end());
   return {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { isClean, type Pool } from "./ceph-health.ts";
 import { cephSettings } from "./ceph-settings.ts";
-import { type Daemon, eventually, freePort, type Grounds } from "./grounds.ts";
+import { type Daemon, eventually, freePort, type Grounds } from "./sandbox.ts";
 
 export type CephPart = `osd.${number}` | `rgw.${number}`;
 

@@ -5,7 +5,7 @@ import { openStore } from "../../src/index.ts";
 import { pair } from "../support/ports.ts";
 import type { Implementation } from "../support/stores.ts";
 import { addressVariable } from "./contract-run.ts";
-import { type Addresses, createPlace, type Place } from "./place.ts";
+import { type Addresses, createPlace, type Place } from "./location.ts";
 
 export function newPlace(): Promise<Place> {
   return createPlace(JSON.parse(process.env[addressVariable]!) as Addresses);

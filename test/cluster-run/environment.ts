@@ -1,9 +1,9 @@
 // The whole of a cluster under Store: Ceph for the bytes and PostgreSQL under Patroni for the records, started
 // together and ended together.
 import { type Ceph, startCeph } from "./ceph.ts";
-import { createGrounds, type Grounds } from "./grounds.ts";
+import { type Addresses, shelfBucket } from "./location.ts";
 import { type Patroni, startPatroni } from "./patroni.ts";
-import { type Addresses, shelfBucket } from "./place.ts";
+import { createGrounds, type Grounds } from "./sandbox.ts";
 
 export interface Environment {
   readonly ceph: Ceph;

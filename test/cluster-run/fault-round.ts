@@ -3,15 +3,15 @@
 // the service came back by itself.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findViolation, type Operation } from "../proof/linearizable-checker.ts";
-import { openLog, readLogs } from "../proof/linearizable-log.ts";
-import { findTornPage } from "../proof/linearizable-pages.ts";
-import { bindingTarget } from "../proof/linearizable-target.ts";
+import { findViolation, type Operation } from "../proof/linearizable/checker.ts";
+import { openLog, readLogs } from "../proof/linearizable/log.ts";
+import { findTornPage } from "../proof/linearizable/pages.ts";
+import { bindingTarget } from "../proof/linearizable/target.ts";
 import type { Fault, Scene } from "./faults.ts";
-import { eventually } from "./grounds.ts";
 import { findLeftovers, isNothing } from "./leftovers.ts";
+import type { Place } from "./location.ts";
 import type { OpenedStore } from "./open-cluster.ts";
-import type { Place } from "./place.ts";
+import { eventually } from "./sandbox.ts";
 
 export interface Figures {
   readonly operations: number;

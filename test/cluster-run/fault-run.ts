@@ -6,8 +6,8 @@ import { addressesOf, type Environment } from "./environment.ts";
 import { type Figures, type RoundScene, runRound } from "./fault-round.ts";
 import { type Fault, faults } from "./faults.ts";
 import { startLoads } from "./loads.ts";
+import { createPlace } from "./location.ts";
 import { openStrictly, smallTimes } from "./open-cluster.ts";
-import { createPlace } from "./place.ts";
 
 export interface FaultOptions {
   readonly rounds: number;
@@ -43,7 +43,7 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     observer,
     bucket,
     place,
-    silence: smallTimes.silentSeconds * 1000,
+    silence: smallTimes.processTimeoutSeconds * 1000,
     now: () => Number(process.hrtime.bigint() - zero),
     logs: join(environment.grounds.directory, "logs"),
   };

@@ -3,7 +3,7 @@
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import pg from "pg";
 import type { Environment } from "./environment.ts";
-import { type Place, shelfBucket } from "./place.ts";
+import { type Place, shelfBucket } from "./location.ts";
 
 export interface Leftovers {
   /** On the S3 side, and no record names them. */

@@ -2,9 +2,9 @@
 // are told to stop. It is killed, stopped and thawed in the middle of that, and so is what it stands on: an
 // answer that the service is not available is no answer; any other error ends it.
 import { StoreError } from "../../src/index.ts";
-import { doOne, wanted } from "../proof/linearizable-client.ts";
-import { openLog } from "../proof/linearizable-log.ts";
-import { bindingTarget, NoAnswer, type Target } from "../proof/linearizable-target.ts";
+import { doOne, wanted } from "../proof/linearizable/client.ts";
+import { openLog } from "../proof/linearizable/log.ts";
+import { bindingTarget, NoAnswer, type Target } from "../proof/linearizable/target.ts";
 import { createRandom } from "../support/random.ts";
 import { type ClusterPlace, openStrictly } from "./open-cluster.ts";
 

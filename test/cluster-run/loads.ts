@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Random } from "../support/random.ts";
-import { eventually, Hopeless } from "./grounds.ts";
 import type { FromLoad, LoadCounts, LoadRound, LoadTask, ToLoad } from "./load-process.ts";
+import { eventually, Hopeless } from "./sandbox.ts";
 
 export interface Loads {
   readonly size: number;

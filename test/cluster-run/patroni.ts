@@ -5,6 +5,8 @@ import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { descendantsOf } from "../script/inside.ts";
+import { postgresPrograms } from "./install.ts";
+import { nodeSettings, type PatroniNode } from "./patroni-settings.ts";
 import {
   type Daemon,
   eventually,
@@ -13,9 +15,7 @@ import {
   type Identity,
   isRunning,
   killPid,
-} from "./grounds.ts";
-import { postgresPrograms } from "./install.ts";
-import { nodeSettings, type PatroniNode } from "./patroni-settings.ts";
+} from "./sandbox.ts";
 
 export interface Patroni {
   /** All hosts, with no database at the end. */

@@ -7,7 +7,7 @@ import { createMemoryBlobs } from "../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../src/memory/records.ts";
 import type { CopyFinding } from "../../src/model/copy.ts";
 import { openStore } from "../../src/open.ts";
-import { assertSound, contentsOf, fill } from "../support/filled.ts";
+import { assertSound, contentsOf, fill } from "../support/filled-store.ts";
 import type { Ports } from "../support/ports.ts";
 import { useCluster } from "./scene.ts";
 
@@ -20,7 +20,7 @@ function memory(): Ports {
 async function copy(from: Ports, to: Ports, signal?: AbortSignal): Promise<readonly CopyFinding[]> {
   const findings: CopyFinding[] = [];
   const tell = async (finding: CopyFinding) => void findings.push(finding);
-  await copyAll(from, to, { source: "the source", tell, signal });
+  await copyAll(from, to, { source: "the source", onFinding: tell, signal });
   return findings;
 }
 

@@ -2,10 +2,10 @@
 // saw are in build/console/. Without a browser that is told loudly, and is no failure.
 import { parseArgs } from "node:util";
 import { installFromDebian } from "../support/debian.ts";
-import { toldRun } from "../support/told-run.ts";
-import { measureBars } from "./bars.ts";
+import { toldRun } from "../support/optional-tests.ts";
 import { missingPackages, titleOf, topics } from "./browser.ts";
-import { drawFigures } from "./figures.ts";
+import { measureBars } from "./measurements.ts";
+import { drawFigures } from "./screenshots.ts";
 
 installFromDebian(missingPackages);
 const { values } = parseArgs({

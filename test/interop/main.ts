@@ -1,6 +1,6 @@
 // `npm run test:interop`: installs the clients, drives each against a started store, and says at the end, once more
 // and loudly, what could not be tested. A failing test fails the run; a client that cannot be had does not.
-import { toldRun } from "../support/told-run.ts";
+import { toldRun } from "../support/optional-tests.ts";
 import { clientNames, titleOf } from "./clients.ts";
 import { installClients } from "./install.ts";
 

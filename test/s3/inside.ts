@@ -5,7 +5,7 @@ import { childrenOf } from "../script/inside.ts";
 export function s3Processes(server: number): number[] {
   return childrenOf(server).filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("s3/server-process");
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("s3/server/worker");
     } catch {
       return false;
     }

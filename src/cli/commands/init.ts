@@ -14,7 +14,7 @@ import { pathArgument } from "../framework/path-argument.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 import { initFrom } from "../init/init-from.ts";
 import { type Project, projectFiles } from "../init/project-template.ts";
-import { shown } from "../store/open-store.ts";
+import { displayPath } from "../store/open-store.ts";
 
 export const initCommand: Command = {
   name: "init",
@@ -41,19 +41,23 @@ export const initCommand: Command = {
       }
       return initFrom(invocation, from);
     }
-    const folder = pathArgument(invocation, { called: "store init", text: parameters[0] ?? "." });
+    const folder = pathArgument(invocation, { label: "store init", text: parameters[0] ?? "." });
     const project = projectFor(folder);
     const files = projectFiles(project);
-    refuseOverwriting(folder, shown(invocation, folder), [...Object.keys(files), ...configNames, typesFile]);
+    refuseOverwriting(folder, displayPath(invocation, folder), [
+      ...Object.keys(files),
+      ...configNames,
+      typesFile,
+    ]);
     const written = await writeAll(folder, files);
     if (output.isJson) return output.json({ directory: folder, name: project.name, files: written });
     const { bold } = output.style;
     await output.line(
-      `Made the project ${output.name(project.name)} in ${output.name(shown(invocation, folder))}:`,
+      `Made the project ${output.name(project.name)} in ${output.name(displayPath(invocation, folder))}:`,
     );
     await output.line(written.map((file) => `  ${file}`).join("\n"));
     const steps = [
-      ...(folder === directory ? [] : [`cd ${shellWord(shown(invocation, folder))}`]),
+      ...(folder === directory ? [] : [`cd ${shellWord(displayPath(invocation, folder))}`]),
       `store bucket create ${project.bucket}`,
       "store dev",
     ];

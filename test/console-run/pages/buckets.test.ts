@@ -1,7 +1,7 @@
 // The page of the buckets.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Buckets", async (t, browser) => {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
+import { isAccessible } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { isAccessible } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const marks = "globalThis.__ran = true; parent.__ran = true; top.__ran = true";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { ListObjectsV2Command, PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { until } from "../../script/inside.ts";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Keys", async (t, browser) => {

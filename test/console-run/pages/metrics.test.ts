@@ -1,8 +1,8 @@
 // The page of the figures.
 import assert from "node:assert/strict";
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3";
+import { looksRight, picture } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight, picture } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Metrics", async (t, browser) => {

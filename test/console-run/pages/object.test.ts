@@ -1,7 +1,7 @@
 // The page of one object: what is known of it, previews, links, and changing what is said of it.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { pdfText, png, wav } from "../samples.ts";
 import { consoleScene } from "../scene.ts";
 

@@ -1,8 +1,8 @@
 // The list of a bucket's objects: folders and flat, searched, walked by keyboard, and deleted by many.
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const many = 1200;

@@ -1,7 +1,7 @@
 // Signing in and out: by the link that `dev` prints, by a token that is typed, and not at all.
 import assert from "node:assert/strict";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 inBrowser("Signing in", async (t, browser) => {

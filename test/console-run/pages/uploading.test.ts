@@ -6,8 +6,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { until } from "../../script/inside.ts";
+import { looksRight } from "../appearance.ts";
 import { inBrowser } from "../browser.ts";
-import { looksRight } from "../looks.ts";
 import { consoleScene } from "../scene.ts";
 
 const MiB = 1024 * 1024;

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { StoreBucket } from "../../../src/binding/bucket.ts";
-import { compatibilityOf } from "../../../src/binding/compatibility.ts";
+import { parseCompatibility } from "../../../src/binding/compatibility.ts";
 import { createEngine } from "../../../src/engine/create.ts";
 import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
 import { limits } from "../../../src/model/limits.ts";
-import { messageOf } from "./reason-table.ts";
+import { messageOf } from "./errors/reason-table.ts";
 import { digest, rejectsWith } from "./scene.ts";
 
 const etag = digest("md5", "a part of the largest size");
@@ -18,7 +18,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
   const engine = createEngine({ records, blobs: createMemoryBlobs() });
   t.after(() => engine.close());
   await engine.createBucket("bucket");
-  const bucket = new StoreBucket(engine, "bucket", compatibilityOf(undefined));
+  const bucket = new StoreBucket(engine, "bucket", parseCompatibility(undefined));
   const upload = await bucket.createMultipartUpload("key");
   await records.commit("bucket", {
     mutations: sizes.map((size, i) => ({

@@ -1,0 +1,75 @@
+// Commits of which nobody knows whether they count: what the caller is told is the failure, never a guess.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Blobs } from "../../src/engine/blobs.ts";
+import { createEngine } from "../../src/engine/create.ts";
+import type { Records } from "../../src/engine/records.ts";
+import { createMemoryBlobs } from "../../src/memory/blobs.ts";
+import { createMemoryRecords } from "../../src/memory/records.ts";
+import { StoreError } from "../../src/model/errors.ts";
+import { sampleBytes } from "../support/bytes.ts";
+
+/** Records whose next commit is made, and its answer lost with the disk. */
+function forgettingOnce(records: Records): { records: Records; forget(): void } {
+  let forgets = false;
+  return {
+    forget() {
+      forgets = true;
+    },
+    records: {
+      ...records,
+      async commit(bucket, change) {
+        const outcome = await records.commit(bucket, change);
+        if (!forgets) return outcome;
+        forgets = false;
+        throw new StoreError("ServiceUnavailable");
+      },
+    },
+  };
+}
+
+test("puts that a disk refuses before their bytes are asked for are refused each time, however many", async (t) => {
+  const blobs: Blobs = {
+    ...createMemoryBlobs(),
+    stage: () => Promise.reject(new StoreError("InsufficientStorage")),
+  };
+  const engine = createEngine({ records: createMemoryRecords(), blobs });
+  t.after(() => engine.close());
+  await engine.createBucket("bucket");
+  const body = sampleBytes(100_000);
+  for (let put = 0; put < 100; put++) {
+    await assert.rejects(engine.put("bucket", "key", body), { reason: "InsufficientStorage" });
+  }
+});
+
+test("a completion that the disk cut off is told as that, not as an upload that does not exist", async (t) => {
+  const { records, forget } = forgettingOnce(createMemoryRecords());
+  const engine = createEngine({ records, blobs: createMemoryBlobs() });
+  t.after(() => engine.close());
+  await engine.createBucket("bucket");
+  const upload = await engine.createUpload("bucket", "key");
+  const part = await engine.uploadPart("bucket", upload, 1, sampleBytes(1000));
+  forget();
+  await assert.rejects(engine.completeUpload("bucket", upload, [part]), { reason: "ServiceUnavailable" });
+});
+
+for (const [what, notDone, left] of [
+  ["certainly did not happen", true, 0],
+  ["may have happened", undefined, 1],
+] as const) {
+  test(`the bytes of a put whose commit ${what} ${left === 0 ? "go at once" : "stay"}`, async (t) => {
+    const blobs = createMemoryBlobs();
+    const records: Records = {
+      ...createMemoryRecords(),
+      commit: () => Promise.reject(new StoreError("ServiceUnavailable", { notDone })),
+    };
+    const engine = createEngine({ records, blobs });
+    t.after(() => engine.close());
+    await engine.createBucket("bucket");
+    const refused = { reason: "ServiceUnavailable", isNotDone: notDone === true };
+    await assert.rejects(engine.put("bucket", "key", sampleBytes(100_000)), refused);
+    const found = [];
+    for await (const blob of blobs.all("bucket")) found.push(blob);
+    assert.equal(found.length, left);
+  });
+}

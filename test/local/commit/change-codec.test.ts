@@ -1,0 +1,69 @@
+// Changes as bytes: whatever is packed comes out as it went in, in order.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { WireChange, WireObject } from "../../../src/local/commit/change.ts";
+import { packChanges, unpackChanges } from "../../../src/local/commit/change-codec.ts";
+
+const put: WireObject = {
+  kind: "put object",
+  key: Buffer.from("folder/ключ\u0000"),
+  version: "0123456789abcdef".repeat(2),
+  size: 2 ** 40 + 1,
+  record: '[1,"folder/ключ\\u0000🔑"]',
+  inline: Buffer.from([0, 255, 1]),
+  blob: undefined,
+  stored: undefined,
+  manifest: undefined,
+};
+
+const changes: Record<string, WireChange> = {
+  "a small put": { checks: [], mutations: [put], frees: false },
+  "an empty one": { checks: [], mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }], frees: false },
+  "one on a condition": {
+    checks: [{ kind: "object", key: put.key, version: undefined }],
+    mutations: [put],
+    frees: false,
+  },
+  "a put of a blob": {
+    checks: [],
+    mutations: [{ ...put, inline: undefined, blob: "blob", stored: 5 }],
+    frees: false,
+  },
+  "a put of parts": {
+    checks: [],
+    mutations: [{ ...put, inline: undefined, manifest: "parts" }],
+    frees: false,
+  },
+  "a put with what is told of it": {
+    checks: [],
+    mutations: [put, { kind: "tell", rule: "rule", event: "event", ifThere: undefined }],
+    frees: false,
+  },
+  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], frees: true },
+  "nothing at all": { checks: [], mutations: [], frees: true },
+};
+
+/** Whether bytes are a Buffer or not is nobody's business. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return [...value];
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, plain(field)]));
+}
+
+for (const [what, change] of Object.entries(changes)) {
+  test(`${what} comes out as it went in`, () => {
+    assert.deepEqual(plain(unpackChanges(packChanges([change]))), plain([change]));
+  });
+}
+
+test("many come out in order, also from the middle of other bytes", () => {
+  const all = Array.from(
+    { length: 50 },
+    (_, i) => Object.values(changes)[i % Object.values(changes).length]!,
+  );
+  const packed = packChanges(all);
+  const among = Buffer.concat([Buffer.alloc(7, 1), packed, Buffer.alloc(5, 1)]);
+  assert.deepEqual(plain(unpackChanges(among.subarray(7, -5))), plain(all));
+  assert.deepEqual(unpackChanges(packChanges([])), []);
+});
