@@ -58,6 +58,8 @@ export const initCommand: Command = {
     await output.line(written.map((file) => `  ${file}`).join("\n"));
     const steps = [
       ...(folder === directory ? [] : [`cd ${shellWord(displayPath(invocation, folder))}`]),
+      // Without a global installation, npx finds the command only in the project itself.
+      ...(output.typed("store dev") === "store dev" ? [] : ["npm install"]),
       `store bucket create ${project.bucket}`,
       "store dev",
     ];
