@@ -30,7 +30,7 @@ test("a connection that is kept and not used is closed in the end, before its fi
   const port = await listenTo(t, answering);
   const unused = await converse(port);
   // The limits of headers and of silence are equal: whichever comes first closes the connection, with 408 or without.
-  assert.match(await restOf(unused), /^(HTTP\/1\.1 408 [^]*)?$/);
+  assert.match(await restOf(unused), /^(HTTP\/1\.1 408 |$)/);
   // On a busy machine the request may be later than an unused connection is kept.
   await until(async () => {
     const used = await converse(port, "GET / HTTP/1.1", "Host: a", "");
