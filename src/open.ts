@@ -1,8 +1,8 @@
 // Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
 // it needs.
 import { randomBytes } from "node:crypto";
-import type { ActLog } from "./audit/audit-log.ts";
-import { createDocumentActs } from "./audit/document-audit-log.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
+import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
@@ -26,7 +26,7 @@ import type {
 import type { BucketRecord } from "./model/bucket.ts";
 import { CopyError, type CopyReport } from "./model/copy.ts";
 import { StoreError } from "./model/errors.ts";
-import { type ClusterLocation, checkLocation, type Location, shownLocation } from "./model/location.ts";
+import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
@@ -82,7 +82,7 @@ export interface OpenEngine {
   /** From now on commits for other processes that open the same directory, too: so one sync does for all of them. */
   commitForOthers(): Promise<void>;
   /** Who has changed what beside the objects. */
-  readonly acts: ActLog;
+  readonly auditLog: AuditLog;
 }
 
 export async function openEngine(location: Location, options: OpenOptions = {}): Promise<OpenEngine> {
@@ -97,8 +97,9 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
     metrics,
     openUploads: options.openUploads,
   });
-  const acts = ports.acts ?? createDocumentActs(records.documents, () => randomBytes(8).toString("hex"));
-  return { engine, documents: records.documents, commitForOthers, acts };
+  const auditLog =
+    ports.auditLog ?? createDocumentAuditLog(records.documents, () => randomBytes(8).toString("hex"));
+  return { engine, documents: records.documents, commitForOthers, auditLog };
 }
 
 /**
@@ -133,7 +134,7 @@ interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
   /** Where it has a place of its own for them. */
-  readonly acts?: ActLog;
+  readonly auditLog?: AuditLog;
 }
 
 async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
@@ -176,7 +177,7 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
     }
     const target = await openSide("target", to);
     try {
-      return await copyAll(source, target, { ...options, source: shownLocation(from) });
+      return await copyAll(source, target, { ...options, source: formatLocation(from) });
     } finally {
       await closePorts(target);
     }
@@ -190,7 +191,7 @@ async function openSide(side: "source" | "target", location: Location): Promise<
     return await openPorts(checkLocation(location));
   } catch (error) {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-    throw new CopyError(`Cannot open the ${side}, ${shownLocation(location)}: ${why}`, [], error);
+    throw new CopyError(`Cannot open the ${side}, ${formatLocation(location)}: ${why}`, [], error);
   }
 }
 

@@ -1,12 +1,12 @@
 // Two ordered lists side by side, neither in memory as a whole, and several pieces of work at once on what they give.
 import { compareKeys, type Key } from "../model/key.ts";
 
-export interface Keyed {
+export interface KeyedItem {
   readonly key: Key;
 }
 
 /** What one or both sides have under a key. */
-export interface Joined<A, B> {
+export interface JoinedPair<A, B> {
   readonly key: Key;
   readonly source: A | undefined;
   readonly target: B | undefined;
@@ -15,11 +15,11 @@ export interface Joined<A, B> {
 export type Order<A, B> = (a: A, b: B) => number;
 
 /** Both sides in order, each key once. A side is asked for more only when what it gave before has been taken. */
-export async function* joined<A extends Keyed, B extends Keyed>(
+export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   source: AsyncIterable<A>,
   target: AsyncIterable<B>,
   order: Order<A, B> = (a, b) => compareKeys(a.key, b.key),
-): AsyncGenerator<Joined<A, B>> {
+): AsyncGenerator<JoinedPair<A, B>> {
   const left = source[Symbol.asyncIterator]();
   const right = target[Symbol.asyncIterator]();
   try {
@@ -38,15 +38,15 @@ export async function* joined<A extends Keyed, B extends Keyed>(
   }
 }
 
-export interface Turn {
-  readonly atOnce: number;
+export interface ConcurrencyOptions {
+  readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
 }
 
 /** Several at once, taken in order. The first failure ends it, once what is under way has ended. */
-export async function eachOf<T>(
+export async function forEachConcurrent<T>(
   items: AsyncGenerator<T>,
-  { atOnce, signal }: Turn,
+  { concurrency, signal }: ConcurrencyOptions,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   let failure: { readonly error: unknown } | undefined;
@@ -64,7 +64,7 @@ export async function eachOf<T>(
     }
   }
 
-  await Promise.all(Array.from({ length: atOnce }, takeAll));
+  await Promise.all(Array.from({ length: concurrency }, takeAll));
   await items.return(undefined);
   if (failure !== undefined) throw failure.error;
 }

@@ -1,6 +1,6 @@
 // An administrative act: who has changed what of a store beside its objects, from where and when. Never with a secret.
 
-export const actNames = [
+export const auditActions = [
   "create bucket",
   "delete bucket",
   "create namespace",
@@ -24,12 +24,12 @@ export const actNames = [
   "restart script",
 ] as const;
 
-export type ActName = (typeof actNames)[number];
+export type AuditAction = (typeof auditActions)[number];
 
-export interface Act {
+export interface AuditEntry {
   /** In ISO 8601. */
   readonly time: string;
-  readonly act: ActName;
+  readonly act: AuditAction;
   /** What it was done to: a bucket, a namespace, the id of an access key or token, the name of a script or of its secret. */
   readonly subject?: string | undefined;
   /** How many there were of its kind, where not every one is noted. */
@@ -47,29 +47,33 @@ export interface Actor {
 }
 
 /** What a face notes: whoever starts it knows where, and adds the time. */
-export type NoteAct = (act: Omit<Act, "time">) => Promise<void>;
+export type RecordAudit = (entry: Omit<AuditEntry, "time">) => Promise<void>;
 
 /** What faces note by; an act that cannot be noted is done all the same, and told. */
-export function noteActs(log: ActLog, now: () => number, tell: (line: string) => void): NoteAct {
-  return async (act) => {
+export function createAuditRecorder(
+  log: AuditLog,
+  now: () => number,
+  warn: (line: string) => void,
+): RecordAudit {
+  return async (entry) => {
     try {
-      await log.note({ time: new Date(now()).toISOString(), ...act });
+      await log.record({ time: new Date(now()).toISOString(), ...entry });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      tell(`"${act.act}" is done, but could not be noted for store audit: ${why}`);
+      warn(`"${entry.act}" is done, but could not be noted for store audit: ${why}`);
     }
   };
 }
 
 /** Where acts are noted. */
-export interface ActLog {
+export interface AuditLog {
   /** Durable once it resolves. */
-  note(act: Act): Promise<void>;
+  record(entry: AuditEntry): Promise<void>;
   /** In the order they were noted, behind the place that an earlier reading came to. */
-  read(after?: string): AsyncIterable<NotedAct>;
+  read(after?: string): AsyncIterable<LoggedEntry>;
 }
 
-export interface NotedAct {
-  readonly act: Act;
-  readonly place: string;
+export interface LoggedEntry {
+  readonly entry: AuditEntry;
+  readonly position: string;
 }

@@ -1,19 +1,19 @@
 // The acts of a store that has no directory: a document each, named so that they are in the order of time.
 
 import type { Documents } from "../engine/records.ts";
-import type { Act, ActLog, NotedAct } from "./audit-log.ts";
+import type { AuditEntry, AuditLog, LoggedEntry } from "./audit-log.ts";
 
 const kind = "act";
 
-export function createDocumentActs(documents: Documents, random: () => string): ActLog {
+export function createDocumentAuditLog(documents: Documents, random: () => string): AuditLog {
   return {
-    async note(act) {
+    async record(entry) {
       // Two of the same time have different names, and which of them is first does not matter.
-      await documents.put(kind, `${act.time} ${random()}`, JSON.stringify(act), undefined);
+      await documents.put(kind, `${entry.time} ${random()}`, JSON.stringify(entry), undefined);
     },
-    async *read(after = ""): AsyncGenerator<NotedAct> {
+    async *read(after = ""): AsyncGenerator<LoggedEntry> {
       for (const { name, text } of await documents.list(kind)) {
-        if (name > after) yield { act: JSON.parse(text) as Act, place: name };
+        if (name > after) yield { entry: JSON.parse(text) as AuditEntry, position: name };
       }
     },
   };

@@ -30,14 +30,14 @@ export function optionsArgument(value: unknown, name = "options"): Fields {
 }
 
 /** A string that is one already: coercing a prefix or a cursor would hide a mistake. */
-export function realString(options: Fields, name: string): string | undefined {
+export function stringField(options: Fields, name: string): string | undefined {
   const value = options[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw new TypeError(`"${name}" must be a string, not ${describe(value)}.`);
   return value;
 }
 
-export function bytesOf(value: unknown): Uint8Array | undefined {
+export function toBytes(value: unknown): Uint8Array | undefined {
   if (types.isAnyArrayBuffer(value)) return new Uint8Array(value);
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return undefined;
@@ -56,7 +56,7 @@ export function customerKeyArgument(options: Fields): Uint8Array | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && !/^([0-9a-f]{2})*$/i.test(value))
     throw new TypeError("SSE-C Key has invalid format");
-  const key = typeof value === "string" ? Buffer.from(value, "hex") : bytesOf(value);
+  const key = typeof value === "string" ? Buffer.from(value, "hex") : toBytes(value);
   if (key === undefined) throw new TypeError("SSE-C Key has invalid format");
   if (key.length !== limits.ssecKeyBytes) throw new TypeError("SSE-C Key must be 32 bytes in length");
   return Uint8Array.from(key);
@@ -73,7 +73,7 @@ export function checksumArgument(options: Fields): readonly ExpectedChecksum[] {
   const value = options[algorithm];
   const length = checksumLengths[algorithm];
   const isHex = typeof value === "string" && /^([0-9a-f]{2})*$/i.test(value);
-  const bytes = isHex ? Buffer.from(value, "hex") : bytesOf(value);
+  const bytes = isHex ? Buffer.from(value, "hex") : toBytes(value);
   if (bytes?.length !== length) {
     throw new TypeError(
       `"${algorithm}" must be ${length} bytes or ${length * 2} hex digits: ${checksumNames[algorithm]} has no other length.`,
@@ -101,7 +101,7 @@ export function conditionArgument(options: Fields): Condition | undefined {
 }
 
 function etagField(given: Fields, name: string): EtagCondition | undefined {
-  const etag = realString(given, name);
+  const etag = stringField(given, name);
   if (etag === undefined || etag === "*") return etag;
   if (/^(W\/)?"|"$/.test(etag)) {
     throw new TypeError(`"${name}" must be an etag without quotes: pass etag, not httpEtag.`);
@@ -148,14 +148,14 @@ function countField(given: Fields, name: string): number | undefined {
 export function httpMetadataArgument(options: Fields): HttpMetadata {
   if (options.httpMetadata === undefined) return {};
   const given = optionsArgument(options.httpMetadata, "httpMetadata");
-  if (given instanceof Headers) return checkedText(metadataFromHeaders(given));
+  if (given instanceof Headers) return checkText(metadataFromHeaders(given));
   const metadata: Record<string, string | number> = {};
   for (const [name] of metadataHeaders) {
     const value = given[name];
     if (value === undefined || value === null) continue;
     metadata[name] = name === "cacheExpiry" ? expiryField(given, name) : stringArgument(value, name);
   }
-  return checkedText(metadata);
+  return checkText(metadata);
 }
 
 /** A time that a header can be written of. */
@@ -165,7 +165,7 @@ function expiryField(given: Fields, name: string): number {
   throw new TypeError(`"${name}" must be a valid Date or a number of milliseconds.`);
 }
 
-function checkedText(metadata: HttpMetadata): HttpMetadata {
+function checkText(metadata: HttpMetadata): HttpMetadata {
   for (const [name, value] of Object.entries(metadata)) {
     if (typeof value !== "string") continue;
     if (/[\x00-\x1f\x7f]/.test(value) || !value.isWellFormed()) {

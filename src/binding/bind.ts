@@ -2,7 +2,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type * as script from "../types.ts";
 import { StoreBucket } from "./bucket.ts";
-import { compatibilityOf } from "./compatibility.ts";
+import { parseCompatibility } from "./compatibility.ts";
 import type { Presigner } from "./presign.ts";
 
 export interface BucketOptions {
@@ -19,7 +19,7 @@ export function bindBucket(
   name: string,
   options: BucketOptions = {},
 ): script.StorePresigningBucket {
-  const compatibility = compatibilityOf(options.compatibilityDate, options.compatibilityFlags);
+  const compatibility = parseCompatibility(options.compatibilityDate, options.compatibilityFlags);
   // The class answers every overload of the interface at once, which TypeScript cannot see.
   const bucket = new StoreBucket(engine, name, compatibility, options.presign);
   return bucket as script.StorePresigningBucket;

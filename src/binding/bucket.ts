@@ -13,16 +13,16 @@ import {
   limitArgument,
   optionsArgument,
   rangeArgument,
-  realString,
   stringArgument,
+  stringField,
 } from "./arguments.ts";
-import { atCall } from "./call-stack.ts";
+import { withCallStack } from "./call-stack.ts";
 import type { Compatibility } from "./compatibility.ts";
-import { type Included, StoreObject } from "./object.ts";
+import { type IncludedMetadata, StoreObject } from "./object.ts";
 import { StoreObjectBody } from "./object-body.ts";
 import { type Presigner, presignedUrl } from "./presign.ts";
 import { StoreMultipartUpload } from "./upload.ts";
-import { cancelSource, sourceOf } from "./values.ts";
+import { cancelSource, toSource } from "./values.ts";
 
 export class StoreBucket {
   readonly #engine: Engine;
@@ -42,7 +42,7 @@ export class StoreBucket {
       const record = await this.#engine.head(this.#name, stringArgument(key, "key"));
       return record === undefined ? null : new StoreObject(record);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -64,7 +64,7 @@ export class StoreBucket {
       if (result.outcome === "refused") return new StoreObject(record);
       return new StoreObjectBody(record, result.range, result.bytes);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -73,7 +73,7 @@ export class StoreBucket {
     value: script.StoreValue,
     options?: script.StorePutOptions | null,
   ): Promise<StoreObject | null> {
-    const source = sourceOf(value, "put");
+    const source = toSource(value, "put");
     try {
       const name = stringArgument(key, "key");
       const given = optionsArgument(options);
@@ -81,7 +81,7 @@ export class StoreBucket {
       return result.outcome === "refused" ? null : new StoreObject(result.record);
     } catch (error) {
       await cancelSource(source, error);
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -94,7 +94,7 @@ export class StoreBucket {
         Array.from(given, (key) => stringArgument(key, "key")),
       );
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -103,7 +103,7 @@ export class StoreBucket {
       const given = optionsArgument(options);
       const included = this.#included(given);
       const { objects, prefixes, cursor } = await this.#engine.list(this.#name, listOptions(given, included));
-      const delimiter = realString(given, "delimiter") ?? "";
+      const delimiter = stringField(given, "delimiter") ?? "";
       const page = {
         objects: objects.map((record) => new StoreObject(record, undefined, included)),
         delimitedPrefixes: this.#compatibility.keepDelimiter
@@ -112,7 +112,7 @@ export class StoreBucket {
       };
       return cursor === undefined ? { ...page, truncated: false } : { ...page, truncated: true, cursor };
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -126,7 +126,7 @@ export class StoreBucket {
       const { id } = await this.#engine.createUpload(this.#name, name, given);
       return new StoreMultipartUpload(this.#engine, this.#name, name, id);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -140,7 +140,7 @@ export class StoreBucket {
     return presignedUrl(this.#presigner, this.#name, stringArgument(key, "key"), options);
   }
 
-  #included(given: Fields): Included {
+  #included(given: Fields): IncludedMetadata {
     if (!this.#compatibility.honorInclude) return { http: true, custom: true };
     const include = given.include ?? [];
     if (
@@ -164,18 +164,18 @@ function writeOptions(given: Fields) {
   return {
     httpMetadata: httpMetadataArgument(given),
     customMetadata: customMetadataArgument(given),
-    storageClass: realString(given, "storageClass"),
+    storageClass: stringField(given, "storageClass"),
     customerKey: customerKeyArgument(given),
   };
 }
 
-function listOptions(given: Fields, included: Included): ListOptions {
+function listOptions(given: Fields, included: IncludedMetadata): ListOptions {
   return {
-    prefix: realString(given, "prefix"),
-    delimiter: realString(given, "delimiter"),
+    prefix: stringField(given, "prefix"),
+    delimiter: stringField(given, "delimiter"),
     // An empty one comes from a query parameter that was not set: it is not a cursor of any page.
-    cursor: realString(given, "cursor") || undefined,
-    startAfter: realString(given, "startAfter"),
+    cursor: stringField(given, "cursor") || undefined,
+    startAfter: stringField(given, "startAfter"),
     limit: limitArgument(given),
     withMetadata: included.http || included.custom,
   };

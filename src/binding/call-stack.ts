@@ -20,7 +20,7 @@ export function isFrame(line: string): boolean {
  * For the catch of an async method that the script called: the error, with the script's frames in its stack. Nothing is
  * done before an operation fails, so that those that succeed cost no more.
  */
-export function atCall(error: unknown): unknown {
+export function withCallStack(error: unknown): unknown {
   if (error instanceof StoreError) addCallStack(error, new Error().stack);
   return error;
 }

@@ -13,13 +13,13 @@ export const compatibilityFlags = [
 ] as const;
 
 export function isCompatibilityFlag(flag: string): boolean {
-  return compatibilityFlags.some((known) => known === flag);
+  return compatibilityFlags.some((name) => name === flag);
 }
 
 const honorIncludeSince = "2022-08-04";
 
 /** Without a date the newest behaviour holds. */
-export function compatibilityOf(date: string | undefined, flags: readonly string[] = []): Compatibility {
+export function parseCompatibility(date: string | undefined, flags: readonly string[] = []): Compatibility {
   if (date !== undefined && !isCalendarDate(date)) {
     throw new TypeError(`The compatibility date must be a date like 2026-11-01: "${date}"`);
   }

@@ -3,8 +3,8 @@ import type { Source } from "../engine/engine.ts";
 import type { KeyValueListOptions, KeyValuePutOptions } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
-import { bytesOf, type Fields, optionsArgument, stringArgument } from "./arguments.ts";
-import { sourceOf } from "./values.ts";
+import { type Fields, optionsArgument, stringArgument, toBytes } from "./arguments.ts";
+import { toSource } from "./values.ts";
 
 /** Half a surrogate pair has no UTF-8 form: it becomes U+FFFD, as it does in a value. */
 export function textArgument(value: unknown, name: string): string {
@@ -45,7 +45,7 @@ export function checkType(type: string): StoreKvValueType {
 /** Objects that hold no bytes are refused: as strings they would be "[object Object]". */
 export function kvSource(value: unknown): Source {
   if (typeof value === "string") return Buffer.from(value);
-  if (value instanceof ReadableStream || bytesOf(value) !== undefined) return sourceOf(value, "put");
+  if (value instanceof ReadableStream || toBytes(value) !== undefined) return toSource(value, "put");
   if ((typeof value === "object" && value !== null) || typeof value === "function") {
     throw new TypeError(
       "KV put() accepts only strings, ArrayBuffers, ArrayBufferViews, and ReadableStreams as values.",

@@ -2,7 +2,7 @@
 import type { KeyValueEntry, KeyValues } from "../engine/key-value/key-value.ts";
 import { KeyValueError, keyValueLimits } from "../model/key-value.ts";
 import { getOptions, textArgument } from "./kv-arguments.ts";
-import { parsedMetadata, readValue } from "./kv-value.ts";
+import { parseMetadata, readValue } from "./kv-value.ts";
 
 /** Reads in flight: more would hold too many files open. */
 const concurrency = 10;
@@ -44,7 +44,7 @@ export async function getBulk(
     const values = await Promise.all(entries.map((entry) => entry && bulkValue(entry, type)));
     for (const [at, entry] of entries.entries()) {
       const value = values[at];
-      const result = wanted === "values" ? value : { value, metadata: parsedMetadata(entry?.metadata) };
+      const result = wanted === "values" ? value : { value, metadata: parseMetadata(entry?.metadata) };
       found.set(batch[at]!, entry === undefined ? null : result);
     }
   }

@@ -5,20 +5,20 @@ import { StoreObjectBody } from "./object-body.ts";
 
 /** Reads the bytes of the entry to their end, or hands them to the stream. */
 export async function readValue(entry: KeyValueEntry, type: StoreKvValueType): Promise<unknown> {
-  if (type === "stream") return opened(entry).body;
+  if (type === "stream") return openBody(entry).body;
   const { inline } = entry.bytes;
   if (type === "arrayBuffer") {
-    return inline === undefined ? opened(entry).arrayBuffer() : new Uint8Array(inline).buffer;
+    return inline === undefined ? openBody(entry).arrayBuffer() : new Uint8Array(inline).buffer;
   }
-  const text = toText(inline ?? (await opened(entry).bytes()));
+  const text = toText(inline ?? (await openBody(entry).bytes()));
   return type === "json" ? (JSON.parse(text) as unknown) : text;
 }
 
-export function parsedMetadata(metadata: string | undefined): unknown {
+export function parseMetadata(metadata: string | undefined): unknown {
   return metadata === undefined ? null : (JSON.parse(metadata) as unknown);
 }
 
-function opened({ record, bytes }: KeyValueEntry): StoreObjectBody {
+function openBody({ record, bytes }: KeyValueEntry): StoreObjectBody {
   return new StoreObjectBody(record, { offset: 0, length: record.size }, bytes);
 }
 

@@ -1,6 +1,6 @@
 // An object with its value. The value is pulled from the engine as it is read, and can be read once.
 import type { ObjectBytes } from "../engine/engine.ts";
-import { during } from "../model/errors.ts";
+import { attachAction } from "../model/errors.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
@@ -70,7 +70,7 @@ export class StoreObjectBody extends StoreObject implements script.StoreObjectBo
     try {
       yield* this.#bytes.chunks(into);
     } catch (error) {
-      throw during("get", error);
+      throw attachAction("get", error);
     }
   }
 

@@ -6,12 +6,12 @@ import type { ByteRange } from "../model/range.ts";
 import type * as script from "../types.ts";
 
 /** Which metadata a listed object carries; everything else always carries both. */
-export interface Included {
+export interface IncludedMetadata {
   readonly http: boolean;
   readonly custom: boolean;
 }
 
-const both: Included = { http: true, custom: true };
+const both: IncludedMetadata = { http: true, custom: true };
 
 export class StoreChecksums implements script.StoreChecksums {
   declare readonly md5?: ArrayBuffer;
@@ -53,7 +53,7 @@ export class StoreObject implements script.StoreObject {
   readonly storageClass: script.StoreStorageClass;
   readonly ssecKeyMd5?: string;
 
-  constructor(record: ObjectRecord, range?: ByteRange, included: Included = both) {
+  constructor(record: ObjectRecord, range?: ByteRange, included: IncludedMetadata = both) {
     this.key = record.key;
     this.version = record.version;
     this.size = record.size;

@@ -14,8 +14,8 @@ export interface Presigner {
 }
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
-const longestSeconds = 7 * 24 * 3600;
-const standardSeconds = 3600;
+const maxSeconds = 7 * 24 * 3600;
+const defaultSeconds = 3600;
 
 export function presignedUrl(
   presigner: Presigner | undefined,
@@ -29,14 +29,14 @@ export function presignedUrl(
         "a program names its own: openStore(location, { presign: { endpoint, accessKeyId, secretAccessKey } })",
     );
   }
-  const { method = "GET", expiresIn = standardSeconds } = optionsArgument(
+  const { method = "GET", expiresIn = defaultSeconds } = optionsArgument(
     options,
   ) as script.StorePresignOptions;
   if (!methods.some((one) => one === method)) {
     throw new TypeError(`"method" must be one of ${methods.join(", ")}.`);
   }
-  if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > longestSeconds) {
-    throw new TypeError(`"expiresIn" must be a whole number of seconds from 1 to ${longestSeconds}.`);
+  if (!Number.isInteger(expiresIn) || expiresIn < 1 || expiresIn > maxSeconds) {
+    throw new TypeError(`"expiresIn" must be a whole number of seconds from 1 to ${maxSeconds}.`);
   }
   if (key === "") throw new TypeError("presign: an object without a name has no URL.");
   checkKey(key);

@@ -6,11 +6,11 @@ import {
   type Fields,
   optionsArgument,
   partNumberArgument,
-  realString,
+  stringField,
 } from "./arguments.ts";
-import { atCall } from "./call-stack.ts";
+import { withCallStack } from "./call-stack.ts";
 import { StoreObject } from "./object.ts";
-import { cancelSource, sourceOf } from "./values.ts";
+import { cancelSource, toSource } from "./values.ts";
 
 export class StoreMultipartUpload implements script.StoreMultipartUpload {
   readonly key: string;
@@ -34,7 +34,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
     value: script.StorePartValue,
     options?: script.StoreMultipartOptions | null,
   ): Promise<script.StoreUploadedPart> {
-    const source = sourceOf(value, "uploadPart");
+    const source = toSource(value, "uploadPart");
     try {
       const number = partNumberArgument(partNumber);
       const customerKey = customerKeyArgument(optionsArgument(options));
@@ -44,7 +44,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
       return { partNumber: number, etag };
     } catch (error) {
       await cancelSource(source, error);
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -52,7 +52,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
     try {
       await this.#engine.abortUpload(this.#bucket, this.#name);
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 
@@ -63,7 +63,7 @@ export class StoreMultipartUpload implements script.StoreMultipartUpload {
       const parts = Array.from(uploadedParts, partArgument);
       return new StoreObject(await this.#engine.completeUpload(this.#bucket, this.#name, parts));
     } catch (error) {
-      throw atCall(error);
+      throw withCallStack(error);
     }
   }
 }
@@ -73,7 +73,7 @@ function partArgument(part: unknown) {
     throw new TypeError("Each uploaded part must be an object with partNumber and etag.");
   }
   const { partNumber } = part as Fields;
-  const etag = realString(part as Fields, "etag");
+  const etag = stringField(part as Fields, "etag");
   if (etag === undefined)
     throw new TypeError("Each uploaded part must have the etag that uploadPart returned.");
   return { number: partNumberArgument(partNumber), etag };

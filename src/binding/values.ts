@@ -1,14 +1,14 @@
 // The values a script may store, as sources for the engine: all the types of spec 4.
 import type { ByteStream, Source } from "../engine/engine.ts";
 import { StoreError } from "../model/errors.ts";
-import { bytesOf, describe } from "./arguments.ts";
+import { describe, toBytes } from "./arguments.ts";
 import { declaredLength, LengthError } from "./fixed-length-stream.ts";
 
 /** `null` is an empty value where the method takes one. */
-export function sourceOf(value: unknown, method: "put" | "uploadPart"): Source {
+export function toSource(value: unknown, method: "put" | "uploadPart"): Source {
   if (typeof value === "string") return Buffer.from(value);
   if (value === null && method === "put") return new Uint8Array();
-  const bytes = bytesOf(value);
+  const bytes = toBytes(value);
   if (bytes !== undefined) return bytes;
   if (value instanceof ReadableStream) return streamSource(value, declaredLength(value));
   if (value instanceof Blob) return streamSource(value.stream(), value.size);
@@ -26,7 +26,7 @@ function streamSource(stream: ReadableStream, length: number | undefined): ByteS
       for (;;) {
         const { done, value } = await reader.read().catch(asIncomplete);
         if (done) break;
-        const bytes = bytesOf(value);
+        const bytes = toBytes(value);
         if (bytes === undefined) throw new TypeError(`The stream gave ${describe(value)} instead of bytes.`);
         yield bytes;
       }

@@ -89,19 +89,19 @@ function createMessageReader(
   onText: (text: string) => void,
   fault: (why: string) => void,
 ): (bytes: Buffer) => void {
-  let pieces: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   return (bytes) => {
-    pieces.push(bytes);
+    chunks.push(bytes);
     size += bytes.length;
     while (size >= lengthBytes) {
-      if (pieces[0]!.length < lengthBytes) pieces = [Buffer.concat(pieces)];
-      const length = pieces[0]!.readUInt32LE();
+      if (chunks[0]!.length < lengthBytes) chunks = [Buffer.concat(chunks)];
+      const length = chunks[0]!.readUInt32LE();
       if (length > maxMessageBytes) return fault(`a message of ${length} bytes is larger than allowed`);
       const end = lengthBytes + length;
       if (size < end) return;
-      const all = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-      pieces = [all.subarray(end)];
+      const all = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      chunks = [all.subarray(end)];
       size -= end;
       onText(all.toString("utf8", lengthBytes, end));
     }

@@ -17,6 +17,6 @@ export function serverEnvironment(environment: NodeJS.ProcessEnv): NodeJS.Proces
   return pick(environment, (name) => !name.startsWith("STORE_"));
 }
 
-function pick(environment: NodeJS.ProcessEnv, isWanted: (name: string) => boolean): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => isWanted(name)));
+function pick(environment: NodeJS.ProcessEnv, isIncluded: (name: string) => boolean): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => isIncluded(name)));
 }

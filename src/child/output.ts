@@ -21,26 +21,26 @@ export function forEachLine(
   onLine: (text: string) => void,
   { lineBytes, bytesPerSecond }: OutputLimits = defaultOutputLimits,
 ): void {
-  let kept: Buffer[] = [];
-  let keptBytes = 0;
+  let buffered: Buffer[] = [];
+  let bufferedBytes = 0;
   let cutBytes = 0;
   let inSecond = 0;
   let isCounting = false;
 
-  function keep(bytes: Buffer): void {
-    const fitting = bytes.subarray(0, lineBytes - keptBytes);
+  function buffer(bytes: Buffer): void {
+    const fitting = bytes.subarray(0, lineBytes - bufferedBytes);
     // A copy: the chunk it is part of may be many times larger.
-    if (fitting.length > 0) kept.push(Buffer.from(fitting));
-    keptBytes += fitting.length;
+    if (fitting.length > 0) buffered.push(Buffer.from(fitting));
+    bufferedBytes += fitting.length;
     cutBytes += bytes.length - fitting.length;
   }
 
   function finish(): void {
-    const text = Buffer.concat(kept).toString("utf8");
+    const text = Buffer.concat(buffered).toString("utf8");
     inSecond += lineCost;
     const cut = cutBytes === 0 ? "" : `… (${cutBytes} more bytes of this line are not shown)`;
-    kept = [];
-    keptBytes = 0;
+    buffered = [];
+    bufferedBytes = 0;
     cutBytes = 0;
     onLine(text + cut);
   }
@@ -48,7 +48,7 @@ export function forEachLine(
   stream.on("data", (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; ) {
       const end = chunk.indexOf(newline, at);
-      keep(chunk.subarray(at, end === -1 ? chunk.length : end));
+      buffer(chunk.subarray(at, end === -1 ? chunk.length : end));
       if (end !== -1) finish();
       at = end === -1 ? chunk.length : end + 1;
     }
@@ -63,6 +63,6 @@ export function forEachLine(
     }, 1000).unref();
   });
   stream.on("end", () => {
-    if (keptBytes > 0) finish();
+    if (bufferedBytes > 0) finish();
   });
 }

@@ -9,7 +9,7 @@ export const listenerDescriptor = 4;
 export interface Parent<Outgoing extends object> {
   send(message: Outgoing): void;
   /** Ends this process once what was sent has been written. */
-  leave(): void;
+  exit(): void;
 }
 
 /** A child never outlives its parent: it exits when the pipe closes. */
@@ -28,6 +28,6 @@ export function connectParent<Incoming, Outgoing extends object>(
   });
   return {
     send: (message) => void channel.send(message),
-    leave: () => void pipe.end(() => process.exit()),
+    exit: () => void pipe.end(() => process.exit()),
   };
 }

@@ -15,7 +15,7 @@ export interface StandstillWatch {
   /** The event loop has turned. */
   beat(): void;
   /** Looks at the process, if its beats are overdue. */
-  look(): Promise<Standstill>;
+  measure(): Promise<Standstill>;
 }
 
 /** Beats are overdue after this; they come ten times a second. */
@@ -25,7 +25,7 @@ const none = { cpuMilliseconds: 0, asleepMilliseconds: 0 };
 
 export function createStandstillWatch(
   pid: number | undefined,
-  usageOf: (pid: number) => Promise<ThreadUsage | undefined> = mainThreadUsage,
+  readUsage: (pid: number) => Promise<ThreadUsage | undefined> = mainThreadUsage,
   now: () => number = () => performance.now(),
 ): StandstillWatch {
   let lastBeat = now();
@@ -40,13 +40,13 @@ export function createStandstillWatch(
 
   return {
     beat,
-    async look() {
+    async measure() {
       const wallMilliseconds = now() - lastBeat;
       if (wallMilliseconds < overdueMilliseconds || pid === undefined) return { wallMilliseconds, ...none };
-      const beatBefore = lastBeat;
-      const usage = await usageOf(pid);
+      const previousBeat = lastBeat;
+      const usage = await readUsage(pid);
       // It may have beaten while we looked, or ended.
-      if (usage === undefined || lastBeat !== beatBefore) return { wallMilliseconds: 0, ...none };
+      if (usage === undefined || lastBeat !== previousBeat) return { wallMilliseconds: 0, ...none };
       first ??= usage;
       asleepSince = usage.isSleeping ? (asleepSince ?? now()) : undefined;
       return {

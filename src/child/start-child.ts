@@ -49,7 +49,7 @@ export function startChild<Incoming, Outgoing extends object>(
     forEachLine(child.stdout!, (text) => onLine(text, "stdout"));
     forEachLine(child.stderr!, (text) => onLine(text, "stderr"));
   }
-  const ended = endOf(child);
+  const ended = waitForExit(child);
   let disconnect = () => {};
   const disconnected = new Promise<void>((resolve) => {
     disconnect = resolve;
@@ -85,7 +85,7 @@ export function startChild<Incoming, Outgoing extends object>(
   };
 }
 
-function endOf(child: ChildProcess): Promise<string> {
+function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
     child.on("error", (error) => resolve(error.message));

@@ -60,7 +60,7 @@ function names(entries: readonly { readonly name: string }[]): string[] {
 }
 
 /** What other tools call the same. */
-const elsewhere: Readonly<Record<string, string>> = {
+const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
   rm: "delete",
   remove: "delete",
@@ -78,11 +78,14 @@ const elsewhere: Readonly<Record<string, string>> = {
   buckets: "bucket list",
 };
 
-function unknownCommand(parent: string, word: string, known: readonly string[]): CommandError {
-  const same = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
-  const meant = same !== undefined && known.includes(same.split(" ")[0]!) ? same : nearest(word, known);
+function unknownCommand(parent: string, word: string, commandNames: readonly string[]): CommandError {
+  const synonym = Object.hasOwn(synonyms, word) ? synonyms[word] : undefined;
+  const suggestion =
+    synonym !== undefined && commandNames.includes(synonym.split(" ")[0]!)
+      ? synonym
+      : nearest(word, commandNames);
   return usageError(`There is no command "store ${parent}${word}".`, [
-    ...(meant === undefined ? [] : [`Did you mean: store ${parent}${meant}`]),
+    ...(suggestion === undefined ? [] : [`Did you mean: store ${parent}${suggestion}`]),
     `All of them: store ${parent}--help`,
   ]);
 }

@@ -93,18 +93,18 @@ compdef _store store`;
 }
 
 function zshWord(name: string, summary: string): string {
-  return quoted(`${name.replaceAll(":", "\\:")}:${summary}`);
+  return quoteWord(`${name.replaceAll(":", "\\:")}:${summary}`);
 }
 
 function fishScript(all: readonly Entry[]): string {
   const lines = all.flatMap((entry) => {
-    const condition = `-n ${quoted(fishCondition(entry))}`;
+    const condition = `-n ${quoteWord(fishCondition(entry))}`;
     const words = entry.words.map(
-      ({ name, summary }) => `complete -c store -f ${condition} -a ${name} -d ${quoted(summary)}`,
+      ({ name, summary }) => `complete -c store -f ${condition} -a ${name} -d ${quoteWord(summary)}`,
     );
     const options = Object.entries(entry.options).map(([name, { value, summary }]) => {
-      const needs = value === undefined ? "" : "-r ";
-      return `complete -c store ${needs}${condition} -l ${name} -d ${quoted(summary)}`;
+      const valueFlag = value === undefined ? "" : "-r ";
+      return `complete -c store ${valueFlag}${condition} -l ${name} -d ${quoteWord(summary)}`;
     });
     return [...words, ...options];
   });
@@ -119,6 +119,6 @@ function fishCondition({ path, words }: Entry): string {
   return [...seen, ...(names === "" ? [] : [`not __fish_seen_subcommand_from ${names}`])].join("; and ");
 }
 
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

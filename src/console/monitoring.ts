@@ -3,23 +3,23 @@
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { prometheusType } from "../metrics/prometheus.ts";
 
-export interface Monitored {
+export interface MonitoringSources {
   /** What keeps the store from serving, in words for anybody; nothing when it serves. */
   readonly troubles: () => Promise<readonly string[]>;
   /** In the text format of Prometheus; undefined when nothing is counted. */
-  readonly figures: (() => Promise<string>) | undefined;
+  readonly metricsText: (() => Promise<string>) | undefined;
   /** Whether everybody who reaches the port may read the figures. */
   readonly isOpen: boolean;
 }
 
-export function isMonitoring(path: string): boolean {
+export function isMonitoringPath(path: string): boolean {
   return path === "/healthz" || path === "/readyz" || path === "/metrics";
 }
 
 export type Monitoring = (request: HttpRequest, path: string) => Promise<HttpResponse> | undefined;
 
 export function createMonitoring(
-  { troubles, figures, isOpen }: Monitored,
+  { troubles, metricsText, isOpen }: MonitoringSources,
   mayRead: (token: string) => Promise<boolean>,
 ): Monitoring {
   const answers: Readonly<Record<string, (request: HttpRequest) => Promise<HttpResponse>>> = {
@@ -29,10 +29,11 @@ export function createMonitoring(
       return found.length === 0 ? text(200, "ready\n") : text(503, found.map((one) => `${one}\n`).join(""));
     },
     "/metrics": async (request) => {
-      if (figures === undefined) return text(404, "Nothing is counted: the server runs with --no-metrics.\n");
+      if (metricsText === undefined)
+        return text(404, "Nothing is counted: the server runs with --no-metrics.\n");
       const [, token = ""] = /^Bearer +(\S+)$/i.exec(request.header("authorization") ?? "") ?? [];
       if (!isOpen && !(await mayRead(token))) return unauthorized;
-      return text(200, await figures(), prometheusType);
+      return text(200, await metricsText(), prometheusType);
     },
   };
   return (request, path) => {

@@ -36,7 +36,7 @@ export function loadPageFiles(folder: string): PageFiles {
       ["etag", file.etag],
       ["cache-control", "no-cache"],
     ];
-    const isKnown = request.header("if-none-match") === file.etag;
-    return isKnown ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
+    const isUnchanged = request.header("if-none-match") === file.etag;
+    return isUnchanged ? { status: 304, headers, body: null } : { status: 200, headers, body: file.bytes };
   };
 }

@@ -55,14 +55,14 @@ const statuses: Readonly<Record<Reason, number>> = {
 };
 
 export function json(value: unknown, status = 200): HttpResponse {
-  return answer(status, JSON.stringify(value), [["content-type", "application/json; charset=utf-8"]]);
+  return createResponse(status, JSON.stringify(value), [["content-type", "application/json; charset=utf-8"]]);
 }
 
-export function nothing(headers: readonly (readonly [string, string])[] = []): HttpResponse {
-  return answer(204, null, headers);
+export function noContent(headers: readonly (readonly [string, string])[] = []): HttpResponse {
+  return createResponse(204, null, headers);
 }
 
-export function answer(
+export function createResponse(
   status: number,
   body: HttpBody,
   headers: readonly (readonly [string, string])[],
@@ -71,24 +71,32 @@ export function answer(
 }
 
 /** Undefined for a fault of our own, which the log is told of. */
-export function refusal(error: unknown): HttpResponse | undefined {
+export function toErrorResponse(error: unknown): HttpResponse | undefined {
   if (error instanceof ConsoleError) {
-    const refused = errorAnswer(error.status, { code: "Refused", message: error.message, hint: error.hint });
+    const refused = errorResponse(error.status, {
+      code: "Refused",
+      message: error.message,
+      hint: error.hint,
+    });
     return { ...refused, headers: [...refused.headers, ...error.headers] };
   }
   if (!(error instanceof StoreError) || error.reason === "InternalError") return undefined;
-  return errorAnswer(statuses[error.reason], { code: error.reason, message: error.detail, hint: undefined });
+  return errorResponse(statuses[error.reason], {
+    code: error.reason,
+    message: error.detail,
+    hint: undefined,
+  });
 }
 
-export function fault(id: string): HttpResponse {
-  return errorAnswer(500, {
+export function faultResponse(id: string): HttpResponse {
+  return errorResponse(500, {
     code: "InternalError",
     message: "Something went wrong in the server.",
     hint: `Its log tells more, under ${id}.`,
   });
 }
 
-function errorAnswer(status: number, error: ErrorDocument["error"]): HttpResponse {
+function errorResponse(status: number, error: ErrorDocument["error"]): HttpResponse {
   return json({ error } satisfies ErrorDocument, status);
 }
 
@@ -116,7 +124,7 @@ const strictHeaders: readonly (readonly [string, string])[] = [
 ];
 
 /** Once an answer has a policy of its own, which only user content does, that one counts. */
-export function strictly(response: HttpResponse, policy: string): HttpResponse {
+export function withStrictHeaders(response: HttpResponse, policy: string): HttpResponse {
   const headers = [...response.headers];
   const hasPolicy = headers.some(([name]) => name === "content-security-policy");
   const strict = hasPolicy ? [] : ([["content-security-policy", policy]] as const);

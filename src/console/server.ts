@@ -1,11 +1,11 @@
 // The console: a page in the browser and the API behind it, on a port of their own. What it shows of other rooms is
 // given to it by whoever starts it.
 
-import type { NoteAct } from "../audit/audit-log.ts";
+import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
-import { trustedPeers } from "../http/server/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../http/server/limits.ts";
+import { parseTrustedPeers } from "../http/server/forwarded.ts";
+import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
 import { listen } from "../http/server/listen.ts";
 import type { WhenTaken } from "../http/server/shared-listener.ts";
 import type { TlsSource } from "../http/tls/tls.ts";
@@ -25,7 +25,7 @@ import { createSessions } from "./auth/sessions.ts";
 import { createAttempts } from "./auth/sign-in-throttle.ts";
 import { createTokens } from "./auth/tokens.ts";
 import { createHandler } from "./handler.ts";
-import { createMonitoring, type Monitored } from "./monitoring.ts";
+import { createMonitoring, type MonitoringSources } from "./monitoring.ts";
 import { loadPageFiles } from "./page-files.ts";
 import { pagePolicy } from "./response.ts";
 
@@ -45,10 +45,10 @@ export interface ConsoleOptions {
   readonly ownToken: string | undefined;
   readonly s3: S3Access;
   readonly log: (line: string) => void;
-  readonly monitored: Monitored;
+  readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
   /** Notes administrative acts. */
-  readonly noteAct: NoteAct;
+  readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   /** With it the port speaks HTTPS. */
   readonly tls: TlsSource | undefined;
@@ -88,17 +88,17 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     policy: pagePolicy(options.s3.endpoint),
     hostNames: [host, ...(url === undefined ? [] : [new URL(url).host])],
     log,
-    monitoring: createMonitoring(options.monitored, sessions.isToken),
+    monitoring: createMonitoring(options.monitoring, sessions.isToken),
     onExchange: options.onExchange,
-    noteAct: options.noteAct,
+    recordAudit: options.recordAudit,
     now,
   });
   const listening = await listen(
     handler,
     { host, port, whenTaken: options.whenTaken },
     {
-      ...{ tls, probe, limits: shareOf(consoleLimits(limits), supervisorShare) },
-      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+      ...{ tls, probe, limits: divideLimits(consoleLimits(limits), supervisorShare) },
+      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );
   return { port: listening.port!, close: () => listening.drain() };

@@ -1,142 +1,150 @@
 // The second pass of a copy: both sides held against each other, every record, and every byte of the target read back
 // and held against its checksums. What differs is told by its key.
 import { createHash } from "node:crypto";
-import { eachOf, type Joined, joined } from "../async/merge-join.ts";
+import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { StoredBlob } from "../engine/blobs.ts";
-import type { Inspected, ObjectWithBody } from "../engine/records.ts";
+import type { InspectedObject, ObjectWithBody } from "../engine/records.ts";
 import { type BucketRecord, settingNames } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { multipartEtag, type PartRecord, type UploadRecord } from "../model/upload.ts";
-import { bytesOf, type Copying, isDamage, type Side } from "./context.ts";
-import { joinedUploads } from "./copy-uploads.ts";
-import { carriedDocuments } from "./documents.ts";
-import { isSameBucket, isSameObject, isSamePart, isSameSetting, isSameUpload, shapeOf } from "./equality.ts";
+import { type CopyContext, isDamage, readBlob, type Side } from "./context.ts";
+import { joinUploads } from "./copy-uploads.ts";
+import { pairDocuments } from "./documents.ts";
+import {
+  describeBody,
+  isSameBucket,
+  isSameObject,
+  isSamePart,
+  isSameSetting,
+  isSameUpload,
+} from "./equality.ts";
 
-export async function compareStores(copying: Copying): Promise<void> {
-  const [buckets, there] = await Promise.all([
-    copying.from.records.buckets("sound"),
-    copying.to.records.buckets("sound"),
+export async function compareStores(context: CopyContext): Promise<void> {
+  const [buckets, targetBuckets] = await Promise.all([
+    context.from.records.buckets("sound"),
+    context.to.records.buckets("sound"),
   ]);
-  for (const { name } of there) {
+  for (const { name } of targetBuckets) {
     if (buckets.some((bucket) => bucket.name === name)) continue;
-    await copying.different({ bucket: name }, "The bucket is not in the source.");
+    await context.reportDifference({ bucket: name }, "The bucket is not in the source.");
   }
-  for (const bucket of buckets) await compareBucket(copying, bucket);
-  await compareDocuments(copying);
+  for (const bucket of buckets) await compareBucket(context, bucket);
+  await compareDocuments(context);
 }
 
-async function compareBucket(copying: Copying, { name }: BucketRecord): Promise<void> {
-  const { from, to, counts } = copying;
+async function compareBucket(context: CopyContext, { name }: BucketRecord): Promise<void> {
+  const { from, to, counts } = context;
   const [source, target] = await Promise.all([from.records.bucket(name), to.records.bucket(name)]);
   if (source === undefined || target === undefined) {
     const side = source === undefined ? "source" : "target";
-    return copying.different({ bucket: name }, `The bucket is not in the ${side}.`);
+    return context.reportDifference({ bucket: name }, `The bucket is not in the ${side}.`);
   }
   counts.buckets++;
   if (!isSameBucket(source, target)) {
-    await copying.different({ bucket: name }, "The bucket is not the same: it was made anew.");
+    await context.reportDifference({ bucket: name }, "The bucket is not the same: it was made anew.");
   }
   for (const setting of settingNames) {
     if (isSameSetting(source.settings[setting], target.settings[setting])) continue;
-    await copying.different({ bucket: name }, `Its ${setting} rules are not the same.`);
+    await context.reportDifference({ bucket: name }, `Its ${setting} rules are not the same.`);
   }
-  const pairs = joined(from.records.inspect(name), to.records.inspect(name));
-  await eachOf(pairs, copying, (pair) => compareObject(copying, name, pair));
-  await eachOf(joinedUploads(copying, name), copying, (pair) => compareUpload(copying, name, pair));
+  const pairs = mergeJoin(from.records.inspect(name), to.records.inspect(name));
+  await forEachConcurrent(pairs, context, (pair) => compareObject(context, name, pair));
+  await forEachConcurrent(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
 }
 
 async function compareObject(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
-  { key, source, target }: Joined<Inspected, Inspected>,
+  { key, source, target }: JoinedPair<InspectedObject, InspectedObject>,
 ): Promise<void> {
-  const place = { bucket, key };
-  if (source?.found instanceof StoreError) return copying.damaged(place, source.found);
-  if (source === undefined) return copying.different(place, "It is not in the source.");
-  if (target === undefined) return copying.different(place, "It is not in the target.");
-  if (target.found instanceof StoreError) return copying.different(place, inTarget(target.found));
-  const what = await differenceOf(copying, bucket, source.found, target.found);
-  if (what !== undefined) return copying.different(place, what);
-  copying.counts.objects++;
-  copying.counts.bytes += source.found.record.size;
+  const subject = { bucket, key };
+  if (source?.found instanceof StoreError) return context.reportDamage(subject, source.found);
+  if (source === undefined) return context.reportDifference(subject, "It is not in the source.");
+  if (target === undefined) return context.reportDifference(subject, "It is not in the target.");
+  if (target.found instanceof StoreError)
+    return context.reportDifference(subject, unreadableInTarget(target.found));
+  const what = await findDifference(context, bucket, source.found, target.found);
+  if (what !== undefined) return context.reportDifference(subject, what);
+  context.counts.objects++;
+  context.counts.bytes += source.found.record.size;
 }
 
-async function differenceOf(
-  copying: Copying,
+async function findDifference(
+  context: CopyContext,
   bucket: string,
   source: ObjectWithBody,
   target: ObjectWithBody,
 ): Promise<string | undefined> {
   if (source.record.version !== target.record.version) return "The source has another version.";
   if (!isSameObject(source.record, target.record)) return "Its metadata is not the same.";
-  if (shapeOf(source.body) !== shapeOf(target.body)) return "Its parts are not the same.";
-  if (source.body.home === "inline" && target.body.home === "inline") {
-    copying.advance(target.body.bytes.length);
-    return Buffer.compare(source.body.bytes, target.body.bytes) === 0 ? undefined : otherBytes;
+  if (describeBody(source.body) !== describeBody(target.body)) return "Its parts are not the same.";
+  if (source.body.storage === "inline" && target.body.storage === "inline") {
+    context.advance(target.body.bytes.length);
+    return Buffer.compare(source.body.bytes, target.body.bytes) === 0 ? undefined : differentBytes;
   }
   const { encryption, etag } = source.record;
-  const named = (side: Side) => async () =>
+  const referenceCheck = (side: Side) => async () =>
     (await side.records.object(bucket, source.record.key))?.version === source.record.version;
-  return compareBytes(copying, bucket, {
-    source: { blobs: blobsOf(source), stillNamed: named(copying.from) },
-    target: { blobs: blobsOf(target), stillNamed: named(copying.to) },
-    isRight: (hashes) => encryption === undefined && etag === etagOf(target, hashes),
+  return compareBytes(context, bucket, {
+    source: { blobs: listBlobs(source), isReferenced: referenceCheck(context.from) },
+    target: { blobs: listBlobs(target), isReferenced: referenceCheck(context.to) },
+    matchesRecord: (hashes) => encryption === undefined && etag === computeEtag(target, hashes),
   });
 }
 
-function blobsOf({ body }: ObjectWithBody): readonly StoredBlob[] {
-  if (body.home === "inline") return [];
-  return body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+function listBlobs({ body }: ObjectWithBody): readonly StoredBlob[] {
+  if (body.storage === "inline") return [];
+  return body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
 }
 
-function etagOf({ body }: ObjectWithBody, hashes: readonly string[]): string {
-  return body.home === "parts" ? multipartEtag(hashes) : hashes.join();
+function computeEtag({ body }: ObjectWithBody, hashes: readonly string[]): string {
+  return body.storage === "parts" ? multipartEtag(hashes) : hashes.join();
 }
 
-const otherBytes = "Its bytes are not the same.";
+const differentBytes = "Its bytes are not the same.";
 
-interface Bytes {
+interface BlobSet {
   readonly blobs: readonly StoredBlob[];
-  readonly stillNamed: () => Promise<boolean>;
+  readonly isReferenced: () => Promise<boolean>;
 }
 
 interface BytesToCompare {
-  readonly source: Bytes;
-  readonly target: Bytes;
+  readonly source: BlobSet;
+  readonly target: BlobSet;
   /** Whether the MD5s of the stored blobs, in hex, are what the record says. */
-  readonly isRight: (hashes: readonly string[]) => boolean;
+  readonly matchesRecord: (hashes: readonly string[]) => boolean;
 }
 
 /** The target's by themselves where the record tells their hash; else against the source's. */
 async function compareBytes(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
-  { source, target, isRight }: BytesToCompare,
+  { source, target, matchesRecord }: BytesToCompare,
 ): Promise<string | undefined> {
   let hashes: readonly string[];
   try {
-    hashes = await hashesOf(copying, copying.to, bucket, target);
+    hashes = await hashBlobs(context, context.to, bucket, target);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return inTarget(error);
+    return unreadableInTarget(error);
   }
-  if (isRight(hashes)) return undefined;
+  if (matchesRecord(hashes)) return undefined;
   try {
-    const expected = await hashesOf({ ...copying, advance: () => {} }, copying.from, bucket, source);
-    return expected.join() === hashes.join() ? undefined : otherBytes;
+    const expected = await hashBlobs({ ...context, advance: () => {} }, context.from, bucket, source);
+    return expected.join() === hashes.join() ? undefined : differentBytes;
   } catch (error) {
     if (!isDamage(error)) throw error;
     return `It cannot be read in the source: ${error.detail}`;
   }
 }
 
-async function hashesOf(
-  copying: Copying,
+async function hashBlobs(
+  context: CopyContext,
   { blobs: port }: Side,
   bucket: string,
-  { blobs, stillNamed }: Bytes,
+  { blobs, isReferenced }: BlobSet,
 ): Promise<readonly string[]> {
-  const reader = await port.open(bucket, blobs, stillNamed);
+  const reader = await port.open(bucket, blobs, isReferenced);
   if (reader === undefined) {
     throw new StoreError("InternalError", { detail: "It was changed while it was being compared." });
   }
@@ -144,7 +152,7 @@ async function hashesOf(
     const hashes: string[] = [];
     for (const blob of blobs) {
       const hash = createHash("md5");
-      for await (const chunk of bytesOf(copying, reader, blob)) hash.update(chunk);
+      for await (const chunk of readBlob(context, reader, blob)) hash.update(chunk);
       hashes.push(hash.digest("hex"));
     }
     return hashes;
@@ -154,45 +162,48 @@ async function hashesOf(
 }
 
 async function compareUpload(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
-  { key, source, target }: Joined<UploadRecord, UploadRecord>,
+  { key, source, target }: JoinedPair<UploadRecord, UploadRecord>,
 ): Promise<void> {
   const { id } = (source ?? target)!;
-  const place = { bucket, key };
-  if (source === undefined) return copying.different(place, `Its upload ${id} is not in the source.`);
-  if (target === undefined) return copying.different(place, `Its upload ${id} is not in the target.`);
-  if (!isSameUpload(source, target)) return copying.different(place, `Its upload ${id} is not the same.`);
+  const subject = { bucket, key };
+  if (source === undefined)
+    return context.reportDifference(subject, `Its upload ${id} is not in the source.`);
+  if (target === undefined)
+    return context.reportDifference(subject, `Its upload ${id} is not in the target.`);
+  if (!isSameUpload(source, target))
+    return context.reportDifference(subject, `Its upload ${id} is not the same.`);
   const [from, to] = await Promise.all(
-    [copying.from, copying.to].map((side) => side.records.parts(bucket, id)),
+    [context.from, context.to].map((side) => side.records.parts(bucket, id)),
   );
   const isSame = from!.length === to!.length && from!.every((part, i) => isSamePart(part, to![i]!));
-  if (!isSame) return copying.different(place, `Its upload ${id} has other parts.`);
+  if (!isSame) return context.reportDifference(subject, `Its upload ${id} has other parts.`);
   for (const [i, part] of to!.entries()) {
-    const named = (side: Side) => async () =>
+    const referenceCheck = (side: Side) => async () =>
       (await side.records.parts(bucket, id)).some(({ number }) => number === part.number);
-    const what = await compareBytes({ ...copying, advance: () => {} }, bucket, {
-      source: { blobs: [blobOf(from![i]!)], stillNamed: named(copying.from) },
-      target: { blobs: [blobOf(part)], stillNamed: named(copying.to) },
-      isRight: ([hash]) => source.encryption === undefined && hash === part.etag,
+    const what = await compareBytes({ ...context, advance: () => {} }, bucket, {
+      source: { blobs: [toStoredBlob(from![i]!)], isReferenced: referenceCheck(context.from) },
+      target: { blobs: [toStoredBlob(part)], isReferenced: referenceCheck(context.to) },
+      matchesRecord: ([hash]) => source.encryption === undefined && hash === part.etag,
     });
     if (what !== undefined)
-      return copying.different(place, `Part ${part.number} of its upload ${id}: ${what}`);
+      return context.reportDifference(subject, `Part ${part.number} of its upload ${id}: ${what}`);
   }
-  copying.counts.uploads++;
+  context.counts.uploads++;
 }
 
-function blobOf({ blob, stored }: PartRecord): StoredBlob {
+function toStoredBlob({ blob, stored }: PartRecord): StoredBlob {
   return { id: blob, size: stored };
 }
 
-async function compareDocuments(copying: Copying): Promise<void> {
-  for await (const { kind, name, source, target } of carriedDocuments(copying)) {
-    if (source !== undefined && source.text === target?.text) copying.counts.documents++;
-    else await copying.different({}, `The ${kind} "${name}" is not the same on both sides.`);
+async function compareDocuments(context: CopyContext): Promise<void> {
+  for await (const { kind, name, source, target } of pairDocuments(context)) {
+    if (source !== undefined && source.text === target?.text) context.counts.documents++;
+    else await context.reportDifference({}, `The ${kind} "${name}" is not the same on both sides.`);
   }
 }
 
-function inTarget({ detail }: StoreError): string {
+function unreadableInTarget({ detail }: StoreError): string {
   return `It cannot be read back from the target: ${detail}`;
 }

@@ -11,18 +11,18 @@ export interface Side {
   readonly blobs: Blobs;
 }
 
-export interface Copying {
+export interface CopyContext {
   readonly from: Side;
   readonly to: Side;
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
   /** How many objects are dealt with at the same time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   readonly counts: Counts;
   advance(bytes: number): void;
-  damaged(place: Place, error: StoreError): Promise<void>;
+  reportDamage(subject: CopySubject, error: StoreError): Promise<void>;
   /** One that is damaged in the source, and was told so, is no difference besides. */
-  different(place: Place, what: string): Promise<void>;
+  reportDifference(subject: CopySubject, what: string): Promise<void>;
   expect: NonNullable<CopyWork["progress"]>["expect"];
 }
 
@@ -37,54 +37,54 @@ export interface Counts {
   differences: number;
 }
 
-export interface Place {
+export interface CopySubject {
   readonly bucket?: string | undefined;
   readonly key?: Key | undefined;
 }
 
 /** As many as are remembered; a source with more of them needs another remedy than a copy. */
-const mostDamages = 1000;
+const maxDamages = 1000;
 
-export function createCopying(
+export function createCopyContext(
   from: Side,
   to: Side,
-  { work, now, atOnce }: { work: CopyWork; now: () => number; atOnce: number },
-): Copying {
+  { work, now, concurrency }: { work: CopyWork; now: () => number; concurrency: number },
+): CopyContext {
   const counts: Counts = {
     ...{ buckets: 0, objects: 0, bytes: 0, uploads: 0, documents: 0 },
     ...{ copiedObjects: 0, damages: 0, differences: 0 },
   };
-  const told = new Set<string>();
-  const tell = async (finding: CopyFinding) => work.tell?.(finding);
+  const reported = new Set<string>();
+  const report = async (finding: CopyFinding) => work.onFinding?.(finding);
   return {
-    ...{ from, to, signal: work.signal, now, atOnce, counts },
+    ...{ from, to, signal: work.signal, now, concurrency, counts },
     advance: (bytes) => work.progress?.advance(bytes),
     expect: (stage, bytes) => work.progress?.expect(stage, bytes),
-    async damaged({ bucket, key }, error) {
-      if (!isNew(told, { bucket, key })) return;
-      if (++counts.damages > mostDamages) {
-        throw new CopyError(`More than ${mostDamages} objects of the source are damaged.`, [
+    async reportDamage({ bucket, key }, error) {
+      if (!markReported(reported, { bucket, key })) return;
+      if (++counts.damages > maxDamages) {
+        throw new CopyError(`More than ${maxDamages} objects of the source are damaged.`, [
           "See all of them: store verify",
         ]);
       }
-      await tell({ kind: "damaged", bucket, key, what: error.detail });
+      await report({ kind: "damaged", bucket, key, what: error.detail });
     },
-    async different({ bucket, key }, what) {
-      if (told.has(placeName({ bucket, key }))) return;
+    async reportDifference({ bucket, key }, what) {
+      if (reported.has(subjectId({ bucket, key }))) return;
       counts.differences++;
-      await tell({ kind: "different", bucket, key, what });
+      await report({ kind: "different", bucket, key, what });
     },
   };
 }
 
-function isNew(told: Set<string>, place: Place): boolean {
-  const name = placeName(place);
-  if (told.has(name)) return false;
-  told.add(name);
+function markReported(reported: Set<string>, subject: CopySubject): boolean {
+  const name = subjectId(subject);
+  if (reported.has(name)) return false;
+  reported.add(name);
   return true;
 }
 
-function placeName({ bucket, key }: Place): string {
+function subjectId({ bucket, key }: CopySubject): string {
   return JSON.stringify([bucket, key]);
 }
 
@@ -105,14 +105,14 @@ export class SourceFault extends Error {
 }
 
 /** All stored bytes of a blob, verified on the way. */
-export async function* bytesOf(
-  copying: Copying,
+export async function* readBlob(
+  context: CopyContext,
   reader: BlobReader,
   blob: StoredBlob,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of reader.read(blob, { offset: 0, length: blob.size })) {
-    copying.signal?.throwIfAborted();
-    copying.advance(chunk.length);
+    context.signal?.throwIfAborted();
+    context.advance(chunk.length);
     yield chunk;
   }
 }

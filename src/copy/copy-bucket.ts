@@ -1,8 +1,8 @@
 // Brings one bucket over: itself with its settings, then its objects in key order, then its uploads. What the target
 // has already is passed by; what the source no longer has goes.
 
-import { eachOf, type Joined, joined } from "../async/merge-join.ts";
-import type { Inspected, Records } from "../engine/records.ts";
+import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import type { InspectedObject, Records } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
@@ -10,36 +10,36 @@ import type { Key } from "../model/key.ts";
 import { limits } from "../model/limits.ts";
 import type { Position } from "../model/listing.ts";
 import type { ObjectRecord } from "../model/object.ts";
-import { type Copying, isDamage, type Side } from "./context.ts";
+import { type CopyContext, isDamage, type Side } from "./context.ts";
 import { commit, copyObject } from "./copy-object.ts";
 import { copyUploads } from "./copy-uploads.ts";
 import { isSameBucket, isSameObject, isSameSetting } from "./equality.ts";
 
-export async function copyBucket(copying: Copying, { name }: BucketRecord): Promise<void> {
-  const { from, to } = copying;
+export async function copyBucket(context: CopyContext, { name }: BucketRecord): Promise<void> {
+  const { from, to } = context;
   const source = await from.records.bucket(name);
   if (source === undefined) return;
-  const before = await to.records.bucket(name);
+  const existing = await to.records.bucket(name);
   // Made anew since an earlier run.
-  if (before !== undefined && !isSameBucket(source, before)) await removeBucket(copying, name);
-  await prepareBucket(copying, source);
-  const pairs = joined(from.records.inspect(name), recordsOf(to, name));
-  await eachOf(pairs, copying, (pair) => bringObject(copying, name, pair));
-  await copyUploads(copying, name);
+  if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
+  await prepareBucket(context, source);
+  const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
+  await forEachConcurrent(pairs, context, (pair) => syncObject(context, name, pair));
+  await copyUploads(context, name);
 }
 
-async function prepareBucket(copying: Copying, { settings, ...record }: Bucket): Promise<void> {
-  const { records } = copying.to;
+async function prepareBucket(context: CopyContext, { settings, ...record }: Bucket): Promise<void> {
+  const { records } = context.to;
   await records.createBucket(record);
-  const there = await records.bucket(record.name);
+  const existing = await records.bucket(record.name);
   for (const name of settingNames) {
-    if (isSameSetting(settings[name], there?.settings[name])) continue;
-    await commit(copying, record.name, { mutations: [{ kind: "put setting", name, value: settings[name] }] });
+    if (isSameSetting(settings[name], existing?.settings[name])) continue;
+    await commit(context, record.name, { mutations: [{ kind: "put setting", name, value: settings[name] }] });
   }
 }
 
 /** Every record of a bucket, in key order. */
-async function* recordsOf({ records }: Side, bucket: string): AsyncGenerator<ObjectRecord> {
+async function* scanRecords({ records }: Side, bucket: string): AsyncGenerator<ObjectRecord> {
   let after: Position | undefined;
   do {
     const scan = { prefix: "", delimiter: "", after, limit: limits.listEntries };
@@ -49,61 +49,64 @@ async function* recordsOf({ records }: Side, bucket: string): AsyncGenerator<Obj
   } while (after !== undefined);
 }
 
-async function bringObject(
-  copying: Copying,
+async function syncObject(
+  context: CopyContext,
   bucket: string,
-  { key, source, target }: Joined<Inspected, ObjectRecord>,
+  { key, source, target }: JoinedPair<InspectedObject, ObjectRecord>,
 ): Promise<void> {
-  if (source === undefined) return dropObject(copying, bucket, target!);
+  if (source === undefined) return dropObject(context, bucket, target!);
   const { found } = source;
-  if (found instanceof StoreError) return copying.damaged({ bucket, key }, found);
-  if (target?.version !== found.record.version) return copyObject(copying, bucket, found, target?.version);
-  copying.advance(found.record.size);
+  if (found instanceof StoreError) return context.reportDamage({ bucket, key }, found);
+  if (target?.version !== found.record.version) return copyObject(context, bucket, found, target?.version);
+  context.advance(found.record.size);
   if (isSameObject(found.record, target)) return;
-  const there = await copying.to.records.objectWithBody(bucket, key);
-  if (there === undefined) throw new CopyError(`The target loses what was copied: "${bucket}/${key}".`);
-  await commit(copying, bucket, {
+  const existing = await context.to.records.objectWithBody(bucket, key);
+  if (existing === undefined) throw new CopyError(`The target loses what was copied: "${bucket}/${key}".`);
+  await commit(context, bucket, {
     checks: [{ kind: "object", key, version: target.version }],
-    mutations: [{ kind: "restate object", record: found.record, body: there.body }],
+    mutations: [{ kind: "restate object", record: found.record, body: existing.body }],
   });
 }
 
 /** Goes only when the source says that there is none: one that damage hides is told by its read. */
 async function dropObject(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
   { key, version }: { readonly key: Key; readonly version: string },
 ): Promise<void> {
   try {
-    if ((await copying.from.records.object(bucket, key)) !== undefined) return;
+    if ((await context.from.records.object(bucket, key)) !== undefined) return;
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return copying.damaged({ bucket, key }, error);
+    return context.reportDamage({ bucket, key }, error);
   }
-  await commit(copying, bucket, {
+  await commit(context, bucket, {
     checks: [{ kind: "object", key, version }],
     mutations: [{ kind: "delete object", key }],
   });
 }
 
 /** Buckets that an earlier run brought over and the source no longer has. */
-export async function dropBuckets(copying: Copying, kept: readonly BucketRecord[]): Promise<void> {
-  const names = new Set(kept.map(({ name }) => name));
-  for (const { name } of await copying.to.records.buckets()) {
+export async function dropBuckets(
+  context: CopyContext,
+  sourceBuckets: readonly BucketRecord[],
+): Promise<void> {
+  const names = new Set(sourceBuckets.map(({ name }) => name));
+  for (const { name } of await context.to.records.buckets()) {
     if (names.has(name)) continue;
     try {
-      if ((await copying.from.records.bucket(name)) === undefined) await removeBucket(copying, name);
+      if ((await context.from.records.bucket(name)) === undefined) await removeBucket(context, name);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      await copying.damaged({ bucket: name }, error);
+      await context.reportDamage({ bucket: name }, error);
     }
   }
 }
 
-async function removeBucket(copying: Copying, bucket: string): Promise<void> {
-  const { records } = copying.to;
-  await eachOf(recordsOf(copying.to, bucket), copying, async ({ key, version }) =>
-    commit(copying, bucket, {
+async function removeBucket(context: CopyContext, bucket: string): Promise<void> {
+  const { records } = context.to;
+  await forEachConcurrent(scanRecords(context.to, bucket), context, async ({ key, version }) =>
+    commit(context, bucket, {
       checks: [{ kind: "object", key, version }],
       mutations: [{ kind: "delete object", key }],
     }),
@@ -114,12 +117,18 @@ async function removeBucket(copying: Copying, bucket: string): Promise<void> {
 }
 
 /** Damage of the source that no object or upload shows by itself. */
-export async function auditSource(
-  copying: Copying,
+export async function checkSourceIntegrity(
+  context: CopyContext,
   records: Records,
   bucket: string | undefined,
 ): Promise<void> {
-  for await (const { bucket: named = bucket, key, what } of records.audit(bucket, "records")) {
-    await copying.damaged({ bucket: named, key }, new StoreError("InternalError", { detail: what }));
+  for await (const { bucket: findingBucket = bucket, key, what } of records.checkIntegrity(
+    bucket,
+    "records",
+  )) {
+    await context.reportDamage(
+      { bucket: findingBucket, key },
+      new StoreError("InternalError", { detail: what }),
+    );
   }
 }

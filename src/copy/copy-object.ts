@@ -4,37 +4,37 @@
 
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
-import { discardAfter } from "../engine/write-path.ts";
+import { discardAfterFailure } from "../engine/write-path.ts";
 import { CopyError } from "../model/copy.ts";
 import { StoreError } from "../model/errors.ts";
 import { limits } from "../model/limits.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import { bytesOf, type Copying, isDamage, SourceFault } from "./context.ts";
+import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts";
 
 /** In the target, an object of this version stands under the key now; undefined when none does. */
-export type Seen = string | undefined;
+export type TargetVersion = string | undefined;
 
 export async function copyObject(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
   found: ObjectWithBody,
-  seen: Seen,
+  targetVersion: TargetVersion,
 ): Promise<void> {
   const { key, version } = found.record;
   for (let current: ObjectWithBody | undefined = found; current !== undefined; ) {
     try {
-      if (await copyVersion(copying, bucket, current, seen)) copying.counts.copiedObjects++;
+      if (await copyVersion(context, bucket, current, targetVersion)) context.counts.copiedObjects++;
       else throw new StoreError("NoSuchKey");
       return;
     } catch (error) {
       if (error instanceof SourceFault && isDamage(error.cause)) {
-        return copying.damaged({ bucket, key }, error.cause);
+        return context.reportDamage({ bucket, key }, error.cause);
       }
       const isReplaced = error instanceof StoreError && error.reason === "NoSuchKey";
       if (!isReplaced) throw error instanceof SourceFault ? error.cause : error;
       const before = current.body;
-      current = await copying.from.records.objectWithBody(bucket, key);
+      current = await context.from.records.objectWithBody(bucket, key);
       if (current?.record.version === version && isSameBody(before, current.body)) throw error;
     }
   }
@@ -42,32 +42,32 @@ export async function copyObject(
 
 /** The bytes of a version may have been moved meanwhile. */
 function isSameBody(before: Body, now: Body): boolean {
-  return before.home !== "blob" || now.home !== "blob" || before.blob.id === now.blob.id;
+  return before.storage !== "blob" || now.storage !== "blob" || before.blob.id === now.blob.id;
 }
 
 /** False when the source has another version by now. */
 async function copyVersion(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
   { record, body }: ObjectWithBody,
-  seen: Seen,
+  targetVersion: TargetVersion,
 ): Promise<boolean> {
-  if (body.home === "inline") {
-    copying.advance(body.bytes.length);
-    await commit(copying, bucket, putting(record, body, seen));
+  if (body.storage === "inline") {
+    context.advance(body.bytes.length);
+    await commit(context, bucket, putObjectChange(record, body, targetVersion));
     return true;
   }
-  const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
-  const stillNamed = async () =>
-    (await copying.from.records.object(bucket, record.key))?.version === record.version;
-  const reader = await openingSource(() => copying.from.blobs.open(bucket, blobs, stillNamed));
+  const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+  const isReferenced = async () =>
+    (await context.from.records.object(bucket, record.key))?.version === record.version;
+  const reader = await openSource(() => context.from.blobs.open(bucket, blobs, isReferenced));
   if (reader === undefined) return false;
   try {
-    if (body.home === "blob") {
-      const change = (blob: StoredBlob) => putting(record, { home: "blob", blob }, seen);
-      await naming(copying, bucket, await stage(copying, bucket, reader, body.blob), change);
+    if (body.storage === "blob") {
+      const change = (blob: StoredBlob) => putObjectChange(record, { storage: "blob", blob }, targetVersion);
+      await commitStaged(context, bucket, await stage(context, bucket, reader, body.blob), change);
     } else {
-      await copyParts(copying, bucket, { record, parts: body.parts, reader, seen });
+      await copyParts(context, bucket, { record, parts: body.parts, reader, targetVersion });
     }
     return true;
   } finally {
@@ -79,39 +79,43 @@ interface PartsCopy {
   readonly record: ObjectRecord;
   readonly parts: readonly BodyPart[];
   readonly reader: BlobReader;
-  readonly seen: Seen;
+  readonly targetVersion: TargetVersion;
 }
 
-async function copyParts(copying: Copying, bucket: string, copy: PartsCopy): Promise<void> {
-  const { record, parts, reader, seen } = copy;
-  const upload = carrier(record, copying.now());
+async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy): Promise<void> {
+  const { record, parts, reader, targetVersion } = copy;
+  const upload = createTemporaryUpload(record, context.now());
   const { key, id } = upload;
-  const { records } = copying.to;
+  const { records } = context.to;
   if ((await records.upload(bucket, key, id)) === undefined) {
-    await commit(copying, bucket, { mutations: [{ kind: "put upload", record: upload }] });
+    await commit(context, bucket, { mutations: [{ kind: "put upload", record: upload }] });
   }
-  const there = new Map((await records.parts(bucket, id)).map((part) => [part.number, part]));
-  const arrived: BodyPart[] = [];
+  const existingParts = new Map((await records.parts(bucket, id)).map((part) => [part.number, part]));
+  const copiedParts: BodyPart[] = [];
   for (const part of parts) {
     const { number, size, checksums } = part;
-    const before = there.get(number);
+    const before = existingParts.get(number);
     const isThere = before?.size === size && before.stored === part.blob.size;
     const blob = isThere
       ? { id: before.blob, size: before.stored }
-      : await copyPart(copying, bucket, upload, part, reader);
-    if (isThere) copying.advance(blob.size);
-    arrived.push({ number, size, blob, ...(checksums === undefined ? {} : { checksums }) });
+      : await copyPart(context, bucket, upload, part, reader);
+    if (isThere) context.advance(blob.size);
+    copiedParts.push({ number, size, blob, ...(checksums === undefined ? {} : { checksums }) });
   }
-  const { checks, mutations } = putting(record, { home: "parts", parts: arrived }, seen);
-  const taken = arrived.map(({ number }) => number);
-  await commit(copying, bucket, {
+  const { checks, mutations } = putObjectChange(
+    record,
+    { storage: "parts", parts: copiedParts },
+    targetVersion,
+  );
+  const taken = copiedParts.map(({ number }) => number);
+  await commit(context, bucket, {
     checks: checks!,
     mutations: [...mutations, { kind: "end parts", uploadId: id, taken }, { kind: "delete upload", key, id }],
   });
 }
 
 /** What the parts of an object belong to until all of them are there. */
-function carrier(record: ObjectRecord, now: number): UploadRecord {
+function createTemporaryUpload(record: ObjectRecord, now: number): UploadRecord {
   const { key, version, httpMetadata, customMetadata, storageClass, encryption } = record;
   return {
     ...{ key, id: version, created: now, state: "active", due: now + limits.uploadLifetime },
@@ -121,37 +125,37 @@ function carrier(record: ObjectRecord, now: number): UploadRecord {
 }
 
 async function copyPart(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
   { key, id, created }: UploadRecord,
   { number, size, blob }: BodyPart,
   reader: BlobReader,
 ): Promise<StoredBlob> {
-  const staged = await stage(copying, bucket, reader, blob);
+  const staged = await stage(context, bucket, reader, blob);
   const part = { number, size, etag: "", uploaded: created };
-  await naming(copying, bucket, staged, (stored) =>
-    puttingPart({ key, id }, { ...part, blob: stored.id, stored: stored.size }),
+  await commitStaged(context, bucket, staged, (stored) =>
+    putPartChange({ key, id }, { ...part, blob: stored.id, stored: stored.size }),
   );
   return { id: staged.id, size: staged.size };
 }
 
-export function puttingPart(upload: { key: string; id: string }, part: PartRecord): Change {
+export function putPartChange(upload: { key: string; id: string }, part: PartRecord): Change {
   return {
     checks: [{ kind: "upload", key: upload.key, id: upload.id }],
     mutations: [{ kind: "put part", uploadId: upload.id, part }],
   };
 }
 
-function putting(record: ObjectRecord, body: Body, seen: Seen): Change {
+function putObjectChange(record: ObjectRecord, body: Body, targetVersion: TargetVersion): Change {
   return {
-    checks: [{ kind: "object", key: record.key, version: seen }],
+    checks: [{ kind: "object", key: record.key, version: targetVersion }],
     mutations: [{ kind: "put object", record, body }],
   };
 }
 
 /** The bytes of a source's blob, staged in the target. What fails in the source is told apart from the rest. */
 export async function stage(
-  copying: Copying,
+  context: CopyContext,
   bucket: string,
   reader: BlobReader,
   blob: StoredBlob,
@@ -159,7 +163,7 @@ export async function stage(
   let fault: StoreError | undefined;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
-      yield* bytesOf(copying, reader, blob);
+      yield* readBlob(context, reader, blob);
     } catch (error) {
       if (error instanceof StoreError) fault = error;
       throw error;
@@ -167,7 +171,7 @@ export async function stage(
   }
   let staged: StagedBlob;
   try {
-    staged = await copying.to.blobs.stage(bucket, chunks());
+    staged = await context.to.blobs.stage(bucket, chunks());
   } catch (error) {
     throw fault === undefined ? error : new SourceFault(fault);
   }
@@ -177,7 +181,7 @@ export async function stage(
   throw new SourceFault(new StoreError("InternalError", { detail }));
 }
 
-export async function openingSource<T>(open: () => Promise<T>): Promise<T> {
+export async function openSource<T>(open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
@@ -186,23 +190,23 @@ export async function openingSource<T>(open: () => Promise<T>): Promise<T> {
 }
 
 /** Commits what names a staged blob; unless that happened, its bytes go again. */
-export async function naming(
-  copying: Copying,
+export async function commitStaged(
+  context: CopyContext,
   bucket: string,
   staged: StagedBlob,
   change: (blob: StoredBlob) => Change,
 ): Promise<void> {
   try {
-    await commit(copying, bucket, change({ id: staged.id, size: staged.size }));
+    await commit(context, bucket, change({ id: staged.id, size: staged.size }));
     staged.keep();
   } catch (error) {
-    await discardAfter(error, staged);
+    await discardAfterFailure(error, staged);
     throw error;
   }
 }
 
-export async function commit(copying: Copying, bucket: string, change: Change): Promise<void> {
-  if ((await copying.to.records.commit(bucket, change)) === "committed") return;
+export async function commit(context: CopyContext, bucket: string, change: Change): Promise<void> {
+  if ((await context.to.records.commit(bucket, change)) === "committed") return;
   throw new CopyError(`Something else writes into the bucket "${bucket}" of the target.`, [
     "End whatever uses the target, then run the same copy again.",
   ]);

@@ -5,8 +5,8 @@
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";
 import { compareStores } from "./compare.ts";
-import { type Copying, createCopying, type Side } from "./context.ts";
-import { auditSource, copyBucket, dropBuckets } from "./copy-bucket.ts";
+import { type CopyContext, createCopyContext, type Side } from "./context.ts";
+import { checkSourceIntegrity, copyBucket, dropBuckets } from "./copy-bucket.ts";
 import { claimTarget, copyDocuments, releaseTarget } from "./documents.ts";
 
 export interface CopyOptions extends CopyWork {
@@ -15,36 +15,36 @@ export interface CopyOptions extends CopyWork {
   /** Only compares both sides; nothing is written. */
   readonly only?: "verify" | undefined;
   readonly now?: (() => number) | undefined;
-  readonly atOnce?: number | undefined;
+  readonly concurrency?: number | undefined;
 }
 
-const usualAtOnce = 16;
+const defaultConcurrency = 16;
 
 export async function copyAll(from: Side, to: Side, options: CopyOptions): Promise<CopyReport> {
-  const { source, only, now = Date.now, atOnce = usualAtOnce } = options;
-  const copying = createCopying(from, to, { work: options, now, atOnce });
+  const { source, only, now = Date.now, concurrency = defaultConcurrency } = options;
+  const context = createCopyContext(from, to, { work: options, now, concurrency });
   if (only === undefined) await claimTarget(to, source);
   const total = await storedBytes(from);
   if (only === undefined) {
-    copying.expect("copy", total);
-    await bringOver(copying);
+    context.expect("copy", total);
+    await copyEverything(context);
   }
-  copying.expect("verify", total);
-  await compareStores(copying);
-  const { counts } = copying;
+  context.expect("verify", total);
+  await compareStores(context);
+  const { counts } = context;
   // What is damaged in the source no later run could bring either.
   if (only === undefined && counts.differences === 0) await releaseTarget(to, source, now());
   return { ...counts };
 }
 
-async function bringOver(copying: Copying): Promise<void> {
-  const { records } = copying.from;
-  await auditSource(copying, records, undefined);
+async function copyEverything(context: CopyContext): Promise<void> {
+  const { records } = context.from;
+  await checkSourceIntegrity(context, records, undefined);
   const buckets = await records.buckets("sound");
-  await dropBuckets(copying, buckets);
+  await dropBuckets(context, buckets);
   for (const bucket of buckets) {
-    await copyBucket(copying, bucket);
-    await auditSource(copying, records, bucket.name);
+    await copyBucket(context, bucket);
+    await checkSourceIntegrity(context, records, bucket.name);
   }
-  await copyDocuments(copying);
+  await copyDocuments(context);
 }

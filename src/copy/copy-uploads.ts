@@ -1,78 +1,79 @@
 // Uploads on their way: an upload in flight comes over with the parts it has, and goes on in the target.
 
-import { eachOf, type Joined, joined } from "../async/merge-join.ts";
+import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import { everyUpload } from "../engine/uploads/uploads.ts";
 import { compareKeys } from "../model/key.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
-import { type Copying, isDamage, SourceFault } from "./context.ts";
-import { commit, naming, openingSource, puttingPart, stage } from "./copy-object.ts";
+import { type CopyContext, isDamage, SourceFault } from "./context.ts";
+import { commit, commitStaged, openSource, putPartChange, stage } from "./copy-object.ts";
 import { isSamePart, isSameUpload } from "./equality.ts";
 
 /** By key, then by id. */
-export function joinedUploads({ from, to }: Copying, bucket: string) {
+export function joinUploads({ from, to }: CopyContext, bucket: string) {
   const order = (a: UploadRecord, b: UploadRecord) => compareKeys(a.key, b.key) || compareKeys(a.id, b.id);
-  return joined(everyUpload(from, bucket), everyUpload(to, bucket), order);
+  return mergeJoin(everyUpload(from, bucket), everyUpload(to, bucket), order);
 }
 
-export async function copyUploads(copying: Copying, bucket: string): Promise<void> {
+export async function copyUploads(context: CopyContext, bucket: string): Promise<void> {
   try {
-    const pairs = joinedUploads(copying, bucket);
-    await eachOf(pairs, copying, (pair) => bringUpload(copying, bucket, pair));
+    const pairs = joinUploads(context, bucket);
+    await forEachConcurrent(pairs, context, (pair) => syncUpload(context, bucket, pair));
   } catch (error) {
     if (!isDamage(error)) throw error;
-    await copying.damaged({ bucket }, error);
+    await context.reportDamage({ bucket }, error);
   }
 }
 
-async function bringUpload(
-  copying: Copying,
+async function syncUpload(
+  context: CopyContext,
   bucket: string,
-  { source, target }: Joined<UploadRecord, UploadRecord>,
+  { source, target }: JoinedPair<UploadRecord, UploadRecord>,
 ): Promise<void> {
-  if (source === undefined) return dropUpload(copying, bucket, target!);
+  if (source === undefined) return dropUpload(context, bucket, target!);
   const { key } = source;
   try {
-    const parts = await copying.from.records.parts(bucket, source.id);
-    const there = await copying.to.records.parts(bucket, source.id);
-    const isBeginning =
+    const parts = await context.from.records.parts(bucket, source.id);
+    const existingParts = await context.to.records.parts(bucket, source.id);
+    const isPartialCopy =
       target !== undefined &&
       isSameUpload(source, target) &&
-      there.every((part) => parts.some((one) => isSamePart(one, part)));
-    if (target !== undefined && !isBeginning) await dropUpload(copying, bucket, target);
-    if (!isBeginning) await commit(copying, bucket, { mutations: [{ kind: "put upload", record: source }] });
+      existingParts.every((part) => parts.some((one) => isSamePart(one, part)));
+    if (target !== undefined && !isPartialCopy) await dropUpload(context, bucket, target);
+    if (!isPartialCopy)
+      await commit(context, bucket, { mutations: [{ kind: "put upload", record: source }] });
     for (const part of parts) {
-      const isThere = isBeginning && there.some((one) => isSamePart(one, part));
-      if (!isThere) await bringPart(copying, bucket, source, part);
+      const isCopied = isPartialCopy && existingParts.some((one) => isSamePart(one, part));
+      if (!isCopied) await copyUploadPart(context, bucket, source, part);
     }
   } catch (error) {
     const cause = error instanceof SourceFault ? error.cause : error;
     if (!isDamage(cause)) throw cause;
-    await copying.damaged({ bucket, key }, cause);
+    await context.reportDamage({ bucket, key }, cause);
   }
 }
 
-async function bringPart(
-  copying: Copying,
+async function copyUploadPart(
+  context: CopyContext,
   bucket: string,
   upload: UploadRecord,
   part: PartRecord,
 ): Promise<void> {
   const blob = { id: part.blob, size: part.stored };
-  const isNamed = async () =>
-    (await copying.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
-  const reader = await openingSource(() => copying.from.blobs.open(bucket, [blob], isNamed));
+  const isReferenced = async () =>
+    (await context.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
+  const reader = await openSource(() => context.from.blobs.open(bucket, [blob], isReferenced));
   // Replaced or ended since: the comparison tells.
   if (reader === undefined) return;
   try {
-    const staged = await stage(copying, bucket, reader, blob);
-    await naming(copying, bucket, staged, (stored) =>
-      puttingPart(upload, { ...part, blob: stored.id, stored: stored.size }),
+    const staged = await stage(context, bucket, reader, blob);
+    await commitStaged(context, bucket, staged, (stored) =>
+      putPartChange(upload, { ...part, blob: stored.id, stored: stored.size }),
     );
   } finally {
     await reader.close();
   }
 }
 
-function dropUpload(copying: Copying, bucket: string, { key, id }: UploadRecord): Promise<void> {
-  return commit(copying, bucket, { mutations: [{ kind: "delete upload", key, id }] });
+function dropUpload(context: CopyContext, bucket: string, { key, id }: UploadRecord): Promise<void> {
+  return commit(context, bucket, { mutations: [{ kind: "delete upload", key, id }] });
 }

@@ -2,9 +2,9 @@
 
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
-import type { Copying, Side } from "./context.ts";
+import type { CopyContext, Side } from "./context.ts";
 
-export const carriedKinds = [
+export const copiedKinds = [
   "secret",
   "credential",
   "own access key",
@@ -13,7 +13,7 @@ export const carriedKinds = [
   "console token",
 ] as const;
 /** What belongs to the store it was written in: its housekeeping, who is there, what was used, and whose copy it is. */
-export const ownKinds = [
+export const uncopiedKinds = [
   "housekeeping",
   "copy",
   "delivery lease",
@@ -23,7 +23,7 @@ export const ownKinds = [
   "act",
 ] as const;
 
-export interface CarriedDocument {
+export interface DocumentPair {
   readonly kind: string;
   readonly name: string;
   readonly source: Document | undefined;
@@ -31,8 +31,8 @@ export interface CarriedDocument {
 }
 
 /** Each on both sides. */
-export async function* carriedDocuments({ from, to }: Copying): AsyncGenerator<CarriedDocument> {
-  for (const kind of carriedKinds) {
+export async function* pairDocuments({ from, to }: CopyContext): AsyncGenerator<DocumentPair> {
+  for (const kind of copiedKinds) {
     const sources = byName(await from.records.documents.list(kind));
     const targets = byName(await to.records.documents.list(kind));
     for (const name of new Set([...sources.keys(), ...targets.keys()])) {
@@ -45,9 +45,9 @@ function byName(documents: readonly Document[]): ReadonlyMap<string, Document> {
   return new Map(documents.map((document) => [document.name, document]));
 }
 
-export async function copyDocuments(copying: Copying): Promise<void> {
-  const { documents } = copying.to.records;
-  for await (const { kind, name, source, target } of carriedDocuments(copying)) {
+export async function copyDocuments(context: CopyContext): Promise<void> {
+  const { documents } = context.to.records;
+  for await (const { kind, name, source, target } of pairDocuments(context)) {
     if (source?.text === target?.text) continue;
     if (source === undefined) await documents.delete(kind, name);
     else if ((await documents.put(kind, name, source.text, target?.revision)) === "conflict") {
@@ -106,15 +106,15 @@ export async function releaseTarget(to: Side, source: string, now: number): Prom
 }
 
 async function writeMarker({ records: { documents } }: Side, marker: Marker): Promise<void> {
-  const seen = (await documents.get(kind, name))?.revision;
-  if ((await documents.put(kind, name, JSON.stringify(marker), seen)) === "committed") return;
+  const revision = (await documents.get(kind, name))?.revision;
+  if ((await documents.put(kind, name, JSON.stringify(marker), revision)) === "committed") return;
   throw new CopyError("Another copy into this target is under way.");
 }
 
 async function checkEmpty({ records }: Side): Promise<void> {
   const [bucket] = await records.buckets();
   if (bucket !== undefined) throw notEmpty(`the bucket "${bucket.name}"`);
-  for (const one of carriedKinds) {
+  for (const one of copiedKinds) {
     const [document] = await records.documents.list(one);
     // A secret's name is no secret.
     if (document !== undefined) throw notEmpty(`the ${one} "${document.name}"`);

@@ -7,11 +7,11 @@ import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 
 export function isSameObject(a: ObjectRecord, b: ObjectRecord): boolean {
-  return encodeObject(inOrder(a)) === encodeObject(inOrder(b));
+  return encodeObject(withSortedMetadata(a)) === encodeObject(withSortedMetadata(b));
 }
 
 export function isSameUpload(a: UploadRecord, b: UploadRecord): boolean {
-  return encodeUpload(inOrder(a)) === encodeUpload(inOrder(b));
+  return encodeUpload(withSortedMetadata(a)) === encodeUpload(withSortedMetadata(b));
 }
 
 export function isSamePart(a: PartRecord, b: PartRecord): boolean {
@@ -23,28 +23,28 @@ export function isSameBucket(a: BucketRecord, b: BucketRecord): boolean {
 }
 
 export function isSameSetting(a: BucketSettings[keyof BucketSettings], b: typeof a): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+  return JSON.stringify(sortFields(a)) === JSON.stringify(sortFields(b));
 }
 
 /** Where the bytes are, without the names they have there. */
-export function shapeOf(body: Body): string {
-  if (body.home === "inline") return `${body.bytes.length} bytes beside the record`;
-  if (body.home === "blob") return `${body.blob.size} bytes`;
-  return `parts ${encodeManifest(body.parts.map(nameless))}`;
+export function describeBody(body: Body): string {
+  if (body.storage === "inline") return `${body.bytes.length} bytes beside the record`;
+  if (body.storage === "blob") return `${body.blob.size} bytes`;
+  return `parts ${encodeManifest(body.parts.map(withoutBlobId))}`;
 }
 
-function nameless(part: BodyPart): BodyPart {
+function withoutBlobId(part: BodyPart): BodyPart {
   return { ...part, blob: { ...part.blob, id: "" } };
 }
 
 /** What a database hands back may have its fields in another order. */
-function inOrder<T extends { readonly httpMetadata: HttpMetadata }>(record: T): T {
-  return { ...record, httpMetadata: sorted(record.httpMetadata) as HttpMetadata };
+function withSortedMetadata<T extends { readonly httpMetadata: HttpMetadata }>(record: T): T {
+  return { ...record, httpMetadata: sortFields(record.httpMetadata) as HttpMetadata };
 }
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortFields);
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== undefined);
-  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, sorted(v)]));
+  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [k, sortFields(v)]));
 }

@@ -10,7 +10,7 @@ export interface Blobs {
    */
   stage(bucket: string, chunks: AsyncIterable<Uint8Array>): Promise<StagedBlob>;
   /** A quicker way to stage whole bodies of middle size, which are then written together. */
-  readonly gathered?: GatheredBlobs;
+  readonly batched?: BatchedBlobs;
   /**
    * Opens blobs that together are one body, first to last. What is opened stays readable until closed,
    * whatever is removed meanwhile. `stillNamed` asks the records whether they name these blobs at that
@@ -19,7 +19,7 @@ export interface Blobs {
   open(
     bucket: string,
     blobs: readonly StoredBlob[],
-    stillNamed: () => Promise<boolean>,
+    isReferenced: () => Promise<boolean>,
   ): Promise<BlobReader | undefined>;
   /** Removes blobs that were one body, for good. False when a reader still holds them: ask again later. */
   remove(bucket: string, blobs: readonly string[]): Promise<boolean>;
@@ -29,12 +29,12 @@ export interface Blobs {
    */
   reclaim?(bucket: string, which: "touched" | "all"): Promise<void>;
   /** Whether nothing of the bucket can be removed at present, because a backup is copying it. */
-  isHeld?(bucket: string): boolean;
+  isLeased?(bucket: string): boolean;
   /**
    * Whether recovery has found processes that died. What they had buried, and what they had half filled, is then
    * seen to soon after opening.
    */
-  hasFoundDeath?(): boolean;
+  hasFoundCrash?(): boolean;
   /** Removes what processes that are gone have staged and no record names; says how many. */
   recover(): Promise<number>;
   /** Every blob there is, named or not; or only those that nobody can still be about to name. */
@@ -42,14 +42,14 @@ export interface Blobs {
   close(): Promise<void>;
 }
 
-export interface GatheredBlobs {
+export interface BatchedBlobs {
   /** How large a body may be. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /**
    * As `stage`; the bytes are copied by `fill` into the place it is given, at once. Undefined when there is no room for
    * it at present, and then nothing was filled.
    */
-  stage(bucket: string, size: number, fill: (place: Uint8Array) => void): Promise<StagedBlob | undefined>;
+  stage(bucket: string, size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
 }
 
 export interface StoredBlob {
@@ -62,7 +62,7 @@ export interface StagedBlob extends StoredBlob {
   keep(): void;
   discard(): Promise<void>;
   /** Nobody knows whether the commit happened: what becomes of it is decided by the records. */
-  leave?(): void;
+  leaveForRecovery?(): void;
 }
 
 export interface BlobReader {

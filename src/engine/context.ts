@@ -1,6 +1,6 @@
 // What every part of the engine works with: the two ports, the clock and the source of randomness.
 import type { Blobs } from "./blobs.ts";
-import type { Turns } from "./bytes/buffer-pool.ts";
+import type { BufferPool } from "./bytes/buffer-pool.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { Records } from "./records.ts";
 
@@ -21,7 +21,7 @@ export interface Context {
    * How many bodies are coming in now, which sizes their buffers, the buffers that many of them share, and the bytes of
    * those that come in whole.
    */
-  readonly intakes: { active: number; readonly turns: Turns; wholeBytes: number };
+  readonly ingests: { active: number; readonly bufferPool: BufferPool; wholeBodyBytes: number };
 }
 
 /** Versions and upload ids: 32 random hex digits, never ordered. */

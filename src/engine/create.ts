@@ -8,12 +8,12 @@ import {
   defaultAccount,
   settingNames,
 } from "../model/bucket.ts";
-import { type Action, during, StoreError } from "../model/errors.ts";
+import { type Action, attachAction, StoreError } from "../model/errors.ts";
 import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
-import { createTurns } from "./bytes/buffer-pool.ts";
+import { createBufferPool } from "./bytes/buffer-pool.ts";
 import { createHashThreads } from "./bytes/hash-pool.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
@@ -54,7 +54,7 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
-    intakes: { active: 0, turns: createTurns(), wholeBytes: 0 },
+    ingests: { active: 0, bufferPool: createBufferPool(), wholeBodyBytes: 0 },
   };
   const objects = createObjects(context);
   const uploads = createUploads(
@@ -62,14 +62,14 @@ export function createEngine(options: EngineOptions): Engine {
     createOpenUploads(context, options.openUploads ?? limits.openUploads),
   );
   const housekeeping = createHousekeeping(context, options.metrics ?? createMetrics());
-  const put = housekeeping.after(objects.put);
-  const remove = housekeeping.after(objects.delete);
+  const put = housekeeping.sweepAfter(objects.put);
+  const remove = housekeeping.sweepAfter(objects.delete);
   const events = createEvents(context);
   const bucketDelete = (name: string) => deleteBucket(context, name, housekeeping.sweepBucket);
   return {
-    createBucket: telling("createBucket", (name, options) => createBucket(context, name, options)),
+    createBucket: withAction("createBucket", (name, options) => createBucket(context, name, options)),
     bucket: async (name) => (isNamespaceBucket(name) ? undefined : context.records.bucket(name)),
-    listBuckets: telling("listBuckets", async () =>
+    listBuckets: withAction("listBuckets", async () =>
       (await context.records.buckets()).filter(({ name }) => !isNamespaceBucket(name)),
     ),
     deleteBucket: onBucket("deleteBucket", bucketDelete),
@@ -86,22 +86,22 @@ export function createEngine(options: EngineOptions): Engine {
     list: onBucket("list", objects.list),
 
     createUpload: onBucket("createMultipartUpload", uploads.createUpload),
-    uploadPart: onBucket("uploadPart", housekeeping.after(uploads.uploadPart)),
-    completeUpload: onBucket("completeMultipartUpload", housekeeping.after(uploads.completeUpload)),
-    abortUpload: onBucket("abortMultipartUpload", housekeeping.after(uploads.abortUpload)),
+    uploadPart: onBucket("uploadPart", housekeeping.sweepAfter(uploads.uploadPart)),
+    completeUpload: onBucket("completeMultipartUpload", housekeeping.sweepAfter(uploads.completeUpload)),
+    abortUpload: onBucket("abortMultipartUpload", housekeeping.sweepAfter(uploads.abortUpload)),
 
     completedUpload: onBucket("completeMultipartUpload", uploads.completedUpload),
     listUploads: onBucket("list", uploads.listUploads),
     listParts: onBucket("list", uploads.listParts),
 
     waitingEvents: onBucket(undefined, events.waitingEvents),
-    strikeEvents: onBucket(undefined, events.strikeEvents),
+    ackEvents: onBucket(undefined, events.ackEvents),
     countEvents: onBucket(undefined, events.countEvents),
 
     kv: createKeyValues(context, {
-      get: telling("get", objects.get),
-      put: telling("put", put),
-      delete: telling("delete", remove),
+      get: withAction("get", objects.get),
+      put: withAction("put", put),
+      delete: withAction("delete", remove),
       deleteBucket: bucketDelete,
     }),
 
@@ -132,12 +132,12 @@ function createRandomBytes(): (size: number) => Buffer {
   };
 }
 
-function telling<A extends unknown[], R>(action: Action, operation: (...args: A) => Promise<R>) {
+function withAction<A extends unknown[], R>(action: Action, operation: (...args: A) => Promise<R>) {
   return async (...args: A): Promise<R> => {
     try {
       return await operation(...args);
     } catch (error) {
-      throw during(action, error);
+      throw attachAction(action, error);
     }
   };
 }
@@ -152,7 +152,7 @@ function onBucket<A extends [bucket: string, ...rest: never[]], R>(
       if (isNamespaceBucket(args[0])) throw new StoreError("NoSuchBucket");
       return await operation(...args);
     } catch (error) {
-      throw action === undefined ? error : during(action, error);
+      throw action === undefined ? error : attachAction(action, error);
     }
   };
 }

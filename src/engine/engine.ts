@@ -91,18 +91,18 @@ export interface ByteStream {
   readonly length?: number | undefined;
   chunks(): AsyncIterable<Uint8Array>;
   /** Where the sender can write into buffers it is given: called in place of `chunks` for large bodies. */
-  filler?(): Filler;
+  directReader?(): DirectReader;
   /** Told of chunks that were copied and are not looked at again: their memory may go. */
   release?(chunk: Uint8Array): void;
   /** For a stream nobody will read (or read on): tells its sender why. */
   cancel(reason: unknown): Promise<void>;
 }
 
-export interface Filler {
+export interface DirectReader {
   /** Answers how many bytes it wrote; fewer than there was room for only at the end. */
-  fill(into: Buffer): Promise<number>;
+  readInto(into: Buffer): Promise<number>;
   /** Called once, at the end or before: nobody wants more. */
-  leave(): void;
+  close(): void;
 }
 
 /** Bytes given by the engine: read once, or cancelled. */

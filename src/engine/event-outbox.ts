@@ -6,15 +6,15 @@ import { type EventName, type ObjectEvent, rulesFor } from "../model/notificatio
 import type { ObjectRecord } from "../model/object.ts";
 import { expectCount, expectText, expectTime } from "./codec/validate.ts";
 import { type Context, newId } from "./context.ts";
-import type { Mutation, ToldCount, ToldEvent } from "./records.ts";
+import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
 
 export interface Events {
   /** What a rule of the bucket has to deliver, oldest first. */
   waitingEvents(bucket: string, rule: string, limit: number): Promise<readonly WaitingEvent[]>;
   /** Strikes out what was delivered. */
-  strikeEvents(bucket: string, entries: readonly number[]): Promise<void>;
+  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
   /** How many there are for each rule that has any. */
-  countEvents(bucket: string): Promise<readonly ToldCount[]>;
+  countEvents(bucket: string): Promise<readonly EventCount[]>;
 }
 
 export interface WaitingEvent {
@@ -25,48 +25,52 @@ export interface WaitingEvent {
 }
 
 /** Behind the put in its commit, so that events of a key come in the order of its versions. */
-export function tellCreated(
+export function createdEventMutations(
   context: Context,
   bucket: Bucket,
   name: EventName,
   record: ObjectRecord,
 ): Mutation[] {
   const { key, size, etag, version } = record;
-  return tell(context, bucket, { name, key, created: { size, etag, version } });
+  return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
 /** The delete, with what is told of it: before it in the commit, and only when there is something to delete. */
-export function removing(context: Context, bucket: Bucket, name: EventName, key: Key): Mutation[] {
-  return [...tell(context, bucket, { name, key }), { kind: "delete object", key }];
+export function deleteMutations(context: Context, bucket: Bucket, name: EventName, key: Key): Mutation[] {
+  return [...eventMutations(context, bucket, { name, key }), { kind: "delete object", key }];
 }
 
-function tell(context: Context, bucket: Bucket, what: Omit<ObjectEvent, "id" | "time">): Mutation[] {
+function eventMutations(
+  context: Context,
+  bucket: Bucket,
+  details: Omit<ObjectEvent, "id" | "time">,
+): Mutation[] {
   const { notifications } = bucket.settings;
-  if (notifications === undefined) return none;
-  const rules = rulesFor(notifications, what.name, what.key);
-  if (rules.length === 0) return none;
-  const event = encodeEvent({ id: newId(context), time: context.now(), ...what });
-  const condition = what.created === undefined ? { ifThere: what.key } : {};
+  if (notifications === undefined) return noMutations;
+  const rules = rulesFor(notifications, details.name, details.key);
+  if (rules.length === 0) return noMutations;
+  const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
+  const condition = details.created === undefined ? { ifExists: details.key } : {};
   return rules.map(({ id }) => ({ kind: "tell", rule: id, event, ...condition }) as const);
 }
 
-const none: Mutation[] = [];
+const noMutations: Mutation[] = [];
 
 export function createEvents({ records }: Context): Events {
   return {
     async waitingEvents(bucket, rule, limit) {
-      return (await records.told(bucket, rule, limit)).map(waiting);
+      return (await records.outboxEvents(bucket, rule, limit)).map(toWaitingEvent);
     },
-    strikeEvents: (bucket, entries) => records.strike(bucket, entries),
-    countEvents: (bucket) => records.toldCounts(bucket),
+    ackEvents: (bucket, entries) => records.ackEvents(bucket, entries),
+    countEvents: (bucket) => records.eventCounts(bucket),
   };
 }
 
-function waiting({ entry, text }: ToldEvent): WaitingEvent {
+function toWaitingEvent({ entry, text }: OutboxEvent): WaitingEvent {
   return { entry, event: text === undefined ? undefined : decodeEvent(text) };
 }
 
-type Encoded = readonly [
+type EncodedEvent = readonly [
   format: number,
   id: string,
   name: EventName,
@@ -78,7 +82,7 @@ type Encoded = readonly [
 const format = 1;
 
 function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
-  const encoded: Encoded = [format, id, name, time, key];
+  const encoded: EncodedEvent = [format, id, name, time, key];
   if (created === undefined) return JSON.stringify(encoded);
   return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
 }
@@ -86,8 +90,8 @@ function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
 /** One that cannot be read must not keep those behind it from their receiver. */
 function decodeEvent(text: string): ObjectEvent | undefined {
   try {
-    const [given, id, name, time, key, created] = JSON.parse(text) as Encoded;
-    if (given !== format) return undefined;
+    const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;
+    if (storedFormat !== format) return undefined;
     for (const field of [id, name, key]) expectText(field);
     expectTime(time);
     if (created === undefined) return { id, name, time, key };

@@ -29,15 +29,15 @@ export interface Records {
    * Every object in key order, behind the given key, for a check of all of them: a damaged one is told and
    * passed, not thrown.
    */
-  inspect(bucket: string, after?: Key): AsyncIterable<Inspected>;
+  inspect(bucket: string, after?: Key): AsyncIterable<InspectedObject>;
   /**
    * What is wrong with a bucket's records beside the objects that `inspect` gives, or with the registry when
    * none is named: what is lost, stands in the wrong place or belongs to nobody. Depth "pages" also checks what
    * holds the records together, in one go.
    */
-  audit(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
+  checkIntegrity(bucket: string | undefined, depth: "records" | "pages"): AsyncIterable<Finding>;
   /** Whether a commit has named this blob and it is not forgotten yet. */
-  knowsBlob(bucket: string, blob: string): Promise<boolean>;
+  referencesBlob(bucket: string, blob: string): Promise<boolean>;
 
   upload(bucket: string, key: Key, id: string): Promise<StoredUpload | undefined>;
   /** By key, then by id. */
@@ -51,16 +51,16 @@ export interface Records {
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
   /** Blobs that no record names any more, each entry once one body, oldest first, behind the given entry. */
-  buried(bucket: string, after: number, limit: number): Promise<readonly BuriedBody[]>;
+  garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
   /** Strikes out what was buried, after the bytes are gone. */
-  forget(bucket: string, entries: readonly BuriedBody[]): Promise<void>;
+  ackGarbage(bucket: string, entries: readonly GarbageEntry[]): Promise<void>;
 
   /** Events that commits have told for a rule and nobody has struck out yet, oldest first. */
-  told(bucket: string, rule: string, limit: number): Promise<readonly ToldEvent[]>;
+  outboxEvents(bucket: string, rule: string, limit: number): Promise<readonly OutboxEvent[]>;
   /** Strikes events out, once they are delivered. */
-  strike(bucket: string, entries: readonly number[]): Promise<void>;
+  ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
   /** How many there are for each rule that has any. */
-  toldCounts(bucket: string): Promise<readonly ToldCount[]>;
+  eventCounts(bucket: string): Promise<readonly EventCount[]>;
 
   /** Small named texts beside the buckets: secrets, credentials, settings. */
   readonly documents: Documents;
@@ -73,7 +73,12 @@ export interface Documents {
   /** All of a kind, by name. */
   list(kind: string): Promise<readonly Document[]>;
   /** On the revision that was seen: undefined when there was none. */
-  put(kind: string, name: string, text: string, seen: number | undefined): Promise<"committed" | "conflict">;
+  put(
+    kind: string,
+    name: string,
+    text: string,
+    expectedRevision: number | undefined,
+  ): Promise<"committed" | "conflict">;
   /** False when there is none. */
   delete(kind: string, name: string): Promise<boolean>;
 }
@@ -97,7 +102,7 @@ export interface Finding {
   readonly what: string;
 }
 
-export interface Inspected {
+export interface InspectedObject {
   readonly key: Key;
   readonly found: ObjectWithBody | StoreError;
 }
@@ -109,9 +114,9 @@ export interface ObjectWithBody {
 
 /** Where an object's bytes are. */
 export type Body =
-  | { readonly home: "inline"; readonly bytes: Uint8Array }
-  | { readonly home: "blob"; readonly blob: StoredBlob }
-  | { readonly home: "parts"; readonly parts: readonly BodyPart[] };
+  | { readonly storage: "inline"; readonly bytes: Uint8Array }
+  | { readonly storage: "blob"; readonly blob: StoredBlob }
+  | { readonly storage: "parts"; readonly parts: readonly BodyPart[] };
 
 export interface BodyPart {
   readonly number: number;
@@ -158,23 +163,23 @@ export type Mutation =
   /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   /** Writes an event down for a rule; when a key is given, only if there is an object of that key. */
-  | { readonly kind: "tell"; readonly rule: string; readonly event: string; readonly ifThere?: Key }
+  | { readonly kind: "tell"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
   /** Undefined takes the setting back. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 
 /** Entries only ever grow: those of one key in the order of the commits that have told them. */
-export interface ToldEvent {
+export interface OutboxEvent {
   readonly entry: number;
   /** Undefined when it is damaged. */
   readonly text: string | undefined;
 }
 
-export interface ToldCount {
+export interface EventCount {
   readonly rule: string;
   readonly count: number;
 }
 
-export interface BuriedBody {
+export interface GarbageEntry {
   readonly entry: number;
   readonly blobs: readonly string[];
   /** Damaged: which blobs it names cannot be told, so none is removed for it. */

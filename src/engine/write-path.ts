@@ -5,18 +5,18 @@ import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import type { StagedBlob } from "./blobs.ts";
-import type { Intake } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingest.ts";
 import type { Context } from "./context.ts";
 import type { ByteStream, Source, WriteOptions } from "./engine.ts";
 
-export async function existingBucket(context: Context, name: string): Promise<Bucket> {
+export async function requireBucket(context: Context, name: string): Promise<Bucket> {
   const bucket = await context.records.bucket(name);
   if (bucket === undefined) throw new StoreError("NoSuchBucket");
   return bucket;
 }
 
 /** What a write says of the object, checked, with the bucket's storage class where it says none. */
-export function writtenMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
+export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);
   const storageClass =
@@ -25,11 +25,11 @@ export function writtenMetadata(options: WriteOptions, bucket: BucketRecord): Om
 }
 
 /** Runs a write that takes the source; one that fails leaves nobody sending into nothing. */
-export function takingSource<T>(source: Source, write: () => Promise<T>): Promise<T> {
-  return source instanceof Uint8Array ? write() : cancellingOnFailure(source, write);
+export function cancelSourceOnFailure<T>(source: Source, write: () => Promise<T>): Promise<T> {
+  return source instanceof Uint8Array ? write() : cancelOnFailure(source, write);
 }
 
-async function cancellingOnFailure<T>(source: ByteStream, write: () => Promise<T>): Promise<T> {
+async function cancelOnFailure<T>(source: ByteStream, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -43,27 +43,27 @@ export async function cancelSource(source: Source, reason: unknown): Promise<voi
 }
 
 /** Runs a commit that names what was taken in. Unless it is stored, the staged bytes go again. */
-export async function committing<T extends { readonly outcome: string }>(
-  { home }: Intake,
+export async function commitOrDiscard<T extends { readonly outcome: string }>(
+  { storage }: IngestedBody,
   commit: () => Promise<T>,
 ): Promise<T> {
-  if ("inline" in home) return commit();
-  const { blob } = home;
+  if ("inline" in storage) return commit();
+  const { blob } = storage;
   try {
     const result = await commit();
     if (result.outcome === "stored") blob.keep();
     else await blob.discard();
     return result;
   } catch (error) {
-    await discardAfter(error, blob);
+    await discardAfterFailure(error, blob);
     throw error;
   }
 }
 
 /** Removes staged bytes after a commit failed. One whose outcome is unknown keeps them: recovery decides, by the records. */
-export async function discardAfter(error: unknown, blob: StagedBlob): Promise<void> {
+export async function discardAfterFailure(error: unknown, blob: StagedBlob): Promise<void> {
   if (isOutcomeUnknown(error)) {
-    blob.leave?.();
+    blob.leaveForRecovery?.();
     return;
   }
   const discarded = blob.discard();

@@ -4,16 +4,16 @@ import type { Documents } from "../engine/records.ts";
 
 const kind = "notified bucket";
 
-export async function noteBucket(documents: Documents, bucket: string): Promise<void> {
+export async function indexBucket(documents: Documents, bucket: string): Promise<void> {
   if ((await documents.get(kind, bucket)) !== undefined) return;
   // Another who notes the same has done the work.
   await documents.put(kind, bucket, "", undefined);
 }
 
-export async function notedBuckets(documents: Documents): Promise<string[]> {
+export async function listIndexedBuckets(documents: Documents): Promise<string[]> {
   return (await documents.list(kind)).map(({ name }) => name);
 }
 
-export async function forgetBucket(documents: Documents, bucket: string): Promise<void> {
+export async function unindexBucket(documents: Documents, bucket: string): Promise<void> {
   await documents.delete(kind, bucket);
 }

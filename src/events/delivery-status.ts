@@ -19,7 +19,7 @@ export interface ProgressKeeper {
 }
 
 const kind = "delivery progress";
-const savedMilliseconds = 1000;
+const saveMilliseconds = 1000;
 const none: Progress = { delivered: 0, dropped: 0 };
 
 export function progressName(bucket: string, rule: string): string {
@@ -31,20 +31,20 @@ export async function readProgress(documents: Documents, name: string): Promise<
   return document === undefined ? none : (JSON.parse(document.text) as Progress);
 }
 
-export async function forgetProgress(documents: Documents, name: string): Promise<void> {
+export async function deleteProgress(documents: Documents, name: string): Promise<void> {
   await documents.delete(kind, name);
 }
 
 export function createProgress(documents: Documents, name: string, now: () => number): ProgressKeeper {
-  let fresh: Progress = none;
+  let unsaved: Progress = none;
   let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let lastSave: Promise<void> = Promise.resolve();
 
   /** What came since is added to what others have written: the one who delivers may have changed. */
   async function save(): Promise<void> {
-    const adding = fresh;
+    const adding = unsaved;
     if (adding === none) return;
-    fresh = none;
+    unsaved = none;
     for (;;) {
       const found = await documents.get(kind, name);
       const before = found === undefined ? none : (JSON.parse(found.text) as Progress);
@@ -58,23 +58,23 @@ export function createProgress(documents: Documents, name: string, now: () => nu
     }
   }
 
-  function saveInTurn(): Promise<void> {
+  function queueSave(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     // It is of no consequence: the next one tells the same.
-    last = last.then(save).catch(() => {});
-    return last;
+    lastSave = lastSave.then(save).catch(() => {});
+    return lastSave;
   }
 
   function add(what: Partial<Progress>): void {
-    fresh = { ...fresh, ...what };
-    timer ??= setTimeout(() => void saveInTurn(), savedMilliseconds).unref();
+    unsaved = { ...unsaved, ...what };
+    timer ??= setTimeout(() => void queueSave(), saveMilliseconds).unref();
   }
 
   return {
-    delivered: (count) => add({ delivered: fresh.delivered + count, lastDelivered: now() }),
-    dropped: (count) => add({ dropped: fresh.dropped + count }),
+    delivered: (count) => add({ delivered: unsaved.delivered + count, lastDelivered: now() }),
+    dropped: (count) => add({ dropped: unsaved.dropped + count }),
     failed: (what) => add({ lastFailure: { time: now(), what } }),
-    close: saveInTurn,
+    close: queueSave,
   };
 }

@@ -12,12 +12,12 @@ export interface Sender {
   readonly rule: string;
 }
 
-export function messageOf(sender: Sender, deliveries: readonly Delivery[]): string {
-  return JSON.stringify({ Records: deliveries.map((delivery) => recordOf(sender, delivery)) });
+export function formatMessage(sender: Sender, deliveries: readonly Delivery[]): string {
+  return JSON.stringify({ Records: deliveries.map((delivery) => toRecord(sender, delivery)) });
 }
 
 /** What S3 sends to find out whether somebody is there. */
-export function testMessageOf({ bucket }: Sender, time: number): string {
+export function formatTestMessage({ bucket }: Sender, time: number): string {
   return JSON.stringify({
     Service: "Store",
     Event: "s3:TestEvent",
@@ -26,7 +26,7 @@ export function testMessageOf({ bucket }: Sender, time: number): string {
   });
 }
 
-function recordOf({ bucket, rule }: Sender, delivery: Delivery): object {
+function toRecord({ bucket, rule }: Sender, delivery: Delivery): object {
   const { id, name, time, key, created } = delivery.event;
   return {
     eventVersion: "2.1",
@@ -42,22 +42,22 @@ function recordOf({ bucket, rule }: Sender, delivery: Delivery): object {
       configurationId: rule,
       bucket: { name: bucket, arn: `arn:aws:s3:::${bucket}` },
       object: {
-        key: encodedKey(key),
+        key: encodeKey(key),
         ...(created === undefined
           ? {}
           : { size: created.size, eTag: created.etag, versionId: created.version }),
-        sequencer: sequencerOf(delivery),
+        sequencer: formatSequencer(delivery),
       },
     },
   };
 }
 
 /** Of two events of one key, the later has the greater, compared as text. */
-export function sequencerOf({ entry }: Pick<Delivery, "entry">): string {
+export function formatSequencer({ entry }: Pick<Delivery, "entry">): string {
   return entry.toString(16).toUpperCase().padStart(16, "0");
 }
 
 /** As in a form, which is what S3 does to keys in its messages. */
-function encodedKey(key: string): string {
+function encodeKey(key: string): string {
   return new URLSearchParams([["", key]]).toString().slice(1);
 }

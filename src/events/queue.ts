@@ -13,13 +13,13 @@ export interface QueueTimes {
   readonly poll: number;
   /** Behind a first failure; twice as long behind each that follows. */
   readonly firstPause: number;
-  readonly longestPause: number;
+  readonly maxPause: number;
 }
 
 export interface QueueOptions {
   readonly bucket: string;
   readonly rule: NotificationRule;
-  readonly engine: Pick<Engine, "waitingEvents" | "strikeEvents">;
+  readonly engine: Pick<Engine, "waitingEvents" | "ackEvents">;
   readonly target: Target;
   readonly lease: Lease;
   readonly progress: ProgressKeeper;
@@ -30,13 +30,13 @@ export interface QueueOptions {
 }
 
 /** Of one message. */
-const mostEvents = 100;
+const maxEvents = 100;
 
 /** Ends when the signal says so; rejects with what keeps the events from being read. */
 export async function runQueue(options: QueueOptions): Promise<void> {
   const { bucket, rule, engine, target, lease, progress, times, log, signal } = options;
-  const name = `bucket "${bucket}", rule "${rule.id}", to ${target.shown}`;
-  let size = mostEvents;
+  const name = `bucket "${bucket}", rule "${rule.id}", to ${target.displayName}`;
+  let batchSize = maxEvents;
   let failures = 0;
 
   /** What nobody can read any more goes, and is told. */
@@ -45,7 +45,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     log(
       `Events that were damaged could not be delivered (${name}): ${entries.length}. See more: store verify`,
     );
-    await engine.strikeEvents(bucket, entries);
+    await engine.ackEvents(bucket, entries);
     progress.dropped(entries.length);
   }
 
@@ -55,7 +55,7 @@ export async function runQueue(options: QueueOptions): Promise<void> {
     const old = deliveries.filter(({ event }) => options.now() - event.time > keep);
     if (old.length === 0) return;
     log(`Events could not be delivered as long as they are kept, and are dropped (${name}): ${old.length}.`);
-    await engine.strikeEvents(
+    await engine.ackEvents(
       bucket,
       old.map(({ entry }) => entry),
     );
@@ -65,13 +65,13 @@ export async function runQueue(options: QueueOptions): Promise<void> {
   async function deliver(deliveries: readonly Delivery[]): Promise<void> {
     const { received, failure } = await target.deliver(deliveries);
     if (received.length > 0) {
-      await engine.strikeEvents(bucket, received);
+      await engine.ackEvents(bucket, received);
       progress.delivered(received.length);
     }
     if (failure === undefined) {
       if (failures > 0) log(`Events are delivered again (${name}).`);
       failures = 0;
-      size = Math.min(mostEvents, size * 2);
+      batchSize = Math.min(maxEvents, batchSize * 2);
       return;
     }
     // What could not end before we do is sent again by whoever comes next.
@@ -81,18 +81,18 @@ export async function runQueue(options: QueueOptions): Promise<void> {
       log(`Events were not delivered, and are tried again until they are (${name}): ${failure}.`);
     progress.failed(failure);
     // Fewer at a time, down to one: what the target cannot take is found, and what comes before it gets through.
-    size = Math.max(1, size >> 1);
+    batchSize = Math.max(1, batchSize >> 1);
     const arrived = new Set(received);
     await dropOld(deliveries.filter(({ entry }) => !arrived.has(entry)));
-    const longest = Math.min(times.firstPause * 2 ** Math.min(failures - 1, 30), times.longestPause);
+    const maxDelay = Math.min(times.firstPause * 2 ** Math.min(failures - 1, 30), times.maxPause);
     // Not all at the same moment, who were refused at the same moment.
-    await rest(longest * (0.5 + Math.random() / 2), signal);
+    await sleep(maxDelay * (0.5 + Math.random() / 2), signal);
   }
 
   while (!signal.aborted) {
-    const waiting = await engine.waitingEvents(bucket, rule.id, size);
-    if (waiting.length === 0 || !(await lease.hold())) {
-      await rest(times.poll, signal);
+    const waiting = await engine.waitingEvents(bucket, rule.id, batchSize);
+    if (waiting.length === 0 || !(await lease.acquire())) {
+      await sleep(times.poll, signal);
       continue;
     }
     await dropDamaged(waiting.flatMap(({ entry, event }) => (event === undefined ? [entry] : [])));
@@ -102,6 +102,6 @@ export async function runQueue(options: QueueOptions): Promise<void> {
 }
 
 /** Or shorter, when it is to end. */
-export async function rest(milliseconds: number, signal: AbortSignal): Promise<void> {
+export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   await pause(milliseconds, undefined, { signal }).catch(() => {});
 }

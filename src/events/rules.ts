@@ -6,8 +6,8 @@ import type { Documents } from "../engine/records.ts";
 import { StoreError } from "../model/errors.ts";
 import { eventPatterns, type NotificationRule } from "../model/notification.ts";
 import { seal, unseal } from "../secrets/seal.ts";
-import { forgetBucket, noteBucket } from "./bucket-index.ts";
-import { forgetProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
+import { indexBucket, unindexBucket } from "./bucket-index.ts";
+import { deleteProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
 
 /** A rule that cannot be; the message never holds a secret. */
 export class NotificationError extends Error {
@@ -44,12 +44,9 @@ export interface NotificationRules {
   remove(bucket: string, id: string): Promise<boolean>;
 }
 
-type RulesEngine = Pick<
-  Engine,
-  "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "strikeEvents"
->;
+type RulesEngine = Pick<Engine, "bucket" | "changeSettings" | "countEvents" | "waitingEvents" | "ackEvents">;
 
-const mostRules = 100;
+const maxRules = 100;
 const idShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
 export function createNotificationRules(
@@ -57,7 +54,7 @@ export function createNotificationRules(
   documents: Documents,
   secretKey: () => Uint8Array,
 ): NotificationRules {
-  async function rulesOf(bucket: string): Promise<readonly NotificationRule[]> {
+  async function readRules(bucket: string): Promise<readonly NotificationRule[]> {
     const found = await engine.bucket(bucket);
     if (found === undefined) throw new StoreError("NoSuchBucket");
     return found.settings.notifications ?? [];
@@ -84,7 +81,7 @@ export function createNotificationRules(
 
   return {
     async add(bucket, given) {
-      await rulesOf(bucket);
+      await readRules(bucket);
       const { id = newRuleId() } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
@@ -93,18 +90,18 @@ export function createNotificationRules(
       }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);
       // First: a rule that nobody looks for would keep its events for ever.
-      await noteBucket(documents, bucket);
+      await indexBucket(documents, bucket);
       await change(bucket, (rules) => {
         if (rules.some((one) => one.id === id))
           throw new NotificationError(`There is a rule "${id}" already.`);
-        if (rules.length >= mostRules)
-          throw new NotificationError(`A bucket may have ${mostRules} rules, and this one has.`);
+        if (rules.length >= maxRules)
+          throw new NotificationError(`A bucket may have ${maxRules} rules, and this one has.`);
         return [...rules, rule];
       });
       return { rule, secret };
     },
     async list(bucket) {
-      const rules = await rulesOf(bucket);
+      const rules = await readRules(bucket);
       const counts = new Map((await engine.countEvents(bucket)).map(({ rule, count }) => [rule, count]));
       return Promise.all(
         rules.map(async (rule) => ({
@@ -115,17 +112,17 @@ export function createNotificationRules(
       );
     },
     async remove(bucket, id) {
-      const kept = await change(bucket, (rules) => {
+      const remaining = await change(bucket, (rules) => {
         const others = rules.filter((rule) => rule.id !== id);
         return others.length === rules.length ? undefined : others;
       });
-      if (kept === undefined) return false;
-      await strikeAll(engine, bucket, id);
-      await forgetProgress(documents, progressName(bucket, id));
-      if (kept.length > 0) return true;
-      await forgetBucket(documents, bucket);
+      if (remaining === undefined) return false;
+      await deleteAllEvents(engine, bucket, id);
+      await deleteProgress(documents, progressName(bucket, id));
+      if (remaining.length > 0) return true;
+      await unindexBucket(documents, bucket);
       // A rule that was added meanwhile has noted the bucket before.
-      if ((await rulesOf(bucket)).length > 0) await noteBucket(documents, bucket);
+      if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
       return true;
     },
   };
@@ -140,23 +137,27 @@ function makeRule(
   const secret = target.kind === "webhook" ? newSecret() : undefined;
   const rule: NotificationRule = {
     id,
-    events: events.length === 0 ? allEvents : [...new Set(events.map(eventPattern))],
+    events: events.length === 0 ? allEvents : [...new Set(events.map(parseEventPattern))],
     prefix,
     suffix,
     target:
       target.kind === "webhook"
-        ? { ...target, url: checkedUrl(target.url), secret: seal(secretKey(), place(bucket, id), secret!) }
+        ? {
+            ...target,
+            url: parseWebhookUrl(target.url),
+            secret: seal(secretKey(), sealSubject(bucket, id), secret!),
+          }
         : target,
     ...(keep === undefined ? {} : { keep }),
   };
   return { rule, secret };
 }
 
-async function strikeAll(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
+async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string): Promise<void> {
   for (;;) {
     const waiting = await engine.waitingEvents(bucket, rule, 1000);
     if (waiting.length === 0) return;
-    await engine.strikeEvents(
+    await engine.ackEvents(
       bucket,
       waiting.map(({ entry }) => entry),
     );
@@ -172,15 +173,15 @@ const shortNames: Readonly<Record<string, string>> = {
   expire: "s3:LifecycleExpiration:*",
 };
 
-function eventPattern(given: string): string {
+function parseEventPattern(given: string): string {
   const short = Object.hasOwn(shortNames, given) ? shortNames[given]! : given;
   const name = short.startsWith("s3:") ? short : `s3:${short}`;
   if (eventPatterns.includes(name)) return name;
-  const known = [...Object.keys(shortNames), ...eventPatterns].join(", ");
-  throw new NotificationError(`There is no event "${given}". There are: ${known}.`);
+  const validNames = [...Object.keys(shortNames), ...eventPatterns].join(", ");
+  throw new NotificationError(`There is no event "${given}". There are: ${validNames}.`);
 }
 
-function checkedUrl(text: string): string {
+function parseWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new NotificationError(
@@ -196,14 +197,14 @@ function checkedUrl(text: string): string {
   return url.href;
 }
 
-function place(bucket: string, id: string): readonly string[] {
+function sealSubject(bucket: string, id: string): readonly string[] {
   return ["notification", bucket, id];
 }
 
 /** What a webhook's signatures are made of. */
 export function openSecret(key: Uint8Array, bucket: string, { id, target }: NotificationRule): string {
   const sealed = target.kind === "webhook" ? target.secret : "";
-  const secret = unseal(key, place(bucket, id), sealed);
+  const secret = unseal(key, sealSubject(bucket, id), sealed);
   if (secret !== undefined) return secret;
   throw new NotificationError(
     `The secret of rule "${id}" was sealed under another key than the one in use. ` +

@@ -3,12 +3,12 @@ import type { Delivery } from "./message.ts";
 
 export interface Target {
   /** For people; nothing in it is secret. */
-  readonly shown: string;
-  deliver(deliveries: readonly Delivery[]): Promise<Delivered>;
+  readonly displayName: string;
+  deliver(deliveries: readonly Delivery[]): Promise<DeliveryResult>;
   close(): void;
 }
 
-export interface Delivered {
+export interface DeliveryResult {
   /** Entries of those that arrived: they are never sent again. */
   readonly received: readonly number[];
   /** Why the others did not. */
@@ -18,5 +18,5 @@ export interface Delivered {
 /** The scripts that run here. */
 export interface ScriptTargets {
   has(name: string): boolean;
-  deliver(name: string, bucket: string, deliveries: readonly Delivery[]): Promise<Delivered>;
+  deliver(name: string, bucket: string, deliveries: readonly Delivery[]): Promise<DeliveryResult>;
 }

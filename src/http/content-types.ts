@@ -86,7 +86,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The type by the first of the names with a known extension. */
-export function contentTypeOf(...names: readonly string[]): string | undefined {
+export function guessContentType(...names: readonly string[]): string | undefined {
   for (const name of names) {
     const extension = /[^/]\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase();
     if (extension !== undefined && Object.hasOwn(types, extension)) return types[extension];

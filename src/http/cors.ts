@@ -9,7 +9,7 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
   if (origin === undefined || method === undefined) return undefined;
-  const headers = namesIn(http.header("access-control-request-headers"));
+  const headers = parseHeaderNames(http.header("access-control-request-headers"));
   const rule = corsRuleFor(rules, { origin, method, headers });
   if (rule === undefined) return undefined;
   return [
@@ -25,7 +25,7 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
  * For an answer to any request. Where there are rules, another origin may get other headers: a cache must know that, also
  * from an answer to a request without an origin.
  */
-export function corsHeadersOf(rules: readonly CorsRule[], http: HttpRequest): Headers {
+export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];
   const origin = http.header("origin");
   const rule = origin && corsRuleFor(rules, { origin, method: http.method, headers: [] });
@@ -49,7 +49,7 @@ function ruleHeaders(rule: CorsRule, origin: string): [string, string][] {
   return headers;
 }
 
-function namesIn(text: string | undefined): string[] {
+function parseHeaderNames(text: string | undefined): string[] {
   return (text ?? "")
     .split(",")
     .map((name) => name.trim().toLowerCase())

@@ -24,14 +24,14 @@ export function conditionFromHeaders(headers: HeaderReader): Condition {
   };
 }
 
-const oneEtag = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+const etagPattern = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 function parseEtags(value: string, header: string): EtagCondition {
   if (value.trim() === "*") return "*";
   const tags: EntityTag[] = [];
-  oneEtag.lastIndex = 0;
-  while (oneEtag.lastIndex < value.length) {
-    const match = oneEtag.exec(value);
+  etagPattern.lastIndex = 0;
+  while (etagPattern.lastIndex < value.length) {
+    const match = etagPattern.exec(value);
     if (match === null) throw new TypeError(`Invalid ETag in ${header} header`);
     tags.push({ value: match[2]!, weak: match[1] !== undefined });
   }

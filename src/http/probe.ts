@@ -18,19 +18,19 @@ export function probePort(target: ProbeTarget, secret: string, milliseconds: num
   const send = isSecure ? secureRequest : httpRequest;
   return new Promise((resolve) => {
     const request = send({
-      ...{ host: reachable(target.host), port, method: "OPTIONS", path: "/", agent: false },
+      ...{ host: connectableHost(target.host), port, method: "OPTIONS", path: "/", agent: false },
       headers: { [probeHeader]: secret, connection: "close" },
       // The certificate names the server as its clients call it, which is not this address.
       rejectUnauthorized: false,
     });
-    const late = setTimeout(() => request.destroy(), milliseconds);
+    const timeout = setTimeout(() => request.destroy(), milliseconds);
     request.once("response", (response) => {
       response.resume();
       resolve(response.statusCode === 204);
     });
     request.on("error", () => resolve(false));
     request.once("close", () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       resolve(false);
     });
     request.end();
@@ -38,6 +38,6 @@ export function probePort(target: ProbeTarget, secret: string, milliseconds: num
 }
 
 /** A wildcard is not an address to connect to everywhere. */
-function reachable(host: string): string {
+function connectableHost(host: string): string {
   return host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
 }

@@ -1,6 +1,6 @@
 // Forwards a request to a process behind this one, over its socket, and streams both ways.
 import { Agent, type IncomingMessage, request as send } from "node:http";
-import { tellSender } from "./server/forwarded.ts";
+import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
 /** Connections to the processes are kept, so that a forwarded request costs no handshake. */
@@ -17,28 +17,28 @@ const hopByHop = new Set([
   "upgrade",
 ]);
 
-const nothing = new Uint8Array();
+const emptyBytes = new Uint8Array();
 
 /** The process behind never began with the request: another one may. */
-export class NotTaken extends Error {
-  override readonly name = "NotTaken";
+export class NotTakenError extends Error {
+  override readonly name = "NotTakenError";
 }
 
 /** A process behind this one, as far as a forwarded request is concerned. */
-export interface Behind {
+export interface Upstream {
   readonly socketPath: string;
   /** Calls once, when no more is to be hoped for from the process; gives what takes the listener back. */
-  onGivenUp(listener: () => void): () => void;
+  onAbandoned(listener: () => void): () => void;
 }
 
 /**
- * Rejects when the process goes away before it has answered: with NotTaken if it had not begun. The body is
+ * Rejects when the process goes away before it has answered: with NotTakenError if it had not begun. The body is
  * not sent before that, so that it is whole for another process.
  */
-export function forward(request: HttpRequest, { socketPath, onGivenUp }: Behind): Promise<HttpResponse> {
+export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let isTaken = false;
-    let isGone = false;
+    let isClientGone = false;
     const outgoing = send({
       agent,
       socketPath,
@@ -46,13 +46,13 @@ export function forward(request: HttpRequest, { socketPath, onGivenUp }: Behind)
       path: request.target,
       headers: forwardedHeaders(request),
     });
-    const forget = onGivenUp(() => {
+    const unsubscribe = onAbandoned(() => {
       // Should it wake up after all it would find what was sent, so only what may happen twice goes elsewhere.
       if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
     });
     outgoing.on("error", (error) => {
-      forget();
-      reject(isTaken || isGone ? error : new NotTaken("The process did not take the request."));
+      unsubscribe();
+      reject(isTaken || isClientGone ? error : new NotTakenError("The process did not take the request."));
     });
     outgoing.on("information", ({ statusCode }) => {
       if (statusCode !== 102 || isTaken) return;
@@ -61,15 +61,15 @@ export function forward(request: HttpRequest, { socketPath, onGivenUp }: Behind)
         sendBody(request, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
     });
     outgoing.once("response", (incoming) => {
-      forget();
-      resolve(responseOf(incoming));
+      unsubscribe();
+      resolve(toHttpResponse(incoming));
     });
     request.onDisconnect(() => {
-      isGone = true;
+      isClientGone = true;
       outgoing.destroy();
     });
     // Not by flushHeaders, which would write bytes above 127 in a header as UTF-8 once more.
-    if (request.hasBody) outgoing.write(nothing);
+    if (request.hasBody) outgoing.write(emptyBytes);
     else outgoing.end();
   });
 }
@@ -94,7 +94,7 @@ async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>)
 
 function forwardedHeaders(request: HttpRequest): string[] {
   const { header } = request;
-  const rawHeaders = tellSender(request);
+  const rawHeaders = withSenderHeaders(request);
   const headers: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
@@ -105,7 +105,7 @@ function forwardedHeaders(request: HttpRequest): string[] {
   return headers;
 }
 
-function responseOf(incoming: IncomingMessage): HttpResponse {
+function toHttpResponse(incoming: IncomingMessage): HttpResponse {
   const headers: [string, string][] = [];
   for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
     const name = incoming.rawHeaders[i]!;

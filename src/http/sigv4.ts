@@ -70,14 +70,14 @@ interface Pads {
   readonly outer: Buffer;
 }
 
-const padsOfKeys = new WeakMap<Uint8Array, Pads>();
+const padsByKey = new WeakMap<Uint8Array, Pads>();
 
-function padsOf(key: Uint8Array): Pads {
-  const before = padsOfKeys.get(key);
-  if (before !== undefined) return before;
+function cachedPads(key: Uint8Array): Pads {
+  const cached = padsByKey.get(key);
+  if (cached !== undefined) return cached;
   const pads = { inner: Buffer.alloc(blockBytes, 0x36), outer: Buffer.alloc(blockBytes + hashBytes, 0x5c) };
   for (const pad of Object.values(pads)) for (const [i, byte] of key.entries()) pad[i]! ^= byte;
-  padsOfKeys.set(key, pads);
+  padsByKey.set(key, pads);
   return pads;
 }
 
@@ -85,7 +85,7 @@ function padsOf(key: Uint8Array): Pads {
 export function sign(key: Uint8Array, text: string): string {
   // Of a longer one, HMAC takes the hash.
   if (key.length > blockBytes) return createHmac("sha256", key).update(text, "latin1").digest("hex");
-  const { inner, outer } = padsOf(key);
+  const { inner, outer } = cachedPads(key);
   const bytes = Buffer.allocUnsafe(blockBytes + text.length);
   bytes.set(inner);
   bytes.write(text, blockBytes, "latin1");
@@ -135,7 +135,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-export interface Presigned {
+export interface PresignRequest {
   /** `http://host:port`, without a path. */
   readonly endpoint: string;
   readonly method: string;
@@ -151,7 +151,7 @@ export interface Presigned {
 }
 
 /** A URL that carries its own authorization until it expires. */
-export function presign(request: Presigned): string {
+export function presign(request: PresignRequest): string {
   const { endpoint, method, path, accessKeyId, secretAccessKey, region, expiresInSeconds } = request;
   const time = amzTime(request.time);
   const scope: Scope = { day: time.slice(0, 8), region, service: "s3" };

@@ -7,7 +7,7 @@ export interface TargetParts {
   readonly rawQuery: string;
 }
 
-export function targetParts(text: string): TargetParts {
+export function splitTarget(text: string): TargetParts {
   const target = text.replace(/^https?:\/\/[^/?]*/i, "");
   const mark = target.indexOf("?");
   const rawPath = mark === -1 ? target : target.slice(0, mark);
@@ -17,7 +17,7 @@ export function targetParts(text: string): TargetParts {
 const encoded = /[%\x80-\xff]/;
 
 /** Decoded once. What is percent-encoded must be UTF-8, and bytes sent raw are taken as UTF-8 too; undefined when not. */
-export function decodedTarget(text: string): string | undefined {
+export function decodeTarget(text: string): string | undefined {
   if (!encoded.test(text)) return text;
   try {
     // Node gives raw bytes above 127 as one character each.

@@ -7,24 +7,24 @@ import { limits } from "../model/limits.ts";
 import { createFolders, type Folders, type Slot } from "./bytes/blob-folders.ts";
 import { checksumSeed, storedBytes, writeBlockFile } from "./bytes/block-writer.ts";
 import { createCompaction } from "./bytes/compaction.ts";
-import { missing, openGroup, openOne } from "./bytes/open-blob.ts";
-import { createMoves } from "./bytes/relocate.ts";
+import { missingBlobError, openBlob, openParts } from "./bytes/open-blob.ts";
+import { createRelocator } from "./bytes/relocate.ts";
 import {
-  createGathering,
   createGroupMemory,
-  type Gathering,
+  createSegmentWriter,
+  defaultSegmentSizes,
   type SegmentSizes,
-  usualSegments,
+  type SegmentWriter,
 } from "./bytes/segment-writer.ts";
 import type { WireChange } from "./commit/change.ts";
 import { isMissing, writeError } from "./disk/errors.ts";
 import { syncDirectory } from "./disk/fsync-directory.ts";
-import { blobId, blobPath, bucketPaths, isInSegment, type Layout, placeOf } from "./disk/layout.ts";
-import { createLeastRecent } from "./disk/lru.ts";
-import type { LocalFigures } from "./disk/metrics.ts";
-import { clearAbsent, isPresent, type Presence } from "./disk/process-lock.ts";
+import { blobId, blobPath, bucketPaths, isInSegment, type Layout, parseBlobId } from "./disk/layout.ts";
+import { createLru } from "./disk/lru.ts";
+import type { LocalMetrics } from "./disk/metrics.ts";
+import { clearStaleLocks, isProcessAlive, type ProcessLock } from "./disk/process-lock.ts";
 import { clearPartial, createReserve } from "./disk/space-reserve.ts";
-import type { Fence } from "./disk/write-fence.ts";
+import type { WriteStop } from "./disk/write-stop.ts";
 import type { Buckets } from "./index/bucket-handles.ts";
 import { createPins } from "./recovery/pins.ts";
 import { filesIn, recoverBucket } from "./recovery/recover.ts";
@@ -33,10 +33,10 @@ import { clearTrash } from "./recovery/trash.ts";
 export interface LocalBlobsOptions {
   readonly layout: Layout;
   readonly buckets: Buckets;
-  readonly fence: Fence;
-  readonly presence: Presence;
+  readonly writeStop: WriteStop;
+  readonly processLock: ProcessLock;
   readonly sizes: Sizes;
-  readonly figures: Pick<LocalFigures, "bodySync">;
+  readonly metrics: Pick<LocalMetrics, "bodySync">;
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
@@ -49,157 +49,167 @@ export interface Sizes {
   readonly segments?: SegmentSizes;
 }
 
-export const usualSizes: Sizes = {
+export const defaultSizes: Sizes = {
   blockBytes: limits.blockBytes,
   folderFiles: 1024,
-  segments: usualSegments,
+  segments: defaultSegmentSizes,
 };
 
 /** So many buckets have a segment open for new bodies. */
-const mostGatherings = 64;
+const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
-  const { layout, buckets, fence, presence, figures } = options;
+  const { layout, buckets, writeStop, processLock, metrics } = options;
   const { blockBytes, folderFiles } = options.sizes;
   const folders = new Map<string, Folders>();
-  const pins = createPins(presence.name);
-  const place = { layout, blockBytes };
-  const memory = createGroupMemory();
+  const pins = createPins(processLock.name);
+  const storage = { layout, blockBytes };
+  const groupMemory = createGroupMemory();
   /** Processes that recovery has found dead. */
-  let deaths = 0;
-  const gatherings = createLeastRecent(
-    mostGatherings,
+  let crashedProcesses = 0;
+  const segmentWriters = createLru(
+    maxSegmentWriters,
     (bucketId) =>
-      createGathering({
-        ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: presence.name },
-        ...{ blockBytes, sizes: options.sizes.segments!, memory, fence, figures },
-        onTaken: (bytes) => compaction.noteWritten(bucketId, bytes),
+      createSegmentWriter({
+        ...{ bucketId, paths: bucketPaths(layout, bucketId), processName: processLock.name },
+        ...{ blockBytes, sizes: options.sizes.segments!, memory: groupMemory, writeStop, metrics },
+        onStored: (bytes) => compaction.noteWritten(bucketId, bytes),
       }),
-    (gathering: Gathering) => void gathering.rest(),
+    (writer: SegmentWriter) => void writer.seal(),
   );
   const compaction = createCompaction({
     ...{ layout, buckets },
     storedBytes: (size) => storedBytes(size, blockBytes),
-    fileBytes: (options.sizes.segments ?? usualSegments).fileBytes,
-    isHeld: (paths) => pins.isHeld(paths.pins),
-    openGathering: gatherings.peek,
-    processName: presence.name,
-    moves: createMoves({ blockBytes, gathering: gatherings.get, commit: options.commit }),
-    reserve: createReserve(layout.reserve, presence.name),
+    fileBytes: (options.sizes.segments ?? defaultSegmentSizes).fileBytes,
+    isLeased: (paths) => pins.isLeased(paths.pins),
+    findWriter: segmentWriters.peek,
+    processName: processLock.name,
+    relocator: createRelocator({ blockBytes, getWriter: segmentWriters.get, commit: options.commit }),
+    reserve: createReserve(layout.reserve, processLock.name),
   });
 
-  function foldersOf(bucketId: string): Folders {
+  function bucketFolders(bucketId: string): Folders {
     const found =
-      folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), presence.name, folderFiles);
+      folders.get(bucketId) ?? createFolders(bucketPaths(layout, bucketId), processLock.name, folderFiles);
     folders.set(bucketId, found);
     return found;
   }
 
-  function knows(bucket: string, blob: string): boolean {
+  function referencesBlob(bucket: string, blob: string): boolean {
     return buckets.read(
       bucket,
-      (queries) => queries.knowsBlob(blob),
+      (queries) => queries.referencesBlob(blob),
       () => false,
     );
   }
 
   /** Removes what processes that are gone have left; how many blobs. */
   function recoverAll(): number {
-    const isGone = memoized((name: string) => name !== presence.name && !isPresent(layout.processes, name));
+    const isGone = memoize(
+      (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
+    );
     let removed = 0;
     for (const { name, id } of buckets.all("sound")) {
       // The database is only opened for a bucket in which somebody has left something.
-      const knowsBlob = (blob: string) => buckets.open(name).queries.knowsBlob(blob);
+      const referencesBlob = (blob: string) => buckets.open(name).queries.referencesBlob(blob);
       const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
-      const inherit = (segment: string) => compaction.inherit(id, segment);
+      const adopt = (segment: string) => compaction.adopt(id, segment);
       const paths = bucketPaths(layout, id);
-      const heir = presence.name;
-      removed += recoverBucket({ bucketId: id, paths, isGone, knowsBlob, hasBlobsIn, heir, inherit });
+      const ownProcess = processLock.name;
+      removed += recoverBucket({
+        bucketId: id,
+        paths,
+        isGone,
+        referencesBlob,
+        hasBlobsIn,
+        ownProcess,
+        adopt,
+      });
     }
     clearPartial(layout.reserve, isGone);
     clearTrash(layout, isGone);
-    deaths += clearAbsent(layout.processes);
+    crashedProcesses += clearStaleLocks(layout.processes);
     return removed;
   }
 
   return {
     async stage(bucket, chunks) {
-      fence.check();
+      writeStop.check();
       const { id } = buckets.open(bucket).bucket;
       let slot: Slot | undefined;
       try {
-        slot = await foldersOf(id).takeSlot();
-        const blob = blobId({ bucketId: id, ...slot.place });
+        slot = await bucketFolders(id).takeSlot();
+        const blob = blobId({ bucketId: id, ...slot.location });
         const size = await writeBlockFile(slot.path, chunks, {
           seed: checksumSeed(blob),
           blockBytes,
-          onSynced: figures.bodySync.observe,
+          onSynced: metrics.bodySync.observe,
         });
         await slot.sync();
-        return staged(blob, size, slot);
+        return toStagedBlob(blob, size, slot);
       } catch (error) {
         // A file that cannot be removed now stays unsettled, for recovery to find; the first error counts.
         if (slot !== undefined) await discard(slot).catch(() => {});
-        throw writeError(error, fence);
+        throw writeError(error, writeStop);
       }
     },
 
     ...(options.sizes.segments === undefined
       ? {}
       : {
-          gathered: {
-            mostBytes: options.sizes.segments.bodyBytes,
+          batched: {
+            maxBytes: options.sizes.segments.bodyBytes,
             async stage(bucket, size, fill) {
-              fence.check();
+              writeStop.check();
               const { id } = buckets.open(bucket).bucket;
-              const pace = compaction.keepPace(id, size);
-              if (pace !== undefined) await pace;
-              return gatherings.get(id).take(size, fill);
+              const wait = compaction.waitForSpace(id, size);
+              if (wait !== undefined) await wait;
+              return segmentWriters.get(id).stage(size, fill);
             },
           },
         }),
 
-    async open(bucket, blobs, stillNamed) {
-      if (blobs.length > 1) return openGroup(place, pins, blobs, stillNamed);
+    async open(bucket, blobs, isReferenced) {
+      if (blobs.length > 1) return openParts(storage, pins, blobs, isReferenced);
       const blob = blobs[0]!;
-      const reader = await openOne(place, blob);
+      const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
       // Removed after its record went, it is only gone; with its record still there, it is lost, or was moved.
-      if (!(await stillNamed())) return undefined;
-      if (isInSegment(blob.id) && !knows(bucket, blob.id)) return undefined;
-      throw missing(blob);
+      if (!(await isReferenced())) return undefined;
+      if (isInSegment(blob.id) && !referencesBlob(bucket, blob.id)) return undefined;
+      throw missingBlobError(blob);
     },
 
     async remove(_bucket, blobs) {
-      fence.check();
+      writeStop.check();
       const first = blobs[0];
       if (first === undefined) return true;
-      if (pins.isPinned(bucketPaths(layout, placeOf(first).bucketId).pins, first)) return false;
-      for (const id of blobs) if (isInSegment(id)) compaction.note(id);
-      const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, placeOf(id)));
+      if (pins.isPinned(bucketPaths(layout, parseBlobId(first).bucketId).pins, first)) return false;
+      for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
+      const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
       // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
-          throw writeError(error, fence);
+          throw writeError(error, writeStop);
         });
-        await removeIfEmpty(directory, bucketPaths(layout, placeOf(first).bucketId).open);
+        await removeIfEmpty(directory, bucketPaths(layout, parseBlobId(first).bucketId).open);
       }
       return true;
     },
 
-    hasFoundDeath: () => deaths > 0,
+    hasFoundCrash: () => crashedProcesses > 0,
 
     reclaim: (bucket, which) => compaction.run(bucket, which),
 
-    isHeld: (bucket) => pins.isHeld(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
+    isLeased: (bucket) => pins.isLeased(bucketPaths(layout, buckets.open(bucket).bucket.id).pins),
 
     async recover() {
       try {
         return recoverAll();
       } catch (error) {
         // What is missing here went with its bucket, or with another process that recovers.
-        throw isMissing(error) ? error : writeError(error, fence);
+        throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },
 
@@ -218,13 +228,13 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
 
     async close() {
       for (const open of folders.values()) open.close();
-      await Promise.all(gatherings.values().map((gathering) => gathering.rest()));
-      presence.close();
+      await Promise.all(segmentWriters.values().map((writer) => writer.seal()));
+      processLock.close();
     },
   };
 }
 
-function staged(id: string, size: number, slot: Slot): StagedBlob {
+function toStagedBlob(id: string, size: number, slot: Slot): StagedBlob {
   return { id, size, keep: slot.settle, discard: () => discard(slot) };
 }
 
@@ -233,14 +243,14 @@ async function discard(slot: Slot): Promise<void> {
   slot.settle();
 }
 
-function memoized<T>(ask: (name: string) => T): (name: string) => T {
-  const answers = new Map<string, T>();
+function memoize<T>(compute: (name: string) => T): (name: string) => T {
+  const results = new Map<string, T>();
   return (name) => {
-    const known = answers.get(name);
-    if (known !== undefined) return known;
-    const answer = ask(name);
-    answers.set(name, answer);
-    return answer;
+    const cached = results.get(name);
+    if (cached !== undefined) return cached;
+    const result = compute(name);
+    results.set(name, result);
+    return result;
   };
 }
 

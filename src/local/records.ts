@@ -3,28 +3,35 @@ import type { ObjectWithBody, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
 import { keyBytes } from "../model/key.ts";
-import { forgetting, namedBlobs, striking, type WireChange, wireChange } from "./commit/change.ts";
+import {
+  ackEventsChange,
+  ackGarbageChange,
+  referencedBlobs,
+  type WireChange,
+  wireChange,
+} from "./commit/change.ts";
 import type { Writer } from "./commit/group-commit.ts";
-import { type Layout, placeOf } from "./disk/layout.ts";
+import { type Layout, parseBlobId } from "./disk/layout.ts";
 import { createLocalDocuments } from "./documents.ts";
 import type { Buckets, OpenBucket } from "./index/bucket-handles.ts";
 import type { RegisteredBucket } from "./index/bucket-registry.ts";
-import { damaged } from "./index/checksum.ts";
+import { damagedError } from "./index/checksum.ts";
 import type { Queries } from "./index/object-queries.ts";
-import { auditBucket } from "./integrity/check-bucket.ts";
-import { auditRegistry } from "./integrity/check-registry.ts";
+import { checkBucket } from "./integrity/check-bucket.ts";
+import { checkRegistry } from "./integrity/check-registry.ts";
 
 export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Writer): Records {
   const never = () => false;
-  const documents = createLocalDocuments(buckets.registry, buckets.glance, writer);
+  const documents = createLocalDocuments(buckets.registry, buckets.changeCounter, writer);
 
-  async function commit(name: string, change: WireChange, named: readonly string[]) {
+  async function commit(name: string, change: WireChange, blobIds: readonly string[]) {
     const { bucket } = buckets.open(name);
     // Bytes staged for an earlier life of the name went with it.
-    if (named.some((blob) => placeOf(blob).bucketId !== bucket.id)) throw new StoreError("NoSuchBucket");
+    if (blobIds.some((blob) => parseBlobId(blob).bucketId !== bucket.id))
+      throw new StoreError("NoSuchBucket");
     try {
       const outcome = await writer.commit(bucket.id, change);
-      if (outcome === "conflict") tellIfTorn(name, change);
+      if (outcome === "conflict") throwIfTorn(name, change);
       return outcome;
     } catch (error) {
       if (error instanceof StoreError && error.reason === "NoSuchBucket") buckets.drop(name);
@@ -33,9 +40,9 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
   }
 
   /** A version in the index that is not the record's would be a conflict for ever. */
-  function tellIfTorn(name: string, { checks }: WireChange): void {
+  function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
-      if (check.kind === "object") buckets.read(name, (queries) => queries.tied(check.key), never);
+      if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
     }
   }
 
@@ -43,8 +50,8 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     createBucket: (bucket) => writer.createBucket(bucket),
     async bucket(name) {
       try {
-        const found = (queries: Queries, { bucket, recent }: OpenBucket) =>
-          recent.bucket(() => {
+        const found = (queries: Queries, { bucket, cache }: OpenBucket) =>
+          cache.bucket(() => {
             const settings = queries.settings();
             return settings && withSettings(bucket, settings);
           });
@@ -67,13 +74,12 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.totals(), never);
     },
     async object(name, key) {
-      const find = (queries: Queries, { recent }: OpenBucket) =>
-        recent.object(key, () => queries.object(key));
+      const find = (queries: Queries, { cache }: OpenBucket) => cache.object(key, () => queries.object(key));
       return buckets.read(name, find, isFound);
     },
     async objectWithBody(name, key) {
-      const find = (queries: Queries, { recent }: OpenBucket) =>
-        recent.objectWithBody(key, () => queries.objectWithBody(key));
+      const find = (queries: Queries, { cache }: OpenBucket) =>
+        cache.objectWithBody(key, () => queries.objectWithBody(key));
       return buckets.read(name, find, isFound);
     },
     async objects(name, scan) {
@@ -90,10 +96,10 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         const keys = buckets.read(name, (queries) => queries.keys(after), never);
         for (const bytes of keys) {
           if (!(bytes instanceof Uint8Array)) {
-            yield { key: "", found: damaged("a key of the index") };
+            yield { key: "", found: damagedError("a key of the index") };
             continue;
           }
-          const found = inspected(() => buckets.read(name, (queries) => queries.inspected(bytes), isFound));
+          const found = readOrError(() => buckets.read(name, (queries) => queries.inspect(bytes), isFound));
           // Gone since the keys were read.
           if (found !== undefined) yield { key: Buffer.from(bytes).toString(), found };
         }
@@ -104,16 +110,16 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
         after = last;
       }
     },
-    async *audit(name, depth) {
-      if (name === undefined) yield* auditRegistry(layout, buckets.registry);
+    async *checkIntegrity(name, depth) {
+      if (name === undefined) yield* checkRegistry(layout, buckets.registry);
       else
-        yield* auditBucket(
+        yield* checkBucket(
           (read) => buckets.read(name, (queries, { database }) => read(queries, database), never),
           depth,
         );
     },
-    async knowsBlob(name, blob) {
-      return buckets.read(name, (queries) => queries.knowsBlob(blob), never);
+    async referencesBlob(name, blob) {
+      return buckets.read(name, (queries) => queries.referencesBlob(blob), never);
     },
 
     async upload(name, key, id) {
@@ -129,15 +135,15 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       return buckets.read(name, (queries) => queries.parts(uploadId), never);
     },
 
-    commit: (name, change) => commit(name, wireChange(change), namedBlobs(change)),
-    async buried(name, after, limit) {
-      return buckets.read(name, (queries) => queries.buried(after, limit), never);
+    commit: (name, change) => commit(name, wireChange(change), referencedBlobs(change)),
+    async garbage(name, after, limit) {
+      return buckets.read(name, (queries) => queries.garbage(after, limit), never);
     },
-    async forget(name, entries) {
+    async ackGarbage(name, entries) {
       const blobs = entries.flatMap((body) => body.blobs);
       await commit(
         name,
-        forgetting(
+        ackGarbageChange(
           entries.map(({ entry }) => entry),
           blobs,
         ),
@@ -145,14 +151,14 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       );
     },
 
-    async told(name, rule, limit) {
-      return buckets.read(name, (queries) => queries.told(rule, limit), never);
+    async outboxEvents(name, rule, limit) {
+      return buckets.read(name, (queries) => queries.outboxEvents(rule, limit), never);
     },
-    async strike(name, entries) {
-      await commit(name, striking(entries), []);
+    async ackEvents(name, entries) {
+      await commit(name, ackEventsChange(entries), []);
     },
-    async toldCounts(name) {
-      return buckets.read(name, (queries) => queries.toldCounts(), never);
+    async eventCounts(name) {
+      return buckets.read(name, (queries) => queries.eventCounts(), never);
     },
 
     documents,
@@ -161,12 +167,12 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
       // Readers first: the last to close a database folds its log into it.
       buckets.close();
       await writer.close();
-      buckets.letGo();
+      buckets.closeChangeCounters();
     },
   };
 }
 
-function inspected(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
+function readOrError(read: () => ObjectWithBody | undefined): ObjectWithBody | StoreError | undefined {
   try {
     return read();
   } catch (error) {
@@ -188,6 +194,6 @@ function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucke
   return { name, created, storageClass, account, settings };
 }
 
-function withoutId({ id: _, isEnding: __, ...bucket }: RegisteredBucket) {
+function withoutId({ id: _, isDeleting: __, ...bucket }: RegisteredBucket) {
   return bucket;
 }

@@ -1,68 +1,70 @@
 // The figures of several processes as one. Each is asked for its own and given a moment; for one that does not answer in
 // time, and for those that have ended, what they said last counts.
-import { lasting, merged, type Snapshot } from "./snapshot.ts";
+import { mergeSnapshots, type Snapshot, withoutGauges } from "./snapshot.ts";
 
-export interface Gathering {
+export interface SnapshotAggregator {
   /** A process that can be asked from now on. */
   join(ask: () => void): Member;
   snapshot(): Promise<Snapshot>;
 }
 
 export interface Member {
-  said(snapshot: Snapshot): void;
+  receive(snapshot: Snapshot): void;
   /** It has ended. */
-  left(): void;
+  remove(): void;
 }
 
-interface Known {
+interface MemberState {
   readonly ask: () => void;
   last: Snapshot;
   /** Whoever waits for what it says next. */
   waiting: (() => void)[];
 }
 
-const answerMilliseconds = 1000;
+const defaultTimeoutMilliseconds = 1000;
 
-export function createGathering(patience = answerMilliseconds): Gathering {
-  const members = new Set<Known>();
-  let ended: Snapshot = [];
+export function createSnapshotAggregator(
+  timeoutMilliseconds = defaultTimeoutMilliseconds,
+): SnapshotAggregator {
+  const members = new Set<MemberState>();
+  let endedTotals: Snapshot = [];
 
-  function answered(known: Known): void {
-    for (const wake of known.waiting.splice(0)) wake();
+  function wakeWaiting(state: MemberState): void {
+    for (const wake of state.waiting.splice(0)) wake();
   }
 
   return {
     join(ask) {
-      const known: Known = { ask, last: [], waiting: [] };
-      members.add(known);
+      const state: MemberState = { ask, last: [], waiting: [] };
+      members.add(state);
       return {
-        said(snapshot) {
-          known.last = snapshot;
-          answered(known);
+        receive(snapshot) {
+          state.last = snapshot;
+          wakeWaiting(state);
         },
-        left() {
-          if (!members.delete(known)) return;
-          ended = merged([ended, lasting(known.last)]);
-          answered(known);
+        remove() {
+          if (!members.delete(state)) return;
+          endedTotals = mergeSnapshots([endedTotals, withoutGauges(state.last)]);
+          wakeWaiting(state);
         },
       };
     },
     async snapshot() {
-      const asked = [...members];
-      let late: NodeJS.Timeout | undefined;
-      const tooLate = new Promise<void>((resolve) => {
-        late = setTimeout(resolve, patience);
+      const polled = [...members];
+      let timer: NodeJS.Timeout | undefined;
+      const timeout = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, timeoutMilliseconds);
       });
-      const answers = asked.map(
-        (known) =>
+      const answers = polled.map(
+        (state) =>
           new Promise<void>((resolve) => {
-            known.waiting.push(resolve);
-            known.ask();
+            state.waiting.push(resolve);
+            state.ask();
           }),
       );
-      await Promise.race([Promise.all(answers), tooLate]);
-      clearTimeout(late);
-      return merged([ended, ...[...members].map(({ last }) => last)]);
+      await Promise.race([Promise.all(answers), timeout]);
+      clearTimeout(timer);
+      return mergeSnapshots([endedTotals, ...[...members].map(({ last }) => last)]);
     },
   };
 }

@@ -1,6 +1,6 @@
 // The supervisor's side of the processes it observes: their figures as one, and their lines to whoever writes them.
-import { createGathering } from "./aggregate.ts";
-import type { Observing } from "./reporter.ts";
+import { createSnapshotAggregator } from "./aggregate.ts";
+import type { ObserverOptions } from "./reporter.ts";
 import type { FromObserver, ToObserver } from "./reporter-messages.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -12,31 +12,31 @@ export interface WatchOptions {
 
 export interface Watch {
   /** What processes are to observe. */
-  readonly observing: Observing;
+  readonly observing: ObserverOptions;
   /** A process that can be spoken to from now on. */
-  join(say: (message: ToObserver) => void): Watched;
+  join(send: (message: ToObserver) => void): WatchedProcess;
   snapshot(): Promise<Snapshot>;
 }
 
-export interface Watched {
-  heard(message: FromObserver): void;
-  left(): void;
+export interface WatchedProcess {
+  receive(message: FromObserver): void;
+  remove(): void;
 }
 
 export function createWatch({ counts, writeLines }: WatchOptions): Watch {
-  const gathering = createGathering();
+  const aggregator = createSnapshotAggregator();
   return {
     observing: { counts, logs: writeLines !== undefined },
-    join(say) {
-      const member = gathering.join(() => say({ kind: "tell figures" }));
+    join(send) {
+      const member = aggregator.join(() => send({ kind: "report metrics" }));
       return {
-        heard(message) {
-          if (message.kind === "figures") member.said(message.snapshot);
-          else void writeLines?.(message.text).then(() => say({ kind: "lines taken" }));
+        receive(message) {
+          if (message.kind === "metrics") member.receive(message.snapshot);
+          else void writeLines?.(message.text).then(() => send({ kind: "lines taken" }));
         },
-        left: () => member.left(),
+        remove: () => member.remove(),
       };
     },
-    snapshot: () => gathering.snapshot(),
+    snapshot: () => aggregator.snapshot(),
   };
 }

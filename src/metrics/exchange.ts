@@ -3,10 +3,10 @@
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
-export type Face = "s3" | "script" | "console" | "public";
+export type FrontEnd = "s3" | "script" | "console" | "public";
 
 export interface Exchange {
-  readonly face: Face;
+  readonly frontEnd: FrontEnd;
   /** The answer's, too. */
   readonly id: string;
   readonly method: string;
@@ -38,7 +38,7 @@ interface OperationCounts {
 }
 
 /** What counts exchanges, of whichever face. */
-export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
+export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) => void {
   const requests = metrics.counter({
     name: "store_requests_total",
     help: "Requests answered, by the first digit of their status.",
@@ -67,29 +67,29 @@ export function countExchanges(metrics: Metrics): (exchange: Exchange) => void {
     help: "Requests answered with an error, by its code; Cut counts answers that broke off.",
     labels: ["face", "code"],
   });
-  const faces = new Map<Face, Map<string, OperationCounts>>();
+  const countsByFrontEnd = new Map<FrontEnd, Map<string, OperationCounts>>();
 
-  function countsOf(face: Face, operation: string): OperationCounts {
+  function createCounts(frontEnd: FrontEnd, operation: string): OperationCounts {
     const counts: OperationCounts = {
       requests: [],
-      seconds: seconds(face, operation),
-      bytesIn: bytesIn(face, operation),
-      bytesOut: bytesOut(face, operation),
+      seconds: seconds(frontEnd, operation),
+      bytesIn: bytesIn(frontEnd, operation),
+      bytesOut: bytesOut(frontEnd, operation),
     };
-    faces.set(face, (faces.get(face) ?? new Map()).set(operation, counts));
+    countsByFrontEnd.set(frontEnd, (countsByFrontEnd.get(frontEnd) ?? new Map()).set(operation, counts));
     return counts;
   }
 
   return (exchange) => {
-    const { face, operation, status } = exchange;
-    const counts = faces.get(face)?.get(operation) ?? countsOf(face, operation);
+    const { frontEnd, operation, status } = exchange;
+    const counts = countsByFrontEnd.get(frontEnd)?.get(operation) ?? createCounts(frontEnd, operation);
     const digit = Math.trunc(status / 100);
-    counts.requests[digit] ??= requests(face, operation, `${digit}xx`);
+    counts.requests[digit] ??= requests(frontEnd, operation, `${digit}xx`);
     counts.requests[digit].add(1);
     counts.seconds.observe(exchange.milliseconds / 1000);
     if (exchange.bytesIn > 0) counts.bytesIn.add(exchange.bytesIn);
     if (exchange.bytesOut > 0) counts.bytesOut.add(exchange.bytesOut);
-    if (exchange.errorCode !== undefined) errors(face, exchange.errorCode).add(1);
-    if (!exchange.isWhole) errors(face, "Cut").add(1);
+    if (exchange.errorCode !== undefined) errors(frontEnd, exchange.errorCode).add(1);
+    if (!exchange.isWhole) errors(frontEnd, "Cut").add(1);
   };
 }

@@ -4,7 +4,7 @@
 export interface LineQueue {
   push(line: string): void;
   /** The batch that was sent has been taken. */
-  taken(): void;
+  ack(): void;
   /** Sends what is there at once. */
   flush(): void;
   /** Lines that found no room. */
@@ -14,45 +14,45 @@ export interface LineQueue {
 export interface LineQueueOptions {
   readonly send: (text: string) => void;
   /** How many characters may wait. */
-  readonly most?: number;
+  readonly maxCharacters?: number;
   /** How long a line may wait for others, when nothing is under way. */
-  readonly milliseconds?: number;
+  readonly maxDelayMilliseconds?: number;
 }
 
 export function createLineQueue({
   send,
-  most = 1024 * 1024,
-  milliseconds = 100,
+  maxCharacters = 1024 * 1024,
+  maxDelayMilliseconds = 100,
 }: LineQueueOptions): LineQueue {
   let waiting: string[] = [];
   let size = 0;
   let dropped = 0;
-  let isUnderWay = false;
+  let isInFlight = false;
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (isUnderWay || waiting.length === 0) return;
+    if (isInFlight || waiting.length === 0) return;
     const text = waiting.join("");
     waiting = [];
     size = 0;
-    isUnderWay = true;
+    isInFlight = true;
     send(text);
   }
 
   return {
     push(line) {
-      if (size + line.length > most) {
+      if (size + line.length > maxCharacters) {
         dropped++;
         return;
       }
       waiting.push(line);
       size += line.length;
-      if (!isUnderWay) timer ??= setTimeout(flush, milliseconds).unref();
+      if (!isInFlight) timer ??= setTimeout(flush, maxDelayMilliseconds).unref();
     },
-    taken() {
-      isUnderWay = false;
+    ack() {
+      isInFlight = false;
       flush();
     },
     flush,

@@ -7,17 +7,17 @@ export interface Streams {
   readonly outgoing: number;
 }
 
-export function tellProcess(metrics: Metrics, part: string, streams: Streams): void {
+export function registerProcessMetrics(metrics: Metrics, part: string, streams: Streams): void {
   const labels = ["process"];
-  metrics.reading({ name: "store_processes", help: "Processes that run.", labels }, "gauge", () => [
+  metrics.addReading({ name: "store_processes", help: "Processes that run.", labels }, "gauge", () => [
     [[part], 1],
   ]);
-  metrics.reading(
+  metrics.addReading(
     { name: "store_process_memory_bytes", help: "Memory that processes hold (resident).", labels },
     "gauge",
     () => [[[part], process.memoryUsage.rss()]],
   );
-  metrics.reading(
+  metrics.addReading(
     { name: "store_process_cpu_seconds_total", help: "Processor time that processes have used.", labels },
     "counter",
     () => {
@@ -25,7 +25,7 @@ export function tellProcess(metrics: Metrics, part: string, streams: Streams): v
       return [[[part], (user + system) / 1e6]];
     },
   );
-  metrics.reading(
+  metrics.addReading(
     {
       name: "store_open_streams",
       help: "Bodies that are being received or sent now.",

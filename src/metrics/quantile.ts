@@ -7,12 +7,12 @@ export function quantile(numbers: Numbers, bounds: readonly number[], share: num
   const beyond = numbers[bounds.length] ?? 0;
   const all = counts.reduce((sum, count) => sum + count, beyond);
   if (all === 0) return undefined;
-  const wanted = share * all;
+  const rank = share * all;
   let before = 0;
   for (const [i, count] of counts.entries()) {
-    if (before + count >= wanted && count > 0) {
+    if (before + count >= rank && count > 0) {
       const low = i === 0 ? 0 : bounds[i - 1]!;
-      return low + (bounds[i]! - low) * ((wanted - before) / count);
+      return low + (bounds[i]! - low) * ((rank - before) / count);
     }
     before += count;
   }

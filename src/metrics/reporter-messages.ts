@@ -1,10 +1,10 @@
 // What a process that serves and its supervisor say about metrics and the request log, checked by shape.
-import { type Fields, isFields, isListOf, isText } from "../model/shape.ts";
+import { type Fields, isFields, isList, isText } from "../model/shape.ts";
 import type { Family, Snapshot } from "./snapshot.ts";
 
-export type ToObserver = { readonly kind: "tell figures" } | { readonly kind: "lines taken" };
+export type ToObserver = { readonly kind: "report metrics" } | { readonly kind: "lines taken" };
 export type FromObserver =
-  | { readonly kind: "figures"; readonly snapshot: Snapshot }
+  | { readonly kind: "metrics"; readonly snapshot: Snapshot }
   | { readonly kind: "request lines"; readonly text: string };
 
 /** One more than the queue of lines holds, in characters. */
@@ -18,7 +18,7 @@ const maxTextLength = 4096;
 /** Undefined when the message is not one of these, or not of their shape. */
 export function parseFromObserver(message: Fields): FromObserver | undefined {
   const { kind, snapshot, text } = message;
-  if (kind === "figures" && isListOf(snapshot, maxFamilies, isFamily)) return { kind, snapshot };
+  if (kind === "metrics" && isList(snapshot, maxFamilies, isFamily)) return { kind, snapshot };
   if (kind === "request lines" && isText(text, maxLinesLength)) return { kind, text };
   return undefined;
 }
@@ -31,9 +31,9 @@ function isFamily(value: unknown): value is Family {
     /^[a-z_]+$/.test(name) &&
     isShortText(help) &&
     (type === "counter" || type === "gauge" || type === "histogram") &&
-    isListOf(labels, maxLabels, isShortText) &&
-    isListOf(bounds, maxNumbers, isNumber) &&
-    isListOf(series, maxSeries, isSeries)
+    isList(labels, maxLabels, isShortText) &&
+    isList(bounds, maxNumbers, isNumber) &&
+    isList(series, maxSeries, isSeries)
   );
 }
 
@@ -41,8 +41,8 @@ function isSeries(value: unknown): value is Family["series"][number] {
   return (
     Array.isArray(value) &&
     value.length === 2 &&
-    isListOf(value[0], maxLabels, isShortText) &&
-    isListOf(value[1], maxNumbers, isNumber)
+    isList(value[0], maxLabels, isShortText) &&
+    isList(value[1], maxNumbers, isNumber)
   );
 }
 

@@ -1,13 +1,13 @@
 // What a process that serves counts and logs of its exchanges, for a supervisor that asks for the figures and writes the
 // lines. It is told of each exchange when that is over; nothing of it keeps a request waiting.
-import { countExchanges, type Exchange } from "./exchange.ts";
+import { createExchangeCounter, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { FromObserver, ToObserver } from "./reporter-messages.ts";
 import { requestLine } from "./request-line.ts";
 
 /** What the operator wants of it. */
-export interface Observing {
+export interface ObserverOptions {
   readonly counts: boolean;
   readonly logs: boolean;
 }
@@ -22,31 +22,34 @@ export interface Observer {
   readonly metrics: Metrics;
   /** Undefined when nobody wants to know. */
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  heard(message: ToObserver): void;
+  receive(message: ToObserver): void;
   /** The process ends: what it has is sent, not awaited. */
   end(): void;
 }
 
-export function createObserver({ counts, logs }: Observing, say: (message: FromObserver) => void): Observer {
+export function createObserver(
+  { counts, logs }: ObserverOptions,
+  send: (message: FromObserver) => void,
+): Observer {
   const metrics = createMetrics();
-  const count = counts ? countExchanges(metrics) : undefined;
-  const lines = createLineQueue({ send: (text) => say({ kind: "request lines", text }) });
+  const count = counts ? createExchangeCounter(metrics) : undefined;
+  const lines = createLineQueue({ send: (text) => send({ kind: "request lines", text }) });
   if (logs) {
-    metrics.reading(droppedLines, "counter", () => [[[], lines.dropped]]);
+    metrics.addReading(droppedLines, "counter", () => [[[], lines.dropped]]);
   }
   const log = logs ? (exchange: Exchange) => lines.push(requestLine(exchange, Date.now())) : undefined;
-  const tellFigures = () => say({ kind: "figures", snapshot: metrics.snapshot() });
+  const sendMetrics = () => send({ kind: "metrics", snapshot: metrics.snapshot() });
   return {
     metrics,
     onExchange: both(count, log),
-    heard({ kind }) {
-      if (kind === "lines taken") lines.taken();
-      else tellFigures();
+    receive({ kind }) {
+      if (kind === "lines taken") lines.ack();
+      else sendMetrics();
     },
     end() {
       // Whatever is under way is not waited for any more.
-      lines.taken();
-      tellFigures();
+      lines.ack();
+      sendMetrics();
     },
   };
 }

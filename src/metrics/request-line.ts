@@ -6,7 +6,7 @@ export function requestLine(exchange: Exchange, now: number): string {
   return `${JSON.stringify({
     time: new Date(now).toISOString(),
     id: exchange.id,
-    face: exchange.face,
+    face: exchange.frontEnd,
     method: exchange.method,
     operation: exchange.operation,
     bucket: exchange.bucket,

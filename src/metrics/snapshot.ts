@@ -3,7 +3,7 @@
 
 export type FamilyType = "counter" | "gauge" | "histogram";
 
-export interface Described {
+export interface MetricDescription {
   /** As Prometheus has it: store_…, with its unit, counters ending in _total. */
   readonly name: string;
   /** One line. */
@@ -15,7 +15,7 @@ export interface Described {
 /** A counter or gauge is one number. A histogram: how many per bound, how many beyond the last, and the sum. */
 export type Numbers = readonly number[];
 
-export interface Family extends Required<Described> {
+export interface Family extends Required<MetricDescription> {
   readonly type: FamilyType;
   /** Of a histogram: up to which value, that one included, each of its numbers counts. */
   readonly bounds: readonly number[];
@@ -25,15 +25,15 @@ export interface Family extends Required<Described> {
 export type Snapshot = readonly Family[];
 
 /** Families in the order in which they are first met, series by their labels. */
-export function merged(snapshots: readonly Snapshot[]): Snapshot {
+export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   const families = new Map<string, { family: Family; series: Map<string, [readonly string[], number[]]> }>();
   for (const family of snapshots.flat()) {
-    const known = families.get(family.name) ?? { family, series: new Map() };
-    families.set(family.name, known);
+    const entry = families.get(family.name) ?? { family, series: new Map() };
+    families.set(family.name, entry);
     for (const [labels, numbers] of family.series) {
       const name = JSON.stringify(labels);
-      const sum = known.series.get(name);
-      if (sum === undefined) known.series.set(name, [labels, [...numbers]]);
+      const sum = entry.series.get(name);
+      if (sum === undefined) entry.series.set(name, [labels, [...numbers]]);
       else for (const [i, number] of numbers.entries()) sum[1][i] = (sum[1][i] ?? 0) + number;
     }
   }
@@ -41,21 +41,21 @@ export function merged(snapshots: readonly Snapshot[]): Snapshot {
 }
 
 /** What stays of a process that has ended. */
-export function lasting(snapshot: Snapshot): Snapshot {
+export function withoutGauges(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== "gauge");
 }
 
 /** All series of a family, added up; none when it is not there. */
-export function total(
+export function sumSeries(
   snapshot: Snapshot,
   name: string,
-  wanted: (labels: readonly string[]) => boolean = () => true,
+  matches: (labels: readonly string[]) => boolean = () => true,
 ): number[] {
   const sum: number[] = [];
   for (const family of snapshot) {
     if (family.name !== name) continue;
     for (const [labels, numbers] of family.series) {
-      if (!wanted(labels)) continue;
+      if (!matches(labels)) continue;
       for (const [i, number] of numbers.entries()) sum[i] = (sum[i] ?? 0) + number;
     }
   }

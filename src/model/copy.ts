@@ -38,7 +38,7 @@ export interface CopyWork {
   readonly progress?: CopyProgress | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told of each finding as it is made. */
-  readonly tell?: ((finding: CopyFinding) => Promise<void>) | undefined;
+  readonly onFinding?: ((finding: CopyFinding) => Promise<void>) | undefined;
 }
 
 /** Why a copy cannot be made: told to whoever asked for it, with what to do about it. */

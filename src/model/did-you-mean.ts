@@ -1,9 +1,9 @@
 // "Did you mean …?": the known word that a mistyped one stands for, if one is near enough to be meant.
 
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = word.toLowerCase();
   let best: { readonly candidate: string; readonly distance: number } | undefined;
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     const allowed = Math.max(1, Math.floor(Math.max(given.length, candidate.length) / 3));
     // The difference in length is the least distance there can be: no need to measure what is too far.
     if (Math.abs(given.length - candidate.length) > allowed) continue;
@@ -12,7 +12,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     if (distance > allowed || distance >= given.length) continue;
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
-  return best?.candidate ?? known.find((candidate) => isShortFor(given, candidate.toLowerCase()));
+  return best?.candidate ?? candidates.find((candidate) => isShortFor(given, candidate.toLowerCase()));
 }
 
 /** `compat_date` for `compatibility_date`: the same letters in the same order, some left out. */
@@ -31,10 +31,10 @@ function editDistance(a: string, b: string): number {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
       const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let least = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1);
+      let cost = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1);
       const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      if (swapped) least = Math.min(least, beforeLast[j - 2]! + 1);
-      row.push(least);
+      if (swapped) cost = Math.min(cost, beforeLast[j - 2]! + 1);
+      row.push(cost);
     }
     beforeLast = last;
     last = row;

@@ -70,8 +70,8 @@ export class StoreError extends Error {
   readonly #isNotDone: boolean;
 
   constructor(reason: Reason, options: StoreErrorOptions = {}) {
-    const [code, standard] = reasons[reason];
-    const detail = options.detail ?? standard;
+    const [code, defaultMessage] = reasons[reason];
+    const detail = options.detail ?? defaultMessage;
     const prefix = options.action === undefined ? "" : `${options.action}: `;
     super(`${prefix}${detail} (${code})`, options.cause === undefined ? undefined : { cause: options.cause });
     this.reason = reason;
@@ -98,16 +98,21 @@ export function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /** The same error, told as part of an action. Errors that are not the store's own pass as they are. */
-export function during(action: Action, error: unknown): unknown {
+export function attachAction(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
   const { reason, detail, cause, isNotDone } = error;
-  const told = new StoreError(reason, { action, detail, cause, ...(isNotDone ? { notDone: true } : {}) });
+  const annotated = new StoreError(reason, {
+    action,
+    detail,
+    cause,
+    ...(isNotDone ? { notDone: true } : {}),
+  });
   // The stack of the place that found the fault, under the words that name the action.
-  if (error.stack !== undefined) told.stack = error.stack.replace(error.message, told.message);
-  return told;
+  if (error.stack !== undefined) annotated.stack = error.stack.replace(error.message, annotated.message);
+  return annotated;
 }
 
 /** Stops on a broken invariant: never the caller's fault, always a bug or damage worth a report. */
-export function invariant(holds: unknown, what: string): asserts holds {
-  if (!holds) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
+export function invariant(condition: unknown, what: string): asserts condition {
+  if (!condition) throw new StoreError("InternalError", { cause: new Error(`Broken invariant: ${what}`) });
 }

@@ -30,7 +30,7 @@ export function startHash(algorithm: ChecksumAlgorithm): RunningHash {
 }
 
 /** Of a few bytes at once. */
-export function hashOf(algorithm: ChecksumAlgorithm, bytes: Uint8Array): Uint8Array {
+export function hashBytes(algorithm: ChecksumAlgorithm, bytes: Uint8Array): Uint8Array {
   // As text and back: Node gives a short text sooner than a buffer.
   if (!isCyclic(algorithm)) return Buffer.from(hash(algorithm, bytes, "hex"), "hex");
   const cyclic = startHash(algorithm);

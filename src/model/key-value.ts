@@ -45,7 +45,7 @@ export function isNamespaceBucket(bucket: string): boolean {
 }
 
 /** The namespace that is stored as this bucket; undefined when the bucket is not a namespace. */
-export function namespaceOf(bucket: string): string | undefined {
+export function parseNamespaceBucket(bucket: string): string | undefined {
   if (!isNamespaceBucket(bucket)) return undefined;
   const name = bucket.slice(bucketPrefix.length);
   return isNamespaceName(name) ? name : undefined;

@@ -21,13 +21,13 @@ export interface LifecycleRule {
 export type When = { readonly days: number } | { readonly date: number };
 
 /** What every bucket does by itself, as long as nothing else is set. */
-export const standardLifecycle: readonly LifecycleRule[] = [
+export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
 
 export const dayMilliseconds = 24 * 3600 * 1000;
 
-type Aged = Pick<ObjectRecord, "key" | "size" | "uploaded">;
+type AgedObject = Pick<ObjectRecord, "key" | "size" | "uploaded">;
 
 export interface Expiry {
   readonly rule: LifecycleRule;
@@ -36,54 +36,54 @@ export interface Expiry {
 }
 
 /** The rule that ends the object first, and when. */
-export function expiryOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+export function findExpiry(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ expire }) => expire);
 }
 
 /** The rule that moves the object to InfrequentAccess first, and when. */
-export function transitionOf(rules: readonly LifecycleRule[], object: Aged): Expiry | undefined {
+export function findTransition(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ transition }) => transition);
 }
 
 /** When the rules give the upload up, if they do. */
-export function abortTimeOf(
+export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,
 ): Expiry | undefined {
   const found = rules.flatMap((rule) => {
     const { isEnabled, prefix, abortUploadsAfter: days } = rule;
     if (!isEnabled || days === undefined || !upload.key.startsWith(prefix)) return [];
-    return [{ rule, time: midnightBehind(upload.created + days * dayMilliseconds) }];
+    return [{ rule, time: nextMidnight(upload.created + days * dayMilliseconds) }];
   });
-  return first(found);
+  return pickEarliest(found);
 }
 
 function earliest(
   rules: readonly LifecycleRule[],
-  object: Aged,
-  whenOf: (rule: LifecycleRule) => When | undefined,
+  object: AgedObject,
+  selectWhen: (rule: LifecycleRule) => When | undefined,
 ): Expiry | undefined {
   const found = rules.flatMap((rule) => {
-    const when = whenOf(rule);
+    const when = selectWhen(rule);
     if (when === undefined || !applies(rule, object)) return [];
-    const time = "date" in when ? when.date : midnightBehind(object.uploaded + when.days * dayMilliseconds);
+    const time = "date" in when ? when.date : nextMidnight(object.uploaded + when.days * dayMilliseconds);
     return [{ rule, time }];
   });
-  return first(found);
+  return pickEarliest(found);
 }
 
-function first(found: readonly Expiry[]): Expiry | undefined {
+function pickEarliest(found: readonly Expiry[]): Expiry | undefined {
   return found.reduce<Expiry | undefined>(
     (best, one) => (best === undefined || one.time < best.time ? one : best),
     undefined,
   );
 }
 
-function applies(rule: LifecycleRule, { key, size }: Aged): boolean {
+function applies(rule: LifecycleRule, { key, size }: AgedObject): boolean {
   const { isEnabled, prefix, largerThan = -1, smallerThan = Number.POSITIVE_INFINITY } = rule;
   return isEnabled && key.startsWith(prefix) && size > largerThan && size < smallerThan;
 }
 
-function midnightBehind(time: number): number {
+function nextMidnight(time: number): number {
   return Math.ceil(time / dayMilliseconds) * dayMilliseconds;
 }

@@ -21,7 +21,7 @@ export const limits = {
   /** Open at one time in a bucket, unless the engine is opened with another number. */
   openUploads: 100_000,
   /** How long an ended upload is remembered, so that a repeated complete or abort can be told apart. */
-  endedUploadMemory: 7 * 24 * 3600 * 1000,
+  endedUploadRetention: 7 * 24 * 3600 * 1000,
   ssecKeyBytes: 32,
   /** Bodies up to this size are kept beside their record. */
   inlineBytes: 4 * KiB,

@@ -17,7 +17,7 @@ export interface ClusterLocation {
 export const readsChoices = ["usual", "strict"] as const;
 export type Reads = (typeof readsChoices)[number];
 
-const known: Readonly<Record<keyof ClusterLocation, true>> = {
+const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
   ...{ records: true, blobs: true, reads: true, pool: true },
 };
 
@@ -33,7 +33,7 @@ export function checkLocation(value: unknown): Location {
         'openStore needs two places of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
       );
     }
-    const scheme = value === "memory:" ? undefined : schemeOf(value);
+    const scheme = value === "memory:" ? undefined : parseScheme(value);
     if (scheme === undefined) return value;
     throw new TypeError(
       `openStore does not know "${scheme}": it needs ${forms}. A directory of such a name begins with "./".`,
@@ -47,19 +47,19 @@ export function checkLocation(value: unknown): Location {
 
 function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation {
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name)) continue;
+    if (Object.hasOwn(clusterFields, name)) continue;
     throw new TypeError(
-      `openStore knows no "${name}" of a place: there are ${Object.keys(known).join(", ")}.`,
+      `openStore knows no "${name}" of a place: there are ${Object.keys(clusterFields).join(", ")}.`,
     );
   }
   const { records, blobs, reads, pool } = given;
-  for (const [name, place, faultOf] of [
+  for (const [name, url, findFault] of [
     ["records", records, recordsFault],
     ["blobs", blobs, blobsFault],
   ] as const) {
-    if (place === undefined) throw new TypeError(`openStore needs "${name}" too: ${placeForms[name]}.`);
-    const fault = typeof place === "string" ? faultOf(place) : "must be a string";
-    if (fault !== undefined) throw new TypeError(`"${name}" ${fault}: it is ${placeForms[name]}.`);
+    if (url === undefined) throw new TypeError(`openStore needs "${name}" too: ${urlForms[name]}.`);
+    const fault = typeof url === "string" ? findFault(url) : "must be a string";
+    if (fault !== undefined) throw new TypeError(`"${name}" ${fault}: it is ${urlForms[name]}.`);
   }
   if (reads !== undefined && !readsChoices.some((choice) => choice === reads)) {
     throw new TypeError('"reads" must be "usual" or "strict".');
@@ -70,44 +70,44 @@ function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation
   return given as unknown as ClusterLocation;
 }
 
-export const placeForms = {
+export const urlForms = {
   records: "postgres://user:password@host/database",
   blobs: "s3://key:secret@host:port/bucket or file:///folder",
 } as const;
 
 /** What is wrong with the place of the records, as the end of a sentence without the place itself. */
-export function recordsFault(place: string): string | undefined {
-  if (!/^postgres(ql)?:\/\//i.test(place)) return "must begin with postgres://";
-  return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(place) ? undefined : "names no host";
+export function recordsFault(url: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(url)) return "must begin with postgres://";
+  return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(url) ? undefined : "names no host";
 }
 
 /** The same for the place of the bytes. */
-export function blobsFault(place: string): string | undefined {
-  if (/^file:/i.test(place)) {
-    return /^file:\/\/\/+[^/]/i.test(place)
+export function blobsFault(url: string): string | undefined {
+  if (/^file:/i.test(url)) {
+    return /^file:\/\/\/+[^/]/i.test(url)
       ? undefined
       : "must have three slashes and a folder: file:///folder";
   }
-  if (!/^s3:\/\//i.test(place)) return "must begin with s3:// or file:///";
-  if (!/^s3:\/\/[^/]*@/i.test(place)) return "has no key and secret in it";
-  return /@[^/@]+\/[^/]+/.test(place) ? undefined : "names no host with a bucket";
+  if (!/^s3:\/\//i.test(url)) return "must begin with s3:// or file:///";
+  if (!/^s3:\/\/[^/]*@/i.test(url)) return "has no key and secret in it";
+  return /@[^/@]+\/[^/]+/.test(url) ? undefined : "names no host with a bucket";
 }
 
 /** With its colon, in lower case. A single letter is the drive of a path and not a scheme. */
-export function schemeOf(text: string): string | undefined {
+export function parseScheme(text: string): string | undefined {
   return /^[a-z][a-z0-9+.-]{1,30}:/i.exec(text)?.[0].toLowerCase();
 }
 
 /** For people, and for telling one store from another. */
-export function shownLocation(location: Location): string {
+export function formatLocation(location: Location): string {
   if (typeof location === "string") return location;
-  return `${shownPlace(location.records)} and ${shownPlace(location.blobs)}`;
+  return `${redactUrl(location.records)} and ${redactUrl(location.blobs)}`;
 }
 
 /** Scheme, hosts and path: what may be told of a place. */
-export function shownPlace(place: string): string {
-  const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(place) ?? [];
-  if (/^file:/i.test(scheme)) return place;
+export function redactUrl(url: string): string {
+  const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(url) ?? [];
+  if (/^file:/i.test(scheme)) return url;
   const bare = rest.slice(rest.lastIndexOf("@") + 1).replace(/[?#].*$/s, "");
   return /^[\w.,[\]:-]*(\/[\w./~%-]*)?$/.test(bare) && isHosts(bare) ? `${scheme}${bare}` : `${scheme}…`;
 }
@@ -124,7 +124,7 @@ const examples = ["user:password", "key:secret"];
 /** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
 export function withoutPasswords(text: string): string {
   const lines = text.split("\n").map((line) => {
-    const scheme = placeScheme.exec(line);
+    const scheme = urlScheme.exec(line);
     const start = scheme === null ? 0 : scheme.index + scheme[0].length;
     const end = line.lastIndexOf("@");
     if (scheme === null || end <= start || examples.includes(line.slice(start, end))) return line;
@@ -142,23 +142,23 @@ export function withoutPasswords(text: string): string {
  * Of what may be a place of records or bytes; the address of a web server without a password is none. No scheme is longer:
  * without a limit a long line would be looked through from each of its letters on.
  */
-const placeScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
+const urlScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
 /** Far longer than any that names a place. */
-const longestLine = 4096;
-const placeStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
+const maxLineLength = 4096;
+const urlFieldStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
 
 /** A line of a configuration, which may be wrong in any way: a place in it is shown only where no password can be. */
-export function withoutPlaces(line: string): string {
+export function redactConfigLine(line: string): string {
   let shown = withoutPasswords(line);
-  if (line.length > longestLine) return shown;
-  for (const { index, 0: key, 1: quote = "" } of shown.matchAll(placeStart)) {
+  if (line.length > maxLineLength) return shown;
+  for (const { index, 0: key, 1: quote = "" } of shown.matchAll(urlFieldStart)) {
     const start = index + key.length;
     const length = quote === "" ? shown.slice(start).search(/[\s,}]|$/) : shown.slice(start).indexOf(quote);
     const end = length === -1 ? shown.length : start + length;
-    const place = shown.slice(start, end);
-    const isSafe = place.includes("•") || shownPlace(place) === place;
-    if (!isSafe) shown = shown.slice(0, start) + dots(place) + shown.slice(end);
+    const url = shown.slice(start, end);
+    const isSafe = url.includes("•") || redactUrl(url) === url;
+    if (!isSafe) shown = shown.slice(0, start) + dots(url) + shown.slice(end);
   }
   return shown;
 }

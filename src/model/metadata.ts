@@ -21,8 +21,11 @@ export function checkMetadata(http: HttpMetadata, custom: CustomMetadata): void 
 }
 
 /** What an object's metadata weighs in a listing. */
-export function metadataBytes(of: { httpMetadata: HttpMetadata; customMetadata: CustomMetadata }): number {
-  return httpMetadataBytes(of.httpMetadata) + customMetadataBytes(of.customMetadata);
+export function metadataBytes(metadata: {
+  httpMetadata: HttpMetadata;
+  customMetadata: CustomMetadata;
+}): number {
+  return httpMetadataBytes(metadata.httpMetadata) + customMetadataBytes(metadata.customMetadata);
 }
 
 function customMetadataBytes(custom: CustomMetadata): number {

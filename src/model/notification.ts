@@ -53,10 +53,12 @@ export function rulesFor(
 ): readonly NotificationRule[] {
   return rules.filter(
     ({ events, prefix, suffix }) =>
-      events.some((pattern) => isOf(pattern, name)) && key.startsWith(prefix) && key.endsWith(suffix),
+      events.some((pattern) => matchesPattern(pattern, name)) &&
+      key.startsWith(prefix) &&
+      key.endsWith(suffix),
   );
 }
 
-function isOf(pattern: string, name: EventName): boolean {
+function matchesPattern(pattern: string, name: EventName): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -14,18 +14,21 @@ export interface ByteRange {
 /** Asking for more than exists gives what exists; asking for nothing at all cannot be satisfied. */
 export function resolveRange(request: RangeRequest | undefined, size: number): ByteRange {
   if (request === undefined) return { offset: 0, length: size };
-  const range = "suffix" in request ? suffixOf(request.suffix, size) : spanOf(request, size);
+  const range = "suffix" in request ? resolveSuffix(request.suffix, size) : resolveSpan(request, size);
   // Numbers past all counting make a length that is none.
   if (!(range.length > 0)) throw new StoreError("InvalidRange");
   return range;
 }
 
-function suffixOf(suffix: number, size: number): ByteRange {
+function resolveSuffix(suffix: number, size: number): ByteRange {
   const length = Math.min(suffix, size);
   return { offset: size - length, length };
 }
 
-function spanOf(request: { readonly offset?: number; readonly length?: number }, size: number): ByteRange {
+function resolveSpan(
+  request: { readonly offset?: number; readonly length?: number },
+  size: number,
+): ByteRange {
   const offset = request.offset ?? 0;
   return { offset, length: Math.min(request.length ?? Number.POSITIVE_INFINITY, size - offset) };
 }

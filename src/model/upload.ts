@@ -39,8 +39,8 @@ export function isActive(upload: UploadRecord, now: number): boolean {
   return upload.state === "active" && now < upload.due;
 }
 
-export function ended(upload: UploadRecord, state: "completed" | "aborted", now: number): UploadRecord {
-  return { ...upload, state, due: now + limits.endedUploadMemory };
+export function endUpload(upload: UploadRecord, state: "completed" | "aborted", now: number): UploadRecord {
+  return { ...upload, state, due: now + limits.endedUploadRetention };
 }
 
 /** `md5(concatenated raw part md5s)-N` */

@@ -1,5 +1,5 @@
 // Which bucket and key a request is about: by the name of its host, or by the first step of its path.
-import { decodedTarget, targetParts } from "../http/target.ts";
+import { decodeTarget, splitTarget } from "../http/target.ts";
 import type { PublicBucket } from "./publications.ts";
 
 export interface Address {
@@ -15,14 +15,14 @@ export interface AddressNames {
 }
 
 /** Undefined for what is no text. */
-export function addressOf(
+export function parseAddress(
   host: string,
   target: string,
   { domains, buckets }: AddressNames,
 ): Address | undefined {
-  const path = decodedTarget(targetParts(target).rawPath);
+  const path = decodeTarget(splitTarget(target).rawPath);
   if (path === undefined || !path.startsWith("/")) return undefined;
-  const bucket = namedBy(hostName(host), domains, buckets);
+  const bucket = findBucketByHost(hostName(host), domains, buckets);
   if (bucket !== undefined) return { bucket, key: path.slice(1) };
   const slash = path.indexOf("/", 1);
   return slash === -1
@@ -30,7 +30,7 @@ export function addressOf(
     : { bucket: path.slice(1, slash), key: path.slice(slash + 1) };
 }
 
-function namedBy(
+function findBucketByHost(
   name: string,
   domains: readonly string[],
   buckets: readonly PublicBucket[],

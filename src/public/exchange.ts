@@ -4,21 +4,21 @@ import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
 /** Set as soon as it is known. */
-export interface Place {
+export interface RequestedObject {
   bucket: string | undefined;
   key: string | undefined;
 }
 
 /** The same answers, each with its id, and told of when it is over. */
-export function telling(
-  answer: (request: HttpRequest, place: Place) => Promise<HttpResponse>,
+export function withExchangeReport(
+  answer: (request: HttpRequest, requested: RequestedObject) => Promise<HttpResponse>,
   onExchange: ((exchange: Exchange) => void) | undefined,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     const id = nextRequestId();
-    const began = performance.now();
-    const place: Place = { bucket: undefined, key: undefined };
-    const { status, headers, body } = await answer(request, place);
+    const startTime = performance.now();
+    const requested: RequestedObject = { bucket: undefined, key: undefined };
+    const { status, headers, body } = await answer(request, requested);
     return {
       status,
       headers: [...headers, ["x-request-id", id]],
@@ -27,16 +27,16 @@ export function telling(
         onExchange &&
         ((bytesOut, isWhole) =>
           onExchange({
-            face: "public",
+            frontEnd: "public",
             id,
             method: request.method,
-            operation: operationOf(request.method),
-            bucket: place.bucket,
-            key: place.key,
+            operation: toOperationName(request.method),
+            bucket: requested.bucket,
+            key: requested.key,
             status,
             bytesIn: request.bytesRead(),
             bytesOut,
-            milliseconds: performance.now() - began,
+            milliseconds: performance.now() - startTime,
             remoteAddress: request.address,
             isWhole,
           })),
@@ -45,6 +45,6 @@ export function telling(
 }
 
 /** One of few names, whatever methods clients think of. */
-function operationOf(method: string): string {
+function toOperationName(method: string): string {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? method : "Unknown";
 }

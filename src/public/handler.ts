@@ -1,7 +1,7 @@
 // Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
 // not there. A bucket that is not public answers as one that does not exist.
 import type { Engine, GetOutcome } from "../engine/engine.ts";
-import { corsHeadersOf, preflightHeaders } from "../http/cors.ts";
+import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
   conditionFromHeaders,
   headersFromMetadata,
@@ -9,17 +9,17 @@ import {
   rangeFromHeader,
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
-import { targetParts } from "../http/target.ts";
+import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
-import { type Clause, type Condition, refusingClause } from "../model/condition.ts";
+import { type Clause, type Condition, findFailedClause } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
 import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
-import { type AddressNames, addressOf } from "./address.ts";
-import { type Place, telling } from "./exchange.ts";
+import { type AddressNames, parseAddress } from "./address.ts";
+import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
   readonly engine: Pick<Engine, "bucket" | "head" | "get">;
@@ -32,7 +32,7 @@ export interface HandlerOptions {
 
 type Headers = readonly (readonly [string, string])[];
 
-interface Asked {
+interface PublicRequest {
   readonly request: HttpRequest;
   readonly bucket: Bucket;
   readonly publication: Publication;
@@ -40,40 +40,41 @@ interface Asked {
 }
 
 export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
-  async function handle(request: HttpRequest, place: Place): Promise<HttpResponse> {
-    const address = addressOf(request.header("host") ?? "", request.target, await names());
-    if (address === undefined) return text(400, "The address is not valid.");
+  async function handle(request: HttpRequest, requested: RequestedObject): Promise<HttpResponse> {
+    const address = parseAddress(request.header("host") ?? "", request.target, await names());
+    if (address === undefined) return textResponse(400, "The address is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;
-    if (bucket === undefined || publication === undefined) return text(404, "Not found.");
-    place.bucket = bucket.name;
-    place.key = address.key || undefined;
+    if (bucket === undefined || publication === undefined) return textResponse(404, "Not found.");
+    requested.bucket = bucket.name;
+    requested.key = address.key || undefined;
     const rules = bucket.settings.cors ?? [];
     if (request.method === "OPTIONS") {
       const headers = preflightHeaders(rules, request);
       if (headers !== undefined) return answer(204, headers);
     }
-    const cors = corsHeadersOf(rules, request);
+    const cors = corsResponseHeaders(rules, request);
     if (request.method !== "GET" && request.method !== "HEAD")
-      return text(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
+      return textResponse(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
     return show({ request, bucket, publication, cors }, address.key);
   }
 
-  async function show(asked: Asked, key: string): Promise<HttpResponse> {
-    const { bucket, publication, cors, request } = asked;
+  async function show(publicRequest: PublicRequest, key: string): Promise<HttpResponse> {
+    const { bucket, publication, cors, request } = publicRequest;
     const isFolder = key === "" || key.endsWith("/");
-    const shown = isFolder && publication.index !== undefined ? key + publication.index : key;
-    const record = shown === "" ? undefined : await found(bucket.name, shown);
-    if (record !== undefined) return showObject(asked, record);
+    const objectKey = isFolder && publication.index !== undefined ? key + publication.index : key;
+    const record = objectKey === "" ? undefined : await findRecord(bucket.name, objectKey);
+    if (record !== undefined) return showObject(publicRequest, record);
     if (!isFolder && publication.index !== undefined) {
-      const isIndexed = (await found(bucket.name, `${key}/${publication.index}`)) !== undefined;
-      if (isIndexed) return text(302, "See the folder.", [["location", folderOf(request)], ...cors]);
+      const isIndexed = (await findRecord(bucket.name, `${key}/${publication.index}`)) !== undefined;
+      if (isIndexed)
+        return textResponse(302, "See the folder.", [["location", folderRedirect(request)], ...cors]);
     }
-    return notFound(asked);
+    return notFound(publicRequest);
   }
 
   /** One whose key cannot be is not there. */
-  async function found(bucket: string, key: string): Promise<ObjectRecord | undefined> {
+  async function findRecord(bucket: string, key: string): Promise<ObjectRecord | undefined> {
     try {
       return await engine.head(bucket, key);
     } catch (error) {
@@ -82,58 +83,71 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     }
   }
 
-  async function notFound({ bucket, publication, cors, request }: Asked): Promise<HttpResponse> {
+  async function notFound({ bucket, publication, cors, request }: PublicRequest): Promise<HttpResponse> {
     const key = publication.notFound;
-    const record = key === undefined ? undefined : await found(bucket.name, key);
-    if (record === undefined || record.encryption !== undefined) return text(404, "Not found.", cors);
+    const record = key === undefined ? undefined : await findRecord(bucket.name, key);
+    if (record === undefined || record.encryption !== undefined) return textResponse(404, "Not found.", cors);
     const headers = [...objectHeaders(record, publication), ...cors];
-    if (request.method === "HEAD") return answer(404, [...headers, lengthOf(record.size)]);
+    if (request.method === "HEAD") return answer(404, [...headers, contentLengthHeader(record.size)]);
     const outcome = await engine.get(bucket.name, record.key);
     return outcome.outcome === "found"
-      ? answer(404, headers, bodyOf(outcome))
-      : text(404, "Not found.", cors);
+      ? answer(404, headers, toBody(outcome))
+      : textResponse(404, "Not found.", cors);
   }
 
-  async function showObject(asked: Asked, record: ObjectRecord): Promise<HttpResponse> {
-    const { request, bucket, publication, cors } = asked;
+  async function showObject(publicRequest: PublicRequest, record: ObjectRecord): Promise<HttpResponse> {
+    const { request, bucket, publication, cors } = publicRequest;
     if (record.encryption !== undefined)
-      return text(403, "This was stored under a key of its owner's, and cannot be shown without it.", cors);
-    const condition = conditionOf(request);
-    if (condition === undefined) return text(400, "An etag in a condition is not valid.", cors);
-    const range = isWanted(request, record) ? rangeFromHeader(request.header("range") ?? null) : undefined;
+      return textResponse(
+        403,
+        "This was stored under a key of its owner's, and cannot be shown without it.",
+        cors,
+      );
+    const condition = readCondition(request);
+    if (condition === undefined) return textResponse(400, "An etag in a condition is not valid.", cors);
+    const range = ifRangeMatches(request, record)
+      ? rangeFromHeader(request.header("range") ?? null)
+      : undefined;
     try {
-      if (request.method === "HEAD") return headOf(asked, record, { condition, range });
+      if (request.method === "HEAD") return headResponse(publicRequest, record, { condition, range });
       const outcome = await engine.get(bucket.name, record.key, { condition, range });
-      if (outcome.outcome === "missing") return notFound(asked);
-      if (outcome.outcome === "refused") return refused(outcome.clause, outcome.record, asked);
+      if (outcome.outcome === "missing") return notFound(publicRequest);
+      if (outcome.outcome === "refused")
+        return refusedResponse(outcome.clause, outcome.record, publicRequest);
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
-      if (range === undefined) return answer(200, headers, bodyOf(outcome));
-      return answer(206, [...headers, spanOf(outcome.record.size, outcome.range)], bodyOf(outcome));
+      if (range === undefined) return answer(200, headers, toBody(outcome));
+      return answer(
+        206,
+        [...headers, contentRangeHeader(outcome.record.size, outcome.range)],
+        toBody(outcome),
+      );
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
       const size: [string, string] = ["content-range", `bytes */${record.size}`];
-      return text(416, "There are no such bytes.", [size, ...cors]);
+      return textResponse(416, "There are no such bytes.", [size, ...cors]);
     }
   }
 
-  return telling(async (request, place) => {
+  return withExchangeReport(async (request, requested) => {
     try {
-      return await handle(request, place);
+      return await handle(request, requested);
     } catch (error) {
       log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
-      const isAway = error instanceof StoreError && error.reason === "ServiceUnavailable";
-      return isAway ? text(503, "Try again later.") : text(500, "Something went wrong here.");
+      const isUnavailable = error instanceof StoreError && error.reason === "ServiceUnavailable";
+      return isUnavailable
+        ? textResponse(503, "Try again later.")
+        : textResponse(500, "Something went wrong here.");
     }
   }, onExchange);
 }
 
-type Found = Extract<GetOutcome, { outcome: "found" }>;
+type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
-function bodyOf({ bytes }: Found): HttpBody {
+function toBody({ bytes }: FoundObject): HttpBody {
   return bytes.inline ?? bytes;
 }
 
-function spanOf(size: number, { offset, length }: ByteRange): [string, string] {
+function contentRangeHeader(size: number, { offset, length }: ByteRange): [string, string] {
   return ["content-range", `bytes ${offset}-${offset + length - 1}/${size}`];
 }
 
@@ -143,21 +157,29 @@ interface Selection {
 }
 
 /** The headers of the same GET. Throws InvalidRange like the engine. */
-function headOf(asked: Asked, record: ObjectRecord, { condition, range }: Selection): HttpResponse {
-  const clause = refusingClause(condition, record);
-  if (clause !== undefined) return refused(clause, record, asked);
-  const headers = [...objectHeaders(record, asked.publication), ...asked.cors];
-  if (range === undefined) return answer(200, [...headers, lengthOf(record.size)]);
+function headResponse(
+  publicRequest: PublicRequest,
+  record: ObjectRecord,
+  { condition, range }: Selection,
+): HttpResponse {
+  const clause = findFailedClause(condition, record);
+  if (clause !== undefined) return refusedResponse(clause, record, publicRequest);
+  const headers = [...objectHeaders(record, publicRequest.publication), ...publicRequest.cors];
+  if (range === undefined) return answer(200, [...headers, contentLengthHeader(record.size)]);
   const resolved = resolveRange(range, record.size);
-  return answer(206, [...headers, spanOf(record.size, resolved), lengthOf(resolved.length)]);
+  return answer(206, [
+    ...headers,
+    contentRangeHeader(record.size, resolved),
+    contentLengthHeader(resolved.length),
+  ]);
 }
 
-function lengthOf(size: number): [string, string] {
+function contentLengthHeader(size: number): [string, string] {
   return ["content-length", String(size)];
 }
 
 /** Undefined when it cannot be read. */
-function conditionOf(request: HttpRequest): Condition | undefined {
+function readCondition(request: HttpRequest): Condition | undefined {
   try {
     return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
   } catch {
@@ -166,17 +188,30 @@ function conditionOf(request: HttpRequest): Condition | undefined {
 }
 
 /** Whether what is to be continued is still what was begun (RFC 9110 13.1.5). */
-function isWanted(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
+function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
   const given = request.header("if-range")?.trim();
   if (given === undefined || given === `"${etag}"`) return true;
   const time = parseHttpDate(given);
   return time !== undefined && time === Math.floor(uploaded / 1000) * 1000;
 }
 
-function refused(clause: Clause, record: ObjectRecord, { publication, cors }: Asked): HttpResponse {
+function refusedResponse(
+  clause: Clause,
+  record: ObjectRecord,
+  { publication, cors }: PublicRequest,
+): HttpResponse {
   if (clause === "etagMatches" || clause === "uploadedBefore") return answer(412, cors);
-  const kept = new Set(["etag", "last-modified", "cache-control", "expires", "x-content-type-options"]);
-  return answer(304, [...objectHeaders(record, publication).filter(([name]) => kept.has(name)), ...cors]);
+  const notModifiedHeaders = new Set([
+    "etag",
+    "last-modified",
+    "cache-control",
+    "expires",
+    "x-content-type-options",
+  ]);
+  return answer(304, [
+    ...objectHeaders(record, publication).filter(([name]) => notModifiedHeaders.has(name)),
+    ...cors,
+  ]);
 }
 
 function objectHeaders(record: ObjectRecord, publication: Publication): [string, string][] {
@@ -198,8 +233,8 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
 }
 
 /** By its last step alone: a whole path that begins with two slashes would name another host. */
-function folderOf({ target }: HttpRequest): string {
-  const { rawPath, rawQuery } = targetParts(target);
+function folderRedirect({ target }: HttpRequest): string {
+  const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
   return `./${last}/${rawQuery === "" ? "" : `?${rawQuery}`}`;
 }
@@ -208,10 +243,10 @@ function answer(status: number, headers: Headers, body: HttpBody = null): HttpRe
   return { status, headers, body };
 }
 
-function text(status: number, words: string, headers: Headers = []): HttpResponse {
+function textResponse(status: number, message: string, headers: Headers = []): HttpResponse {
   const own: Headers = [
     ["content-type", "text/plain; charset=utf-8"],
     ["x-content-type-options", "nosniff"],
   ];
-  return answer(status, [...own, ...headers], `${words}\n`);
+  return answer(status, [...own, ...headers], `${message}\n`);
 }

@@ -21,7 +21,7 @@ export interface PublicBucket {
   readonly domains: readonly string[];
 }
 
-export async function publicBuckets(documents: Documents): Promise<PublicBucket[]> {
+export async function listPublicBuckets(documents: Documents): Promise<PublicBucket[]> {
   const all = await documents.list(kind);
   return all.map(({ name, text }) => ({ bucket: name, domains: JSON.parse(text) as string[] }));
 }
@@ -34,7 +34,7 @@ export async function publish(
 ): Promise<void> {
   checkPublication(publication);
   const domains = publication.domains ?? [];
-  for (const other of await publicBuckets(documents)) {
+  for (const other of await listPublicBuckets(documents)) {
     const taken = other.bucket === bucket ? undefined : domains.find((name) => other.domains.includes(name));
     if (taken !== undefined)
       throw new PublicationError(`The name "${taken}" stands for bucket "${other.bucket}" already.`);
@@ -42,8 +42,8 @@ export async function publish(
   if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
   await engine.changeSettings(bucket, { publication });
   for (;;) {
-    const seen = (await documents.get(kind, bucket))?.revision;
-    if ((await documents.put(kind, bucket, JSON.stringify(domains), seen)) === "committed") return;
+    const revision = (await documents.get(kind, bucket))?.revision;
+    if ((await documents.put(kind, bucket, JSON.stringify(domains), revision)) === "committed") return;
   }
 }
 
@@ -63,9 +63,9 @@ function checkPublication({ index, notFound, cacheControl, domains = [] }: Publi
   if (notFound !== undefined) checkKey(notFound);
   if (cacheControl !== undefined && (!isSendable(cacheControl) || !/^[\x20-\x7e]+$/.test(cacheControl)))
     throw new PublicationError("The cache control has characters that no header may have.");
-  const wrong = domains.find((name) => !domainShape.test(name) || !/[a-z]/.test(name));
-  if (wrong !== undefined)
+  const invalid = domains.find((name) => !domainShape.test(name) || !/[a-z]/.test(name));
+  if (invalid !== undefined)
     throw new PublicationError(
-      `"${wrong}" is no name of a host: write it in lowercase, such as files.example.com.`,
+      `"${invalid}" is no name of a host: write it in lowercase, such as files.example.com.`,
     );
 }

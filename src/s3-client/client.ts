@@ -15,15 +15,15 @@ import {
 } from "../http/sigv4.ts";
 import {
   type Answer,
-  createOutgoing,
-  type Leaving,
-  type Outgoing,
+  type Cancellation,
+  createHttpClient,
+  type HttpClient,
+  type HttpClientTimes,
   type OutgoingRequest,
-  type OutgoingTimes,
   type Service,
 } from "./http-client.ts";
 
-export interface S3Place extends Service {
+export interface S3Endpoint extends Service {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly region: string;
@@ -33,12 +33,12 @@ export interface S3Place extends Service {
 }
 
 /** In milliseconds. */
-export interface S3Times extends OutgoingTimes {
+export interface S3Times extends HttpClientTimes {
   /** For how long a request is made again; and a read without a new byte. */
   readonly retry: number;
 }
 
-export const usualTimes: S3Times = { connect: 3000, answer: 10_000, idle: 10_000, retry: 15_000 };
+export const defaultS3Times: S3Times = { connect: 3000, answer: 10_000, idle: 10_000, retry: 15_000 };
 
 export interface S3Request {
   readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
@@ -48,7 +48,7 @@ export interface S3Request {
   /** Lowercase names. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: S3Payload;
-  readonly leaving?: Leaving | undefined;
+  readonly cancellation?: Cancellation | undefined;
 }
 
 /** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
@@ -59,25 +59,25 @@ export interface S3Payload {
   readonly sha256: string;
 }
 
-export interface S3Wire extends Omit<Outgoing, "send"> {
+export interface S3Transport extends Omit<HttpClient, "send"> {
   /** `host:port`, for messages. */
   readonly host: string;
   send(request: S3Request, deadline: number): Promise<Answer>;
 }
 
-export function hostText({ hostname, port, tls }: Service): string {
+export function formatHost({ hostname, port, tls }: Service): string {
   const name = hostname.includes(":") ? `[${hostname}]` : hostname;
   return port === (tls ? 443 : 80) ? name : `${name}:${port}`;
 }
 
-export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
-  const host = hostText(place);
-  const service = createOutgoing(place, times);
-  const signHeaders = createSigner(place, host);
+export function createS3Transport(endpoint: S3Endpoint, times: S3Times): S3Transport {
+  const host = formatHost(endpoint);
+  const service = createHttpClient(endpoint, times);
+  const signHeaders = createSigner(endpoint, host);
 
-  function outgoing(request: S3Request): OutgoingRequest {
-    const { method, key, query = [], body, leaving } = request;
-    const path = encodePath(key === undefined ? `/${place.bucket}` : `/${place.bucket}/${key}`);
+  function toHttpRequest(request: S3Request): OutgoingRequest {
+    const { method, key, query = [], body, cancellation } = request;
+    const path = encodePath(key === undefined ? `/${endpoint.bucket}` : `/${endpoint.bucket}/${key}`);
     const text = query.map(([name, value]) => `${encodeText(name)}=${encodeText(value)}`).join("&");
     const plain: Record<string, string> = { ...request.headers, host };
     if (body !== undefined) plain["content-length"] = String(body.length);
@@ -89,17 +89,17 @@ export function createS3Wire(place: S3Place, times: S3Times): S3Wire {
       payloadHash: body?.sha256 ?? emptyHash,
     });
     const target = text === "" ? path : `${path}?${text}`;
-    return { method, target, headers, parts: body?.parts ?? [], leaving };
+    return { method, target, headers, parts: body?.parts ?? [], cancellation };
   }
 
   return {
     ...service,
     host,
-    send: (request, deadline) => service.send(outgoing(request), deadline),
+    send: (request, deadline) => service.send(toHttpRequest(request), deadline),
   };
 }
 
-interface Unsigned {
+interface UnsignedRequest {
   readonly method: string;
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
@@ -107,11 +107,11 @@ interface Unsigned {
   readonly payloadHash: string;
 }
 
-function createSigner({ accessKeyId, secretAccessKey, region }: S3Place, host: string) {
+function createSigner({ accessKeyId, secretAccessKey, region }: S3Endpoint, host: string) {
   let key: { readonly day: string; readonly bytes: Buffer } | undefined;
   let second = 0;
   let time = "";
-  return ({ method, path, query, headers, payloadHash }: Unsigned): Record<string, string> => {
+  return ({ method, path, query, headers, payloadHash }: UnsignedRequest): Record<string, string> => {
     const now = Math.floor(Date.now() / 1000);
     if (now !== second) time = amzTime(now * 1000);
     second = now;

@@ -17,7 +17,7 @@ export class S3Refusal extends Error {
   }
 }
 
-const passingCodes = new Set([
+const transientCodes = new Set([
   "SlowDown",
   "RequestTimeout",
   "ServiceUnavailable",
@@ -39,11 +39,11 @@ export function isFull(error: unknown): boolean {
 }
 
 /** Whether the same request may do when it is made again. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof Broken || error instanceof Silence) return true;
   if (error instanceof S3Refusal) {
     if (isFull(error) || error.status === 501) return false;
-    return error.status >= 500 || error.status === 429 || passingCodes.has(error.code);
+    return error.status >= 500 || error.status === 429 || transientCodes.has(error.code);
   }
   // Of the system, of its resolver, and of Node's HTTP parser. What is wrong with a certificate stays wrong.
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -64,16 +64,16 @@ export function tlsAdvice(error: unknown): string {
 }
 
 /** A failure in the store's words. The host is named, and what it said; never a key. */
-export function toldError(error: unknown, host: string): unknown {
+export function toStoreError(error: unknown, host: string): unknown {
   if (error instanceof StoreError || !(error instanceof Error)) return error;
-  const said = error instanceof S3Refusal ? `${error.code}: ${error.message}` : error.message;
+  const message = error instanceof S3Refusal ? `${error.code}: ${error.message}` : error.message;
   if (isFull(error)) {
-    const detail = `The S3 service at ${host} that keeps the bytes is full: ${said}`;
+    const detail = `The S3 service at ${host} that keeps the bytes is full: ${message}`;
     return new StoreError("InsufficientStorage", { detail, cause: error });
   }
-  const how = error instanceof S3Refusal && !isPassing(error) ? "refuses" : "cannot be reached or used";
+  const how = error instanceof S3Refusal && !isTransient(error) ? "refuses" : "cannot be reached or used";
   return new StoreError("ServiceUnavailable", {
-    detail: `The S3 service at ${host} that keeps the bytes ${how}: ${said}${tlsAdvice(error)}`,
+    detail: `The S3 service at ${host} that keeps the bytes ${how}: ${message}${tlsAdvice(error)}`,
     cause: error,
   });
 }
@@ -101,11 +101,11 @@ function unescapeXml(text: string): string {
 }
 
 /** What the service said, behind a failure that was told. */
-export function refusalOf(error: unknown): S3Refusal | undefined {
+export function findRefusal(error: unknown): S3Refusal | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof S3Refusal ? cause : undefined;
 }
 
-export function numberIn(text: string | undefined): number | undefined {
+export function parseNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : undefined;
 }

@@ -24,7 +24,7 @@ export interface Service {
 }
 
 /** In milliseconds. */
-export interface OutgoingTimes {
+export interface HttpClientTimes {
   readonly connect: number;
   /** From the end of the request to the head of its answer. */
   readonly answer: number;
@@ -39,36 +39,36 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
   readonly parts: readonly Uint8Array[];
-  readonly leaving?: Leaving | undefined;
+  readonly cancellation?: Cancellation | undefined;
 }
 
 /** Whether somebody still wants an answer. Lighter than an AbortSignal, which costs as much as a small request. */
-export interface Leaving {
-  isLeft: boolean;
+export interface Cancellation {
+  isCancelled: boolean;
   /** Set by whatever is under way. */
-  cut: (() => void) | undefined;
+  abort: (() => void) | undefined;
 }
 
-export interface Outgoing {
+export interface HttpClient {
   /** The head of the answer, within the times and before `deadline` (of `performance.now`). */
   send(request: OutgoingRequest, deadline: number): Promise<Answer>;
   /** Lets go of connections that are kept: after a silence, none of them is to be trusted. */
-  dropKept(): void;
+  dropIdleConnections(): void;
   close(): void;
 }
 
-export function createOutgoing({ hostname, port, tls }: Service, times: OutgoingTimes): Outgoing {
-  const kept = { keepAlive: true, maxFreeSockets: 256 };
-  const agent = tls ? new SecureAgent(kept) : new Agent(kept);
+export function createHttpClient({ hostname, port, tls }: Service, times: HttpClientTimes): HttpClient {
+  const agentOptions = { keepAlive: true, maxFreeSockets: 256 };
+  const agent = tls ? new SecureAgent(agentOptions) : new Agent(agentOptions);
   const makeRequest = tls ? secureRequest : httpRequest;
 
   return {
     send: (request, deadline) =>
       new Promise((resolve, reject) => {
-        const { method, target: path, headers, parts, leaving } = request;
+        const { method, target: path, headers, parts, cancellation } = request;
         const message = makeRequest({ hostname, port, agent, method, path, headers: { ...headers } });
-        if (leaving !== undefined)
-          leaving.cut = () => message.destroy(new Broken("nobody wants it any more"));
+        if (cancellation !== undefined)
+          cancellation.abort = () => message.destroy(new Broken("nobody wants it any more"));
         let timer: NodeJS.Timeout | undefined;
         /** Something is due within the time given for it; what was due before has come. */
         const expect = (what: string, milliseconds: number) => {
@@ -95,7 +95,7 @@ export function createOutgoing({ hostname, port, tls }: Service, times: Outgoing
         });
         message.once("response", (response) => {
           clearTimeout(timer);
-          if (leaving !== undefined) leaving.cut = undefined;
+          if (cancellation !== undefined) cancellation.abort = undefined;
           // Whoever reads it listens too; until then a broken connection has nobody to tell.
           response.on("error", () => {});
           // Refused before all of it was taken: the rest is not sent, so the connection cannot serve again.
@@ -109,7 +109,7 @@ export function createOutgoing({ hostname, port, tls }: Service, times: Outgoing
           reject(error);
         });
       }),
-    dropKept() {
+    dropIdleConnections() {
       for (const sockets of Object.values(agent.freeSockets))
         for (const socket of sockets ?? []) socket.destroy();
     },
@@ -118,7 +118,7 @@ export function createOutgoing({ hostname, port, tls }: Service, times: Outgoing
 }
 
 /** Written together, and told of when they are out. */
-const partsAtOnce = 4;
+const partsPerWrite = 4;
 
 function sendParts(
   message: ClientRequest,
@@ -128,7 +128,7 @@ function sendParts(
   let next = 0;
   function sendSome(): void {
     onMoved();
-    const some = parts.slice(next, next + partsAtOnce);
+    const some = parts.slice(next, next + partsPerWrite);
     next += some.length;
     if (some.length === 0) {
       message.end(onSent);

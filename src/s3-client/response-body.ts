@@ -1,22 +1,22 @@
 // The body of an answer, asked for a chunk at a time: a service that falls silent while a chunk is due is cut, one
 // whose receiver takes its time is not.
 import { setTimeout as pause } from "node:timers/promises";
-import { isPassing } from "./errors.ts";
-import { type Answer, Broken, type Leaving, Silence } from "./http-client.ts";
+import { isTransient } from "./errors.ts";
+import { type Answer, Broken, type Cancellation, Silence } from "./http-client.ts";
 
 export interface S3Body {
   /** Undefined at the end; throws when it breaks off before. */
   next(): Promise<Uint8Array | undefined>;
   /** Whoever stops before the end calls this; behind it, it does nothing. */
-  leave(): void;
+  cancel(): void;
 }
 
 /** More waits in the system, not here. */
-const aheadBytes = 256 * 1024;
+const maxBufferedBytes = 256 * 1024;
 
-export function bodyOf(message: Answer, idleMilliseconds: number): S3Body {
+export function readBody(message: Answer, idleMilliseconds: number): S3Body {
   const chunks: Uint8Array[] = [];
-  let ahead = 0;
+  let bufferedBytes = 0;
   let ending: { readonly error?: Error } | undefined;
   let wake: (() => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -29,8 +29,8 @@ export function bodyOf(message: Answer, idleMilliseconds: number): S3Body {
 
   message.on("data", (chunk: Uint8Array) => {
     chunks.push(chunk);
-    ahead += chunk.length;
-    if (ahead >= aheadBytes) message.pause();
+    bufferedBytes += chunk.length;
+    if (bufferedBytes >= maxBufferedBytes) message.pause();
     wake?.();
   });
   message.on("end", () => end({}));
@@ -58,11 +58,11 @@ export function bodyOf(message: Answer, idleMilliseconds: number): S3Body {
         wake = undefined;
       }
       const chunk = chunks.shift()!;
-      ahead -= chunk.length;
-      if (ahead < aheadBytes && message.isPaused()) message.resume();
+      bufferedBytes -= chunk.length;
+      if (bufferedBytes < maxBufferedBytes && message.isPaused()) message.resume();
       return chunk;
     },
-    leave() {
+    cancel() {
       clearTimeout(timer);
       if (ending === undefined) message.destroy();
     },
@@ -70,16 +70,16 @@ export function bodyOf(message: Answer, idleMilliseconds: number): S3Body {
 }
 
 /** Of a document, which is never large. */
-const documentBytes = 16 * 1024 * 1024;
+const maxDocumentBytes = 16 * 1024 * 1024;
 
 /** All of a small body; read to its end, so that its connection may serve again. */
-export async function wholeBody(body: S3Body): Promise<string> {
+export async function readText(body: S3Body): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
     size += chunk.length;
-    if (size > documentBytes) {
-      body.leave();
+    if (size > maxDocumentBytes) {
+      body.cancel();
       throw new Broken("an answer is longer than any such answer");
     }
     chunks.push(chunk);
@@ -87,32 +87,38 @@ export async function wholeBody(body: S3Body): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-export interface Resuming {
+export interface ResumingBodyOptions {
   readonly length: number;
   /** For how long it is tried again without a new byte. */
   readonly retryMilliseconds: number;
   /** What is left behind so many bytes. */
-  open(done: number, leaving: Leaving): Promise<S3Body>;
+  open(done: number, cancellation: Cancellation): Promise<S3Body>;
   /** Whether to try no more. */
   isOver(): boolean;
   /** A failure in words for people. */
-  told(error: unknown): unknown;
+  mapError(error: unknown): unknown;
 }
 
 const resumePause = 40;
 
 /** Goes on where it was when a body breaks off. The first one is asked for at once. */
-export function resumingBody({ length, retryMilliseconds, open, isOver, told }: Resuming): S3Body {
-  const leaving: Leaving = { isLeft: false, cut: undefined };
+export function createResumingBody({
+  length,
+  retryMilliseconds,
+  open,
+  isOver,
+  mapError,
+}: ResumingBodyOptions): S3Body {
+  const cancellation: Cancellation = { isCancelled: false, abort: undefined };
   let done = 0;
-  let opening: Promise<S3Body> | undefined = open(0, leaving);
+  let opening: Promise<S3Body> | undefined = open(0, cancellation);
   // Told when it is asked for.
   opening.catch(() => {});
   let body: S3Body | undefined;
 
-  async function nextOrBroken(): Promise<Uint8Array | undefined> {
+  async function nextOrThrow(): Promise<Uint8Array | undefined> {
     if (body === undefined) {
-      opening ??= open(done, leaving);
+      opening ??= open(done, cancellation);
       body = await opening;
     }
     const chunk = await body.next();
@@ -125,23 +131,23 @@ export function resumingBody({ length, retryMilliseconds, open, isOver, told }: 
       const start = performance.now();
       for (;;) {
         try {
-          const chunk = await nextOrBroken();
+          const chunk = await nextOrThrow();
           done += chunk?.length ?? 0;
           return chunk;
         } catch (error) {
           const isLate = performance.now() - start >= retryMilliseconds;
-          if (leaving.isLeft || isOver() || isLate || !isPassing(error)) throw told(error);
-          body?.leave();
+          if (cancellation.isCancelled || isOver() || isLate || !isTransient(error)) throw mapError(error);
+          body?.cancel();
           body = undefined;
           opening = undefined;
           await pause(resumePause);
         }
       }
     },
-    leave() {
-      leaving.isLeft = true;
-      leaving.cut?.();
-      body?.leave();
+    cancel() {
+      cancellation.isCancelled = true;
+      cancellation.abort?.();
+      body?.cancel();
     },
   };
 }

@@ -1,88 +1,100 @@
 // Asks an S3 service, again while that may help and there is time: only for requests that may be made twice.
 import { setTimeout as pause } from "node:timers/promises";
-import { createS3Wire, type S3Place, type S3Request, type S3Times, usualTimes } from "./client.ts";
-import { isPassing, readRefusal } from "./errors.ts";
-import { type Answer, type Leaving, Silence } from "./http-client.ts";
-import { bodyOf, wholeBody } from "./response-body.ts";
+import {
+  createS3Transport,
+  defaultS3Times,
+  type S3Endpoint,
+  type S3Request,
+  type S3Times,
+} from "./client.ts";
+import { isTransient, readRefusal } from "./errors.ts";
+import { type Answer, type Cancellation, Silence } from "./http-client.ts";
+import { readBody, readText } from "./response-body.ts";
 
 const firstPause = 40;
-const longestPause = 2000;
+const maxPause = 2000;
 
-export interface S3Asking {
+export interface RetryingS3Client {
   readonly times: S3Times;
   /** Until it succeeds, cannot succeed, or the time for it is over. */
-  untilDone<T>(work: (deadline: number, tries: number) => Promise<T>, leaving?: Leaving): Promise<T>;
+  withRetries<T>(
+    work: (deadline: number, tries: number) => Promise<T>,
+    cancellation?: Cancellation,
+  ): Promise<T>;
   /** The answer's head, when the service has done what was asked. */
-  accepted(request: S3Request, deadline: number): Promise<Answer>;
+  send(request: S3Request, deadline: number): Promise<Answer>;
   /** With the answer's document. */
-  ask(request: S3Request): Promise<Asked>;
+  sendWithRetries(request: S3Request): Promise<S3Response>;
   /** A failure in words for people. */
-  told(error: unknown): unknown;
+  mapError(error: unknown): unknown;
   isClosed(): boolean;
   close(): void;
 }
 
-export interface Asked {
+export interface S3Response {
   readonly message: Answer;
   readonly document: string;
   /** How often it was sent. */
   readonly tries: number;
 }
 
-export interface S3AskingOptions {
+export interface RetryingS3ClientOptions {
   readonly times?: Partial<S3Times>;
   /** The words for a failure, with the host that it is about. */
-  readonly told: (error: unknown, host: string) => unknown;
+  readonly mapError: (error: unknown, host: string) => unknown;
 }
 
-export function createS3Asking(place: S3Place, { times: given, told }: S3AskingOptions): S3Asking {
-  const times = { ...usualTimes, ...given };
-  const wire = createS3Wire(place, times);
+export function createRetryingS3Client(
+  endpoint: S3Endpoint,
+  { times: givenTimes, mapError }: RetryingS3ClientOptions,
+): RetryingS3Client {
+  const times = { ...defaultS3Times, ...givenTimes };
+  const transport = createS3Transport(endpoint, times);
   let isClosed = false;
 
-  async function untilDone<T>(
+  async function withRetries<T>(
     work: (deadline: number, tries: number) => Promise<T>,
-    leaving?: Leaving,
+    cancellation?: Cancellation,
   ): Promise<T> {
     const deadline = performance.now() + times.retry;
     for (let tries = 0; ; tries++) {
       try {
         return await work(deadline, tries + 1);
       } catch (error) {
-        if (error instanceof Silence) wire.dropKept();
+        if (error instanceof Silence) transport.dropIdleConnections();
         // Not all at the same moment, who were cut at the same moment.
-        const wait = Math.min(firstPause * 2 ** tries, longestPause) * (0.5 + Math.random() / 2);
-        const isOver = performance.now() + wait >= deadline || leaving?.isLeft === true;
-        if (!isPassing(error) || isOver || isClosed) throw told(error, wire.host);
+        const wait = Math.min(firstPause * 2 ** tries, maxPause) * (0.5 + Math.random() / 2);
+        const isOver = performance.now() + wait >= deadline || cancellation?.isCancelled === true;
+        if (!isTransient(error) || isOver || isClosed) throw mapError(error, transport.host);
         await pause(wait);
       }
     }
   }
 
-  async function accepted(request: S3Request, deadline: number): Promise<Answer> {
-    const message = await wire.send(request, deadline);
+  async function send(request: S3Request, deadline: number): Promise<Answer> {
+    const message = await transport.send(request, deadline);
     const status = message.statusCode!;
     if (status >= 200 && status < 300) return message;
-    throw readRefusal(status, await wholeBody(bodyOf(message, times.idle)));
+    throw readRefusal(status, await readText(readBody(message, times.idle)));
   }
 
-  function ask(request: S3Request): Promise<Asked> {
-    return untilDone(async (deadline, tries) => {
-      const message = await accepted(request, deadline);
-      return { message, document: await wholeBody(bodyOf(message, times.idle)), tries };
+  function sendWithRetries(request: S3Request): Promise<S3Response> {
+    return withRetries(async (deadline, tries) => {
+      const message = await send(request, deadline);
+      return { message, document: await readText(readBody(message, times.idle)), tries };
     });
   }
 
   return {
     times,
-    untilDone,
-    accepted,
-    ask,
-    told: (error) => told(error, wire.host),
+    withRetries,
+    send,
+    sendWithRetries,
+    mapError: (error) => mapError(error, transport.host),
     isClosed: () => isClosed,
     close() {
       isClosed = true;
-      wire.close();
+      transport.close();
     },
   };
 }

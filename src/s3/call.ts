@@ -25,7 +25,7 @@ export interface S3Response {
   readonly body: HttpBody;
 }
 
-export type Handle = (call: Call) => Promise<S3Response>;
+export type OperationHandler = (call: Call) => Promise<S3Response>;
 
 export function answer(
   status: number,
@@ -51,6 +51,6 @@ export function httpTime(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
 }
 
-export function quoted(etag: string): string {
+export function quoteEtag(etag: string): string {
   return `"${etag}"`;
 }

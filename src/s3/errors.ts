@@ -124,7 +124,7 @@ export class S3Error extends Error {
 }
 
 /** Exhaustive: a new reason does not compile until it has its answer here. */
-export const codeOfReason: Readonly<Record<Reason, ErrorCode>> = {
+export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InternalError: "InternalError",
   AccessDenied: "AccessDenied",
   InvalidBucketName: "InvalidBucketName",

@@ -1,7 +1,7 @@
 // The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
 // No operation runs before the one check of signature and rights, and every answer leaves by one door.
 
-import type { ActName, NoteAct } from "../audit/audit-log.ts";
+import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
@@ -14,10 +14,10 @@ import { createFailedSignatures, type FailureLimits } from "./auth/failed-signat
 import { type BudgetShare, createDocumentBudget } from "./body/document-budget.ts";
 import { openPayload } from "./body/payload.ts";
 import { errorDocument } from "./body/xml-writer.ts";
-import type { Handle, S3Response } from "./call.ts";
-import { codeOfReason, S3Error } from "./errors.ts";
+import type { OperationHandler, S3Response } from "./call.ts";
+import { errorCodeByReason, S3Error } from "./errors.ts";
 import { checkRefusedHeaders } from "./headers/metadata.ts";
-import { type Operation, type OperationName, place, readOperation } from "./operation.ts";
+import { type Operation, type OperationName, parseAddress, readOperation } from "./operation.ts";
 import { getObjectAttributes } from "./operations/attributes.ts";
 import * as buckets from "./operations/buckets.ts";
 import { copyObject, uploadPartCopy } from "./operations/copy.ts";
@@ -52,25 +52,25 @@ export interface S3Options {
   /** How many wrong signatures a client may send before it has to wait. */
   readonly failureLimits?: FailureLimits | undefined;
   /** Told of each key that has signed what it asks. */
-  readonly used?: ((accessKeyId: string) => void) | undefined;
+  readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
   /** Told of every fault that is ours, with its request's id. */
   readonly log: (line: string) => void;
   /** Notes administrative acts. */
-  readonly noteAct?: NoteAct | undefined;
+  readonly recordAudit?: RecordAudit | undefined;
   /** Told of every request when its answer is over. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
 /** What becomes known of a request while it is answered, for those who count and log. */
-interface Known {
+interface RequestState {
   readonly id: string;
-  readonly began: number;
+  readonly startTime: number;
   operation: Operation | undefined;
   accessKeyId: string | undefined;
   errorCode: string | undefined;
 }
 
-interface Sent extends Pick<Exchange, "id" | "status" | "bytesOut" | "isWhole"> {
+interface SentResponse extends Pick<Exchange, "id" | "status" | "bytesOut" | "isWhole"> {
   readonly http: HttpRequest;
 }
 
@@ -79,7 +79,7 @@ const region = "auto";
 const regions = [region, "us-east-1", ""];
 
 /** Operations that are noted, with what they are called there. */
-const acts: Readonly<Partial<Record<OperationName, ActName>>> = {
+const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   CreateBucket: "create bucket",
   DeleteBucket: "delete bucket",
   PutBucketCors: "change cors",
@@ -89,7 +89,7 @@ const acts: Readonly<Partial<Record<OperationName, ActName>>> = {
 };
 
 /** What each operation does, once its caller may. */
-export const handles: Readonly<Record<Exclude<OperationName, "PostObject">, Handle>> = {
+export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
   ListBuckets: buckets.listBuckets,
   CreateBucket: buckets.createBucket,
   HeadBucket: buckets.headBucket,
@@ -138,29 +138,29 @@ export function createS3Handler(options: S3Options): HttpHandler {
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
   /** Grants of earlier versions name buckets alone: they are bound before the first request is answered. */
-  let binding = credentials
+  let pendingGrantBinding = credentials
     .bindGrants?.((name) => engine.bucket(name))
     .catch((error: unknown) => log(`Grants could not be bound to their buckets: ${String(error)}`))
     .then(() => {
-      binding = undefined;
+      pendingGrantBinding = undefined;
     });
 
-  async function respond(http: HttpRequest, known: Known): Promise<S3Response> {
-    const sent = readRequest(http);
-    const request = withMovedHeaders(sent);
-    if (request.method === "OPTIONS") return preflight(engine, http, place(request, domains).bucket);
+  async function respond(http: HttpRequest, state: RequestState): Promise<S3Response> {
+    const rawRequest = readRequest(http);
+    const request = withMovedHeaders(rawRequest);
+    if (request.method === "OPTIONS") return preflight(engine, http, parseAddress(request, domains).bucket);
     const operation = readOperation(request, domains);
-    known.operation = operation;
-    if (binding !== undefined) await binding;
+    state.operation = operation;
+    if (pendingGrantBinding !== undefined) await pendingGrantBinding;
     if (operation.name === "PostObject") {
-      const onKnown = ({ accessKeyId }: Caller, key: string) =>
-        void Object.assign(known, { accessKeyId, operation: { ...operation, key } });
+      const onAuthenticated = ({ accessKeyId }: Caller, key: string) =>
+        void Object.assign(state, { accessKeyId, operation: { ...operation, key } });
       return withShare("form", (share) =>
-        postObject(request, operation, { ...authentication, onKnown, share }),
+        postObject(request, operation, { ...authentication, onAuthenticated, share }),
       );
     }
-    const verified = await authenticate(sent, authentication);
-    known.accessKeyId = verified.caller.accessKeyId;
+    const verified = await authenticate(rawRequest, authentication);
+    state.accessKeyId = verified.caller.accessKeyId;
     const owner = request.header("x-amz-expected-bucket-owner");
     const bucket = await authorize(engine, verified.caller, operation, owner);
     checkRefusedHeaders(request);
@@ -168,14 +168,14 @@ export function createS3Handler(options: S3Options): HttpHandler {
     const response = await withShare("document", (share) => {
       const payload = openPayload(request, verified, share);
       const call = { engine, request, operation, caller: verified.caller, bucket, payload, region };
-      return handles[name](call);
+      return operationHandlers[name](call);
     });
     if (name === "DeleteBucket" && bucket !== undefined) await credentials.dropGrants?.(bucket);
-    const act = acts[operation.name];
-    if (act !== undefined) {
-      const who = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
-      const by = { face: "s3", ...who, request: known.id } as const;
-      await options.noteAct?.({ act, subject: operation.bucket, by });
+    const action = auditedActions[operation.name];
+    if (action !== undefined) {
+      const identity = { name: verified.caller.accessKeyId, remoteAddress: http.address() };
+      const by = { face: "s3", ...identity, request: state.id } as const;
+      await options.recordAudit?.({ act: action, subject: operation.bucket, by });
     }
     return response;
   }
@@ -194,60 +194,65 @@ export function createS3Handler(options: S3Options): HttpHandler {
 
   return async (http) => {
     const id = nextRequestId();
-    const known: Known = {
+    const state: RequestState = {
       id,
-      began: onExchange === undefined ? 0 : performance.now(),
+      startTime: onExchange === undefined ? 0 : performance.now(),
       operation: undefined,
       accessKeyId: undefined,
       errorCode: undefined,
     };
     let response: S3Response;
     try {
-      response = await respond(http, known);
+      response = await respond(http, state);
     } catch (error) {
-      const told = toldError(error);
-      known.errorCode = told.code;
+      const s3Error = toS3Error(error);
+      state.errorCode = s3Error.code;
       // Of a signature that was refused it says whose it was said to be.
-      known.accessKeyId ??= told.details.AWSAccessKeyId;
-      if (told.code === "InternalError") log(faultLine(error, id));
-      response = errorResponse(told, http, id);
+      state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
+      if (s3Error.code === "InternalError") log(faultLine(error, id));
+      response = errorResponse(s3Error, http, id);
     }
-    const cors = http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsOf(http);
+    const cors =
+      http.header("origin") === undefined || http.method === "OPTIONS" ? [] : await corsHeadersOrNone(http);
     const { status } = response;
     return {
       status,
       headers: [["x-amz-request-id", id], ...response.headers, ...cors],
       body: response.body,
-      onSent: onExchange && ((bytesOut, isWhole) => tell(known, { id, http, status, bytesOut, isWhole })),
+      onSent:
+        onExchange && ((bytesOut, isWhole) => reportExchange(state, { id, http, status, bytesOut, isWhole })),
     } satisfies HttpResponse;
   };
 
   /** Written out field by field: this runs with every request, and spreading costs more than all the rest of it. */
-  function tell({ began, operation, accessKeyId, errorCode }: Known, sent: Sent): void {
-    const { http } = sent;
+  function reportExchange(
+    { startTime, operation, accessKeyId, errorCode }: RequestState,
+    response: SentResponse,
+  ): void {
+    const { http } = response;
     onExchange!({
-      face: "s3",
-      id: sent.id,
+      frontEnd: "s3",
+      id: response.id,
       method: http.method,
       // What is no operation of ours has the name of what it is, out of few.
       operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
-      status: sent.status,
+      status: response.status,
       bytesIn: http.bytesRead(),
-      bytesOut: sent.bytesOut,
-      milliseconds: performance.now() - began,
+      bytesOut: response.bytesOut,
+      milliseconds: performance.now() - startTime,
       accessKeyId,
       remoteAddress: http.address,
       errorCode,
-      isWhole: sent.isWhole,
+      isWhole: response.isWhole,
     });
   }
 
   /** A page may see errors too. */
-  async function corsOf(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
+  async function corsHeadersOrNone(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
     try {
-      return await corsHeaders(engine, http, place(readRequest(http), domains).bucket);
+      return await corsHeaders(engine, http, parseAddress(readRequest(http), domains).bucket);
     } catch {
       // What cannot be read as a request has no bucket, and so no rules.
       return [];
@@ -261,29 +266,29 @@ function faultLine(error: unknown, id: string): string {
   return `S3 request ${id} failed: ${error instanceof Error ? error.message : String(error)}\n${stack}`;
 }
 
-function errorResponse(told: S3Error, http: HttpRequest, id: string): S3Response {
+function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Response {
   const resource = http.target.split("?", 1)[0]!;
   const body = errorDocument([
-    ["Code", told.code],
-    ["Message", told.message],
-    ...Object.entries(told.details).map(([name, value]) => [name, value] as const),
+    ["Code", error.code],
+    ["Message", error.message],
+    ...Object.entries(error.details).map(([name, value]) => [name, value] as const),
     ["Resource", resource],
     ["RequestId", id],
   ]);
   const headers: [string, string][] = [["content-type", "application/xml"]];
-  if (told.retryAfterSeconds !== undefined) headers.push(["retry-after", String(told.retryAfterSeconds)]);
-  return { status: told.status, headers, body };
+  if (error.retryAfterSeconds !== undefined) headers.push(["retry-after", String(error.retryAfterSeconds)]);
+  return { status: error.status, headers, body };
 }
 
-function toldError(error: unknown): S3Error {
+function toS3Error(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (!(error instanceof StoreError)) {
     // A body that breaks off is the sender's doing.
-    const isGone = error instanceof Error && "code" in error && error.code === "ECONNRESET";
-    return new S3Error(isGone ? "IncompleteBody" : "InternalError", { cause: error });
+    const isConnectionReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+    return new S3Error(isConnectionReset ? "IncompleteBody" : "InternalError", { cause: error });
   }
   // A source that failed by its own rules says so itself.
   if (error.cause instanceof S3Error) return error.cause;
-  const code = codeOfReason[error.reason];
+  const code = errorCodeByReason[error.reason];
   return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });
 }

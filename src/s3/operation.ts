@@ -56,7 +56,7 @@ export interface Operation {
   readonly bucket: string;
   /** Empty for operations on a bucket. */
   readonly key: string;
-  readonly takes: Right | "account" | "form";
+  readonly requires: Right | "account" | "form";
 }
 
 /** Query names that turn a request into another one: never passed over in silence. */
@@ -71,7 +71,7 @@ const subresources = new Set(
 );
 
 /** By method and query names; the empty name stands for none. */
-const ofBuckets: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+const bucketOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "ListObjects",
     acl: "GetBucketAcl",
@@ -94,7 +94,7 @@ const ofBuckets: Readonly<Record<string, Readonly<Record<string, OperationName>>
   POST: { "": "PostObject", delete: "DeleteObjects" },
 };
 
-const ofObjects: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
+const objectOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "GetObject",
     acl: "GetObjectAcl",
@@ -110,14 +110,17 @@ const ofObjects: Readonly<Record<string, Readonly<Record<string, OperationName>>
 };
 
 export function readOperation(request: S3Request, domains: readonly string[]): Operation {
-  const { bucket, key } = place(request, domains);
-  const name = nameOf(request, bucket, key);
+  const { bucket, key } = parseAddress(request, domains);
+  const name = findOperationName(request, bucket, key);
   if (request.query.has("versionId")) checkVersion(request);
-  return { name, bucket, key, takes: operations[name] };
+  return { name, bucket, key, requires: operations[name] };
 }
 
 /** The bucket in the path, or in front of one of our domains. */
-export function place(request: S3Request, domains: readonly string[]): { bucket: string; key: string } {
+export function parseAddress(
+  request: S3Request,
+  domains: readonly string[],
+): { bucket: string; key: string } {
   if (domains.length > 0) {
     const host = (request.header("host") ?? "").replace(/:\d+$/, "").toLowerCase();
     const domain = domains.find((one) => host.endsWith(`.${one}`));
@@ -130,7 +133,7 @@ export function place(request: S3Request, domains: readonly string[]): { bucket:
   return { bucket: request.path.slice(1, slash), key: request.path.slice(slash + 1) };
 }
 
-function nameOf(request: S3Request, bucket: string, key: string): OperationName {
+function findOperationName(request: S3Request, bucket: string, key: string): OperationName {
   const { method, query } = request;
   if (bucket === "") {
     // Two slashes, and so a key in no bucket.
@@ -138,27 +141,28 @@ function nameOf(request: S3Request, bucket: string, key: string): OperationName 
     if (method === "GET" || method === "HEAD") return "ListBuckets";
     throw new S3Error("MethodNotAllowed");
   }
-  const asked = subresourcesOf(query);
-  const table = (key === "" ? ofBuckets : ofObjects)[method];
-  const name = table !== undefined && Object.hasOwn(table, asked) ? table[asked] : undefined;
-  if (name === undefined) throw new S3Error(asked === "" ? "MethodNotAllowed" : "NotImplemented");
+  const subresourceKey = toSubresourceKey(query);
+  const table = (key === "" ? bucketOperations : objectOperations)[method];
+  const name =
+    table !== undefined && Object.hasOwn(table, subresourceKey) ? table[subresourceKey] : undefined;
+  if (name === undefined) throw new S3Error(subresourceKey === "" ? "MethodNotAllowed" : "NotImplemented");
   if (name === "ListObjects" && query.get("list-type") === "2") return "ListObjectsV2";
-  const copies = request.header("x-amz-copy-source") !== undefined;
-  if (copies && name === "PutObject") return "CopyObject";
-  if (copies && name === "UploadPart") return "UploadPartCopy";
+  const isCopy = request.header("x-amz-copy-source") !== undefined;
+  if (isCopy && name === "PutObject") return "CopyObject";
+  if (isCopy && name === "UploadPart") return "UploadPartCopy";
   return name;
 }
 
 /** A target that comes again has its query taken apart already, and this of it. */
-const known = new WeakMap<Query, string>();
+const subresourceKeyCache = new WeakMap<Query, string>();
 
-function subresourcesOf(query: Query): string {
-  const before = known.get(query);
-  if (before !== undefined) return before;
+function toSubresourceKey(query: Query): string {
+  const cached = subresourceKeyCache.get(query);
+  if (cached !== undefined) return cached;
   const given = new Set(query.pairs.map(([name]) => name).filter((name) => subresources.has(name)));
-  const asked = [...given].sort().join(" ");
-  known.set(query, asked);
-  return asked;
+  const subresourceKey = [...given].sort().join(" ");
+  subresourceKeyCache.set(query, subresourceKey);
+  return subresourceKey;
 }
 
 /** There is one version of an object, and its name is null. */

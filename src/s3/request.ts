@@ -1,7 +1,7 @@
 // An S3 request as it came: the raw target taken apart by hand, since a URL object would fold `..` and `%2e`.
 import type { HttpRequest } from "../http/server/listen.ts";
 import { canonicalQuery, encodePath } from "../http/sigv4.ts";
-import { decodedTarget, targetParts } from "../http/target.ts";
+import { decodeTarget, splitTarget } from "../http/target.ts";
 import { S3Error } from "./errors.ts";
 
 export interface S3Request {
@@ -21,41 +21,41 @@ export interface Query {
   get(name: string): string | undefined;
   has(name: string): boolean;
   /** As a signature has it, which is not among what it signs. */
-  signed(): string;
+  canonical(): string;
   /** Those that stand for headers, in lowercase, one character a byte. */
-  moved(): readonly (readonly [name: string, value: string])[];
+  movedHeaders(): readonly (readonly [name: string, value: string])[];
 }
 
 export function readRequest(http: HttpRequest): S3Request {
-  const { path, canonicalPath, query } = targetOf(http.target);
+  const { path, canonicalPath, query } = cachedTarget(http.target);
   return { method: http.method, path, canonicalPath, query, http, header: (name) => http.header(name) };
 }
 
 type Target = Pick<S3Request, "path" | "canonicalPath" | "query">;
 
 /** Targets that were taken apart of late: the same ones come again and again, and cost as much as a read. */
-const known = new Map<string, Target>();
-const mostKnown = 1000;
-const longestKnown = 1024;
+const targetCache = new Map<string, Target>();
+const maxCachedTargets = 1000;
+const maxCachedLength = 1024;
 
-function targetOf(text: string): Target {
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  const target = readTarget(text);
-  if (known.size >= mostKnown) known.clear();
-  if (text.length <= longestKnown) known.set(text, target);
+function cachedTarget(text: string): Target {
+  const cached = targetCache.get(text);
+  if (cached !== undefined) return cached;
+  const target = parseTarget(text);
+  if (targetCache.size >= maxCachedTargets) targetCache.clear();
+  if (text.length <= maxCachedLength) targetCache.set(text, target);
   return target;
 }
 
-function readTarget(text: string): Target {
-  const { rawPath, rawQuery } = targetParts(text);
+function parseTarget(text: string): Target {
+  const { rawPath, rawQuery } = splitTarget(text);
   const path = decode(rawPath);
-  const query = readQuery(rawQuery);
+  const query = parseQuery(rawQuery);
   return { path, canonicalPath: encodePath(path), query };
 }
 
 /** The signature's own, how a body is framed, and checksums: SDKs put that of an empty body there. */
-const notMoved =
+const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 
 /**
@@ -65,15 +65,15 @@ const notMoved =
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;
   if (!query.has("X-Amz-Signature")) return request;
-  if (query.moved().length === 0) return request;
-  const moved = new Map(query.moved().filter(([name]) => http.header(name) === undefined));
-  if (moved.size === 0) return request;
-  const header = (name: string) => http.header(name) ?? moved.get(name);
-  const rawHeaders = [...http.rawHeaders, ...[...moved].flat()];
+  if (query.movedHeaders().length === 0) return request;
+  const movedHeaders = new Map(query.movedHeaders().filter(([name]) => http.header(name) === undefined));
+  if (movedHeaders.size === 0) return request;
+  const header = (name: string) => http.header(name) ?? movedHeaders.get(name);
+  const rawHeaders = [...http.rawHeaders, ...[...movedHeaders].flat()];
   return { ...request, header, http: { ...http, header, rawHeaders } };
 }
 
-export function readQuery(text: string): Query {
+export function parseQuery(text: string): Query {
   const pairs = text
     .split("&")
     .filter((pair) => pair !== "")
@@ -84,27 +84,27 @@ export function readQuery(text: string): Query {
     });
   const first = new Map<string, string>();
   for (const [name, value] of pairs) if (!first.has(name)) first.set(name, value);
-  let signed: string | undefined;
-  let moved: readonly (readonly [string, string])[] | undefined;
+  let canonical: string | undefined;
+  let movedHeaders: readonly (readonly [string, string])[] | undefined;
   return {
     pairs,
     get: (name) => first.get(name),
     has: (name) => first.has(name),
-    signed() {
-      signed ??= canonicalQuery(pairs.filter(([name]) => name !== "X-Amz-Signature"));
-      return signed;
+    canonical() {
+      canonical ??= canonicalQuery(pairs.filter(([name]) => name !== "X-Amz-Signature"));
+      return canonical;
     },
-    moved() {
-      moved ??= pairs
+    movedHeaders() {
+      movedHeaders ??= pairs
         .map(([name, value]) => [name.toLowerCase(), Buffer.from(value, "utf8").toString("latin1")] as const)
-        .filter(([name]) => name.startsWith("x-amz-") && !notMoved.test(name));
-      return moved;
+        .filter(([name]) => name.startsWith("x-amz-") && !notMovedHeader.test(name));
+      return movedHeaders;
     },
   };
 }
 
 function decode(text: string): string {
-  const decoded = decodedTarget(text);
+  const decoded = decodeTarget(text);
   if (decoded === undefined) throw new S3Error("InvalidURI");
   return decoded;
 }

@@ -43,7 +43,7 @@ export function loadSecretKey(location: Location, fromEnvironment: string | unde
 }
 
 /** The key of a data directory when it has one; none is made. */
-export function existingSecretKey(
+export function findSecretKey(
   directory: string,
   fromEnvironment: string | undefined,
 ): Uint8Array | undefined {
@@ -70,7 +70,7 @@ function environmentKey(location: Location, text: string): Uint8Array {
 function readKey(file: string): Uint8Array | undefined {
   let text: string;
   try {
-    text = readPrivately(file);
+    text = readPrivateFile(file);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -87,7 +87,7 @@ function readKey(file: string): Uint8Array | undefined {
   return key;
 }
 
-function readPrivately(file: string): string {
+function readPrivateFile(file: string): string {
   const descriptor = openSync(file, "r");
   try {
     const { mode } = fstatSync(descriptor);

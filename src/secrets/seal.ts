@@ -16,22 +16,22 @@ const form = "v1.";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-export function seal(key: Uint8Array, place: readonly string[], text: string): string {
+export function seal(key: Uint8Array, subject: readonly string[], text: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  cipher.setAAD(nameOf(place));
+  cipher.setAAD(encodeSubject(subject));
   const sealed = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
   return form + sealed.toString("base64");
 }
 
 /** Undefined when it was sealed under another key, for another place, or is damaged: nobody can tell which. */
-export function unseal(key: Uint8Array, place: readonly string[], sealed: string): string | undefined {
+export function unseal(key: Uint8Array, subject: readonly string[], sealed: string): string | undefined {
   const bytes = Buffer.from(sealed.slice(form.length), "base64");
   if (!sealed.startsWith(form) || bytes.length < nonceBytes + tagBytes) return undefined;
   const decipher = createDecipheriv("aes-256-gcm", key, bytes.subarray(0, nonceBytes), {
     authTagLength: tagBytes,
   });
-  decipher.setAAD(nameOf(place));
+  decipher.setAAD(encodeSubject(subject));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
   const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
   try {
@@ -41,6 +41,6 @@ export function unseal(key: Uint8Array, place: readonly string[], sealed: string
   }
 }
 
-function nameOf(place: readonly string[]): Uint8Array {
-  return Buffer.from(JSON.stringify(["store seal", ...place]));
+function encodeSubject(subject: readonly string[]): Uint8Array {
+  return Buffer.from(JSON.stringify(["store seal", ...subject]));
 }

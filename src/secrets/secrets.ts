@@ -26,10 +26,10 @@ export class SecretError extends Error {
 }
 
 const kind = "secret";
-const longestValue = 64 * 1024;
+const maxValueBytes = 64 * 1024;
 
 export function createSecrets(documents: Documents, key: Uint8Array): Secrets {
-  async function ofScript(script: string): Promise<{ name: string; document: Document }[]> {
+  async function listDocuments(script: string): Promise<{ name: string; document: Document }[]> {
     checkScript(script);
     const prefix = `${script}/`;
     const all = await documents.list(kind);
@@ -46,33 +46,33 @@ export function createSecrets(documents: Documents, key: Uint8Array): Secrets {
       const sealed = seal(key, [kind, script, name], value);
       const id = `${script}/${name}`;
       for (;;) {
-        const seen = (await documents.get(kind, id))?.revision;
-        if ((await documents.put(kind, id, sealed, seen)) === "committed") return;
+        const revision = (await documents.get(kind, id))?.revision;
+        if ((await documents.put(kind, id, sealed, revision)) === "committed") return;
       }
     },
     async list(script) {
-      return (await ofScript(script)).map(({ name }) => name);
+      return (await listDocuments(script)).map(({ name }) => name);
     },
     async delete(script, name) {
       checkScript(script);
       return documents.delete(kind, `${script}/${name}`);
     },
     async values(script) {
-      const found = await ofScript(script);
+      const found = await listDocuments(script);
       return Object.fromEntries(
-        found.map(({ name, document }) => [name, opened(key, script, name, document.text)]),
+        found.map(({ name, document }) => [name, unsealSecret(key, script, name, document.text)]),
       );
     },
     async revision(script) {
       const hash = createHash("sha256");
-      for (const { document } of await ofScript(script))
+      for (const { document } of await listDocuments(script))
         hash.update(`${document.name} ${document.revision}\n`);
       return hash.digest("hex");
     },
   };
 }
 
-function opened(key: Uint8Array, script: string, name: string, sealed: string): string {
+function unsealSecret(key: Uint8Array, script: string, name: string, sealed: string): string {
   const value = unseal(key, [kind, script, name], sealed);
   if (value !== undefined) return value;
   throw new SecretError(
@@ -101,7 +101,7 @@ function checkValue(name: string, value: string): void {
   if (!value.isWellFormed()) {
     throw new SecretError(`The value of the secret "${name}" is not text that UTF-8 can hold.`);
   }
-  if (Buffer.byteLength(value) > longestValue) {
-    throw new SecretError(`The value of the secret "${name}" is longer than ${longestValue / 1024} KiB.`);
+  if (Buffer.byteLength(value) > maxValueBytes) {
+    throw new SecretError(`The value of the secret "${name}" is longer than ${maxValueBytes / 1024} KiB.`);
   }
 }

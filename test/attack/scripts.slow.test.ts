@@ -33,7 +33,7 @@ export default {
       case "/null": send(null); break;
       case "/messages":
         for (const message of [undefined, 0, "", [], {}, { kind: null }, { kind: "request lines" }, { kind: "request lines", text: 1 },
-          { kind: "figures" }, { kind: "figures", snapshot: null }, { kind: "figures", snapshot: { a: 1 } }, { kind: "notified", id: 1 },
+          { kind: "metrics" }, { kind: "metrics", snapshot: null }, { kind: "metrics", snapshot: { a: 1 } }, { kind: "notified", id: 1 },
           { kind: "connection", id: -1, isTaken: true }, { kind: "ready" }, { kind: "failed" }, { kind: "ran", id: {} }]) send(message);
         break;
       case "/many-messages": for (let i = 0; i < 100_000; i++) send({ kind: "beat" }); break;

@@ -16,7 +16,7 @@ function watched(usages: readonly Partial<ThreadUsage>[]) {
     watch,
     async after(milliseconds: number): Promise<Standstill> {
       time += milliseconds;
-      return watch.look();
+      return watch.measure();
     },
   };
 }

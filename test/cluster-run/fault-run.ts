@@ -43,7 +43,7 @@ export async function runFaults(environment: Environment, options: FaultOptions)
     observer,
     bucket,
     place,
-    silence: smallTimes.silentSeconds * 1000,
+    silence: smallTimes.processTimeoutSeconds * 1000,
     now: () => Number(process.hrtime.bigint() - zero),
     logs: join(environment.grounds.directory, "logs"),
   };

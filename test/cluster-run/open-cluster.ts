@@ -13,10 +13,10 @@ export interface ClusterPlace {
 
 export const smallTimes = {
   timeout: 5000,
-  beatMilliseconds: 500,
-  silentSeconds: 3,
-  lateSeconds: 6,
-  shelf: { connect: 1000, answer: 2000, idle: 2000, retry: 3000 },
+  heartbeatMilliseconds: 500,
+  processTimeoutSeconds: 3,
+  lateWriteSeconds: 6,
+  backend: { connect: 1000, answer: 2000, idle: 2000, retry: 3000 },
 } as const;
 
 export interface OpenedStore {

@@ -20,7 +20,7 @@ function memory(): Ports {
 async function copy(from: Ports, to: Ports, signal?: AbortSignal): Promise<readonly CopyFinding[]> {
   const findings: CopyFinding[] = [];
   const tell = async (finding: CopyFinding) => void findings.push(finding);
-  await copyAll(from, to, { source: "the source", tell, signal });
+  await copyAll(from, to, { source: "the source", onFinding: tell, signal });
   return findings;
 }
 

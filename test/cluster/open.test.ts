@@ -45,7 +45,7 @@ test("a schema of an earlier Store is brought to this one's, with what it holds"
     const mutations = [putObject(`of ${from}`, inline("second")), event];
     assert.equal(await records.commit("kept", { mutations }), "committed");
     assert.equal((await records.totals("kept")).objects, 1 + from);
-    assert.deepEqual(await records.toldCounts("kept"), [{ rule: "r", count: 1 }]);
+    assert.deepEqual(await records.eventCounts("kept"), [{ rule: "r", count: 1 }]);
   }
 });
 

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import pg from "pg";
-import { usualPool, usualTimes } from "../../src/cluster/open.ts";
-import { usualTimes as usualS3Times } from "../../src/s3-client/client.ts";
+import { defaultClusterTimes, defaultPoolSize } from "../../src/cluster/open.ts";
+import { defaultS3Times as usualS3Times } from "../../src/s3-client/client.ts";
 import { outcomeOf, root, shellIn } from "../cli/store.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/stores.ts";
@@ -101,15 +101,15 @@ async function started(
 test("the cluster's page has the times and the pool that are the code's", () => {
   const shown = Object.fromEntries(tableUnder(page, "Times").map(([what, time]) => [what, time]));
   assert.deepEqual(shown, {
-    "an operation on the database, with all attempts": `${usualTimes.timeout / 1000} s`,
-    "a sign of life": `every ${usualTimes.beatMilliseconds / 1000} s`,
-    "taken for dead after": `${usualTimes.silentSeconds} s`,
-    "late bytes are removed once more after": `${usualTimes.lateSeconds} s`,
-    "what is known of a bucket is asked again after": `${usualTimes.knownMilliseconds / 1000} s`,
+    "an operation on the database, with all attempts": `${defaultClusterTimes.timeout / 1000} s`,
+    "a sign of life": `every ${defaultClusterTimes.heartbeatMilliseconds / 1000} s`,
+    "taken for dead after": `${defaultClusterTimes.processTimeoutSeconds} s`,
+    "late bytes are removed once more after": `${defaultClusterTimes.lateWriteSeconds} s`,
+    "what is known of a bucket is asked again after": `${defaultClusterTimes.bucketCacheMilliseconds / 1000} s`,
     "a connection to the S3 service": `${usualS3Times.connect / 1000} s`,
     "its answer, and each pause in a body": `${usualS3Times.answer / 1000} s`,
     "a request to it, with all attempts": `${usualS3Times.retry / 1000} s`,
-    "connections to the database, each process": `${usualPool}`,
+    "connections to the database, each process": `${defaultPoolSize}`,
   });
 });
 

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { transform } from "esbuild";
-import { messageOf } from "../../src/events/message.ts";
-import { signatureOf } from "../../src/events/webhook.ts";
+import { formatMessage } from "../../src/events/message.ts";
+import { formatSignature } from "../../src/events/webhook.ts";
 import { eventNames } from "../../src/model/notification.ts";
 import { root } from "../cli/store.ts";
 
@@ -25,7 +25,7 @@ test("the message of docs/events.md is the one that is sent", () => {
   const created = { size: 52_000, etag: "746308829575e17c3331bbcb00c0898b", version: id };
   const event = { id, name: "s3:ObjectCreated:Put", key: "holiday/one picture.jpg", created } as const;
   const time = Date.parse("2026-11-15T12:00:00.000Z");
-  const sent = messageOf({ bucket: "photos", rule: "hook" }, [{ entry: 1, event: { ...event, time } }]);
+  const sent = formatMessage({ bucket: "photos", rule: "hook" }, [{ entry: 1, event: { ...event, time } }]);
   const shown = JSON.parse(block("json")) as unknown;
   assert.deepEqual(JSON.parse(sent), shown);
 });
@@ -33,7 +33,7 @@ test("the message of docs/events.md is the one that is sent", () => {
 test("the check of docs/events.md takes what is signed, and nothing else", async () => {
   type Check = (header: string | undefined, body: string, secret: string, now?: number) => boolean;
   const { isFromStore } = await load<{ isFromStore: Check }>(block("js"));
-  const header = signatureOf("secret", 1_763_208_000, Buffer.from("the body"));
+  const header = formatSignature("secret", 1_763_208_000, Buffer.from("the body"));
   const now = 1_763_208_100_000;
   assert.equal(isFromStore(header, "the body", "secret", now), true);
   assert.equal(isFromStore(header, "another body", "secret", now), false);

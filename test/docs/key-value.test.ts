@@ -15,7 +15,7 @@ const page = "docs/kv.md";
 const text = readFileSync(join(root, page), "utf8");
 
 const opening =
-  'const $store = await (await import("store")).openStore("memory:"); ' +
+  'const $store = await (await import("store-server")).openStore("memory:"); ' +
   'await $store.createKvNamespace("kv"); const env = { KV: $store.kv("kv") };';
 
 /** On one line before the block, so that lines keep their distance. */

@@ -92,7 +92,7 @@ test("npm start prints what README shows, and the three lines to try do what the
 test("the example that embeds a store runs by itself", async (t) => {
   const directory = await temporaryDirectory(t);
   await mkdir(join(directory, "node_modules"));
-  await symlink(root, join(directory, "node_modules", "store"));
+  await symlink(root, join(directory, "node_modules", "store-server"));
   await cp(join(root, "examples", "first-bucket", "main.js"), join(directory, "main.mjs"));
   for (const time of ["first", "second"]) {
     const { stdout } = await run(process.execPath, ["main.mjs"], { cwd: directory });

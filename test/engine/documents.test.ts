@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { createEngine } from "../../src/engine/create.ts";
-import type { Inspected } from "../../src/engine/records.ts";
+import type { InspectedObject } from "../../src/engine/records.ts";
 import { compareKeys } from "../../src/model/key.ts";
 import { apply, bucket, bucketRecord, emptyBucket } from "../contracts/records/setup.ts";
 import { inChunks, sampleBytes, toArray } from "../support/bytes.ts";
@@ -156,7 +156,7 @@ for (const pair of portPairs) {
     await t.test("an inspection goes on while objects come and go", async () => {
       const { records } = await emptyBucket(ports);
       await apply(records, ...["a", "b", "c"].map((key) => putObject(key)));
-      const seen: Inspected[] = [];
+      const seen: InspectedObject[] = [];
       for await (const one of records.inspect(bucket)) {
         seen.push(one);
         await apply(records, { kind: "delete object", key: one.key }, putObject(`${one.key}0`));
@@ -174,7 +174,7 @@ for (const pair of portPairs) {
       const known = async () => {
         const answers = Object.entries(ids).map(async ([label, id]) => [
           label,
-          await records.knowsBlob(bucket, id),
+          await records.referencesBlob(bucket, id),
         ]);
         return (await Promise.all(answers)).filter(([, isKnown]) => isKnown).map(([label]) => label);
       };
@@ -195,7 +195,7 @@ for (const pair of portPairs) {
         putObject("c", inParts(ids.taken)),
       );
       assert.deepEqual(await known(), ["body", "part", "taken"], "buried is not forgotten");
-      await records.forget(bucket, await records.buried(bucket, 0, 100));
+      await records.ackGarbage(bucket, await records.garbage(bucket, 0, 100));
       assert.deepEqual(await known(), ["taken"]);
     });
 
@@ -203,7 +203,10 @@ for (const pair of portPairs) {
       const { records } = ports;
       await assert.rejects(records.totals("nowhere"), noBucket);
       await assert.rejects(toArray(records.inspect("nowhere")), noBucket);
-      await assert.rejects(records.knowsBlob("nowhere", "0000000000000000.0000000000000000.0"), noBucket);
+      await assert.rejects(
+        records.referencesBlob("nowhere", "0000000000000000.0000000000000000.0"),
+        noBucket,
+      );
     });
   });
 
@@ -251,7 +254,7 @@ for (const pair of portPairs) {
         const bytes = sampleBytes(70_000);
         const { id, size, keep } = await blobs.stage(bucket, inChunks(bytes, 10_000));
         keep();
-        const body = { home: "blob", blob: { id, size } } as const;
+        const body = { storage: "blob", blob: { id, size } } as const;
         const other = md5(sampleBytes(1));
         await apply(
           records,

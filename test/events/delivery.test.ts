@@ -13,7 +13,7 @@ import { isSigned, openReceiver, type Receiver } from "./receiver.ts";
 
 const bucket = "photos";
 const secretKey = () => new Uint8Array(32).fill(7);
-const times = { poll: 5, rules: 5, firstPause: 5, longestPause: 20, again: 5 };
+const times = { poll: 5, rules: 5, firstPause: 5, maxPause: 20, retry: 5 };
 
 interface Scene {
   readonly engine: Engine;
@@ -178,17 +178,17 @@ test("a lease is left by the dead, and by those who are silent for too long, and
   const { documents } = await openScene(t);
   const times = { renew: 5, stale: 50 };
   const first = createLease(documents, "x", { ...times, stale: 1_000_000 });
-  assert.ok(await first.hold());
+  assert.ok(await first.acquire());
   const second = createLease(documents, "x", { renew: 5, stale: 1_000_000 });
-  assert.ok(!(await second.hold()));
+  assert.ok(!(await second.acquire()));
   await first.release();
-  assert.ok(await second.hold());
+  assert.ok(await second.acquire());
   await second.release();
   const holder = { id: "other", host: "elsewhere", pid: 1 };
   await documents.put("delivery lease", "x", JSON.stringify(holder), undefined);
   const third = createLease(documents, "x", times);
-  assert.ok(!(await third.hold()));
-  await until(() => third.hold(), "one that gives no sign of life is taken for dead");
+  assert.ok(!(await third.acquire()));
+  await until(() => third.acquire(), "one that gives no sign of life is taken for dead");
   await third.release();
 });
 

@@ -1,18 +1,18 @@
 // What charts show: rates between two looks at the figures, and what the store held.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countExchanges, type Exchange } from "../../src/metrics/exchange.ts";
+import { createExchangeCounter, type Exchange } from "../../src/metrics/exchange.ts";
 import { createHistory } from "../../src/metrics/history.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 
 const exchange: Exchange = {
-  ...{ face: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
+  ...{ frontEnd: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
   ...{ bytesIn: 10, bytesOut: 100, milliseconds: 2, remoteAddress: () => "::1" },
 };
 
 function counted() {
   const metrics = createMetrics();
-  const count = countExchanges(metrics);
+  const count = createExchangeCounter(metrics);
   const held = metrics.gauge({ name: "store_bucket_bytes", help: "B.", labels: ["bucket"] });
   return { metrics, count, held, looked: () => structuredClone(metrics.snapshot()) };
 }
@@ -23,11 +23,11 @@ test("a point tells rates, quantiles and what was stored, of the faces that are 
   history.add(0, looked());
   for (let i = 0; i < 20; i++) count(exchange);
   count({ ...exchange, status: 404 });
-  count({ ...exchange, face: "console", status: 500 });
+  count({ ...exchange, frontEnd: "console", status: 500 });
   held("a").add(5);
   held("b").add(7);
   history.add(10_000, looked());
-  count({ ...exchange, face: "script", status: 503 });
+  count({ ...exchange, frontEnd: "script", status: 503 });
   const now = { time: 20_000, snapshot: looked() };
   const [first, second, ...more] = history.points("hour", ["s3", "script"], now);
   assert.deepEqual(more, []);

@@ -1,12 +1,12 @@
 // Figures: what is counted, how it adds up over processes, and the text that Prometheus reads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createGathering } from "../../src/metrics/aggregate.ts";
-import { countExchanges, type Exchange } from "../../src/metrics/exchange.ts";
+import { createSnapshotAggregator } from "../../src/metrics/aggregate.ts";
+import { createExchangeCounter, type Exchange } from "../../src/metrics/exchange.ts";
 import { createMetrics } from "../../src/metrics/metrics.ts";
 import { prometheusText } from "../../src/metrics/prometheus.ts";
 import { quantile } from "../../src/metrics/quantile.ts";
-import { merged, total } from "../../src/metrics/snapshot.ts";
+import { mergeSnapshots, sumSeries } from "../../src/metrics/snapshot.ts";
 
 test("the text has help, type and every series, and escapes what labels and help hold", () => {
   const metrics = createMetrics();
@@ -55,46 +55,46 @@ test("snapshots add up series by series, and survive the way between processes",
     const seconds = metrics.histogram({ name: "h", help: "H.", labels: ["op"] }, [1, 2]);
     for (const value of [0.5, 1.5, 9]) seconds("both").observe(value);
     seconds(own).observe(1);
-    metrics.reading({ name: "r", help: "R." }, "gauge", () => [[[], 7]]);
+    metrics.addReading({ name: "r", help: "R." }, "gauge", () => [[[], 7]]);
     return JSON.parse(JSON.stringify(metrics.snapshot())) as ReturnType<typeof metrics.snapshot>;
   });
-  const sum = merged(sides);
+  const sum = mergeSnapshots(sides);
   assert.deepEqual(sum[0]?.series, [
     [["both"], [2, 2, 2, 22]],
     [["one"], [1, 0, 0, 1]],
     [["other"], [1, 0, 0, 1]],
   ]);
-  assert.deepEqual(total(sum, "r"), [14]);
+  assert.deepEqual(sumSeries(sum, "r"), [14]);
   assert.deepEqual(
-    total(sum, "h", ([op]) => op !== "both"),
+    sumSeries(sum, "h", ([op]) => op !== "both"),
     [2, 0, 0, 2],
   );
 });
 
 test("one who has ended stays in the counters and leaves the gauges, and one who hangs keeps nobody", async () => {
-  const gathering = createGathering(20);
+  const gathering = createSnapshotAggregator(20);
   const figures = (count: number, open: number) => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "C." })().add(count);
     metrics.gauge({ name: "g", help: "G." })().add(open);
     return metrics.snapshot();
   };
-  const answering = gathering.join(() => answering.said(figures(1, 1)));
+  const answering = gathering.join(() => answering.receive(figures(1, 1)));
   let answersNow = true;
   const hanging = gathering.join(() => {
-    if (answersNow) hanging.said(figures(10, 10));
+    if (answersNow) hanging.receive(figures(10, 10));
   });
   const sums = async () => {
     const snapshot = await gathering.snapshot();
-    return [total(snapshot, "c_total")[0], total(snapshot, "g")[0]];
+    return [sumSeries(snapshot, "c_total")[0], sumSeries(snapshot, "g")[0]];
   };
   assert.deepEqual(await sums(), [11, 11]);
   answersNow = false;
   assert.deepEqual(await sums(), [11, 11]);
-  hanging.left();
-  hanging.left();
+  hanging.remove();
+  hanging.remove();
   assert.deepEqual(await sums(), [11, 1]);
-  const next = gathering.join(() => next.said(figures(5, 5)));
+  const next = gathering.join(() => next.receive(figures(5, 5)));
   assert.deepEqual(await sums(), [16, 6]);
 });
 
@@ -109,9 +109,9 @@ test("a quantile lies within the bounds that its share falls into", () => {
 
 test("exchanges are counted by face, operation and class of status, errors by code", () => {
   const metrics = createMetrics();
-  const count = countExchanges(metrics);
+  const count = createExchangeCounter(metrics);
   const exchange: Exchange = {
-    ...{ face: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
+    ...{ frontEnd: "s3", id: "1", method: "GET", operation: "GetObject", status: 200, isWhole: true },
     ...{ bytesIn: 0, bytesOut: 100, milliseconds: 3, remoteAddress: () => "::1" },
   };
   count(exchange);
@@ -129,7 +129,7 @@ test("exchanges are counted by face, operation and class of status, errors by co
     [["s3", "Cut"], [1]],
     [["s3", "NoSuchKey"], [1]],
   ]);
-  assert.deepEqual(total(snapshot, "store_sent_bytes_total"), [255]);
-  assert.deepEqual(total(snapshot, "store_received_bytes_total"), [7]);
-  assert.equal(total(snapshot, "store_request_duration_seconds").at(-1)?.toFixed(6), "0.012000");
+  assert.deepEqual(sumSeries(snapshot, "store_sent_bytes_total"), [255]);
+  assert.deepEqual(sumSeries(snapshot, "store_received_bytes_total"), [7]);
+  assert.equal(sumSeries(snapshot, "store_request_duration_seconds").at(-1)?.toFixed(6), "0.012000");
 });

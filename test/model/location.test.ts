@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Location, openStore } from "../../src/index.ts";
-import { shownLocation, shownPlace, withoutPasswords, withoutPlaces } from "../../src/model/location.ts";
-import { readPlaces } from "../../src/script/config/store-location.ts";
+import { formatLocation, redactConfigLine, redactUrl, withoutPasswords } from "../../src/model/location.ts";
+import { readStoreLocations } from "../../src/script/config/store-location.ts";
 import { ConfigError } from "../../src/script/config/syntax/error.ts";
 import { project } from "../support/projects.ts";
 
@@ -56,9 +56,9 @@ test("what is shown of a place are scheme, hosts and path", () => {
     "postgres://db/store?password=hunter2": "postgres://db/store",
     "file:///mnt/a b@c": "file:///mnt/a b@c",
   };
-  for (const [place, expected] of Object.entries(shown)) assert.equal(shownPlace(place), expected);
-  assert.equal(shownLocation({ records, blobs }), "postgres://db/store and s3://host:7480/bucket");
-  assert.equal(shownLocation("/data"), "/data");
+  for (const [place, expected] of Object.entries(shown)) assert.equal(redactUrl(place), expected);
+  assert.equal(formatLocation({ records, blobs }), "postgres://db/store and s3://host:7480/bucket");
+  assert.equal(formatLocation("/data"), "/data");
 });
 
 test("whatever a password is made of, neither a shown place nor a text has it", () => {
@@ -70,11 +70,11 @@ test("whatever a password is made of, neither a shown place nor a text has it", 
     fc.property(letters, (middle) => {
       const password = `Q${middle}Q`;
       const place = `postgres://store:${password}@db/store`;
-      assert.ok(!shownPlace(place).includes(password));
+      assert.ok(!redactUrl(place).includes(password));
       assert.ok(!withoutPasswords(`Cannot reach ${place}: it is away`).includes(password));
       const line = `records = ${JSON.stringify(place)} # ours`;
-      assert.equal(withoutPlaces(line).length, line.length);
-      assert.ok(!withoutPlaces(line).includes(password));
+      assert.equal(redactConfigLine(line).length, line.length);
+      assert.ok(!redactConfigLine(line).includes(password));
     }),
   );
 });
@@ -91,12 +91,14 @@ test("a configuration names the store, in both forms, whatever else is in it", a
     compatibility_date: "2026-11-01",
     ...places,
   });
-  assert.deepEqual((await read("store.toml", least + toml.join(""))).places, places);
-  assert.deepEqual((await read("store.json", json)).places, places);
-  assert.equal((await read("plain.toml", least)).places, undefined);
-  const { fault: _, ...alone } = readPlaces(await write("broken.toml", `nonsense = 1\n${toml.join("")}`))!;
+  assert.deepEqual((await read("store.toml", least + toml.join(""))).storeLocations, places);
+  assert.deepEqual((await read("store.json", json)).storeLocations, places);
+  assert.equal((await read("plain.toml", least)).storeLocations, undefined);
+  const { fault: _, ...alone } = readStoreLocations(
+    await write("broken.toml", `nonsense = 1\n${toml.join("")}`),
+  )!;
   assert.deepEqual(alone, places);
-  assert.equal(readPlaces(await write("other.toml", "no toml at all")), undefined);
+  assert.equal(readStoreLocations(await write("other.toml", "no toml at all")), undefined);
 });
 
 test("a configuration that names the store wrongly is told at its place, without the password", async (t) => {
@@ -120,7 +122,7 @@ test("a configuration that names the store wrongly is told at its place, without
     // Commands that only look for the store tell the same of its keys.
     if (!text.startsWith("record ")) {
       const file = await write("alone.toml", least + text);
-      errors.push(await caught(() => readPlaces(file)));
+      errors.push(await caught(() => readStoreLocations(file)));
     }
     for (const { message } of errors) {
       assert.match(message, new RegExp(`^(?:store|alone|\\S*)\\.toml:${at}`), message);

@@ -32,7 +32,7 @@ async function openScene(t: TestContext): Promise<Scene> {
       probe: "",
       log: () => {},
       onOpened: () => {},
-      told: String,
+      describeError: String,
     },
   });
   t.after(async () => {
@@ -275,7 +275,7 @@ test("without being asked for, the port is opened when the first bucket becomes 
       probe: "",
       log: () => {},
       onOpened: (port) => opened.push(port),
-      told: String,
+      describeError: String,
     },
   });
   t.after(async () => {

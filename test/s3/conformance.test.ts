@@ -25,7 +25,7 @@ import {
   signingKey,
   stringToSign,
 } from "../../src/http/sigv4.ts";
-import { ownerOf } from "../../src/s3/auth/credentials.ts";
+import { toOwner } from "../../src/s3/auth/credentials.ts";
 import { sendRaw, signRaw } from "./raw.ts";
 import { refused, s3Scene } from "./scene.ts";
 
@@ -89,9 +89,9 @@ test("details of S3 that clients rely on", async (t) => {
 
   await t.test("who expects another owner of a copy's source is refused", async () => {
     const copy = { Bucket, Key: "copy", CopySource: `${Bucket}/new` };
-    const ExpectedSourceBucketOwner = ownerOf("default").id;
+    const ExpectedSourceBucketOwner = toOwner("default").id;
     await client.send(new CopyObjectCommand({ ...copy, ExpectedSourceBucketOwner }));
-    const wrong = { ...copy, ExpectedSourceBucketOwner: ownerOf("another").id };
+    const wrong = { ...copy, ExpectedSourceBucketOwner: toOwner("another").id };
     await refused(client.send(new CopyObjectCommand(wrong)), "AccessDenied", 403);
   });
 

@@ -104,6 +104,6 @@ test("each of several content types must fit a policy", () => {
     '{"expiration":"2100-01-01T00:00:00Z","conditions":[["starts-with","$Content-Type","image/"]]}';
   const encoded = Buffer.from(policy).toString("base64");
   const check = (type: string) => checkPolicy(encoded, new Map([["content-type", type]]), 0);
-  assert.equal(check("image/png, image/gif").least, 0);
+  assert.equal(check("image/png, image/gif").minBytes, 0);
   assert.throws(() => check("image/png, text/html"), { code: "AccessDenied" });
 });

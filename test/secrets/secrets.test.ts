@@ -181,7 +181,7 @@ test("threads that need the key at the same time get the same one", async (t) =>
       parentPort.postMessage(Buffer.from(loadSecretKey(workerData.directory, undefined)).toString("hex"));
     });
     parentPort.postMessage("ready");`;
-  const workerData = { directory, module: new URL("../../src/secrets/secrets.js", import.meta.url).href };
+  const workerData = { directory, module: new URL("../../src/secrets/master-key.js", import.meta.url).href };
   const workers = Array.from(
     { length: 4 },
     () => new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), { workerData }),

@@ -1,12 +1,12 @@
 // `store backup`: a consistent copy of the data directory, also while servers write to it.
 import { backUpStore } from "../../open.ts";
-import { existingSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
+import { findSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
-import { interruptible } from "../framework/interrupt.ts";
-import { counted } from "../framework/output.ts";
+import { runInterruptible } from "../framework/interrupt.ts";
+import { formatCount } from "../framework/output.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { requireData, shown } from "../store/open-store.ts";
+import { displayPath, requireData } from "../store/open-store.ts";
 import { dataDirectory } from "../store/store-location.ts";
 import { startTransfer } from "../terminal/transfer-progress.ts";
 
@@ -30,31 +30,31 @@ export const backupCommand: Command = {
     const { output, options } = invocation;
     const to = options.text("to");
     if (to === undefined || to === "") throw usageError("store backup needs a folder: --to DIR");
-    const path = pathArgument(invocation, { called: "--to", text: to });
+    const path = pathArgument(invocation, { label: "--to", text: to });
     const location = await dataDirectory(invocation, [
       "A cluster is backed up with the tools of PostgreSQL and of what holds its bytes.",
       "Or copy it into a folder: store copy --to DIR",
     ]);
     if (location === "memory:") throw new CommandError("What is only in memory cannot be backed up.");
     requireData(invocation, location);
-    const isElsewhere =
+    const isKeyElsewhere =
       options.flag("without-secret-key") || Boolean(invocation.environment.STORE_SECRET_KEY);
-    const [companions, elsewhere] = isElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
+    const [companions, elsewhere] = isKeyElsewhere ? [[], [secretKeyFile]] : [[secretKeyFile], []];
     const fromEnvironment = invocation.environment.STORE_SECRET_KEY || undefined;
-    const secretKey = () => existingSecretKey(location, fromEnvironment);
+    const secretKey = () => findSecretKey(location, fromEnvironment);
     // A key that cannot be used is reported before anything is copied.
     secretKey();
     const report = await startTransfer(output, "backup", (progress) =>
-      interruptible((signal) =>
+      runInterruptible((signal) =>
         backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal }),
       ),
     );
     if (output.isJson) return output.json({ to: path, ...report });
     const { buckets, objects, bytes, files, copiedFiles, copiedBytes } = report;
-    const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
-    const copied = `${counted(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} there before`;
-    await output.line(`Backed up ${held} into ${output.name(shown(invocation, path))}: ${copied}.`);
-    if (isElsewhere) {
+    const contents = `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
+    const copied = `${formatCount(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} there before`;
+    await output.line(`Backed up ${contents} into ${output.name(displayPath(invocation, path))}: ${copied}.`);
+    if (isKeyElsewhere) {
       output.note("The key that secrets and access keys are sealed with is not in the backup: keep it too.");
     }
   },

@@ -5,7 +5,7 @@ import type { Command, CommandGroup } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { type Data, withData } from "../store/open-store.ts";
 
-const longestName = 60;
+const maxNameLength = 60;
 
 const tokenCommand: Command = {
   name: "token",
@@ -20,14 +20,14 @@ const tokenCommand: Command = {
   async run(invocation) {
     const { options, output } = invocation;
     const name = options.text("name") ?? "administrator";
-    if (name.trim() === "" || name.length > longestName || /\p{Cc}/u.test(name)) {
-      throw usageError(`--name must have 1 to ${longestName} characters, in one line.`);
+    if (name.trim() === "" || name.length > maxNameLength || /\p{Cc}/u.test(name)) {
+      throw usageError(`--name must have 1 to ${maxNameLength} characters, in one line.`);
     }
-    const lifetime = lifetimeOf(options.text("expires"));
+    const lifetime = parseLifetime(options.text("expires"));
     const { info, token } = await withData(invocation, { absent: "create" }, async (data) => {
       const expires = lifetime === undefined ? undefined : Date.now() + lifetime;
-      const made = await tokensOf(data).create({ name, expires });
-      await data.note("create token", made.info.id);
+      const made = await openTokens(data).create({ name, expires });
+      await data.recordAudit("create token", made.info.id);
       return made;
     });
     if (output.isJson) return output.json({ ...tokenJson(info), token });
@@ -49,7 +49,7 @@ const listCommand: Command = {
   examples: ["store console list"],
   async run(invocation) {
     const { output } = invocation;
-    const tokens = await withData(invocation, { absent: "refuse" }, (data) => tokensOf(data).list());
+    const tokens = await withData(invocation, { absent: "refuse" }, (data) => openTokens(data).list());
     if (output.isJson) return output.json(tokens.map(tokenJson));
     if (tokens.length === 0) output.note("There are no tokens yet. Make one: store console token");
     await output.table(
@@ -75,8 +75,8 @@ const revokeCommand: Command = {
     const { parameters, output } = invocation;
     const [id = ""] = parameters;
     const isRevoked = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const isDone = await tokensOf(data).revoke(id);
-      if (isDone) await data.note("revoke token", id);
+      const isDone = await openTokens(data).revoke(id);
+      if (isDone) await data.recordAudit("revoke token", id);
       return isDone;
     });
     if (!isRevoked) {
@@ -95,11 +95,11 @@ export const consoleCommands: CommandGroup = {
   commands: [tokenCommand, listCommand, revokeCommand],
 };
 
-function tokensOf({ documents }: Data) {
+function openTokens({ documents }: Data) {
   return createTokens(documents, Date.now);
 }
 
-function lifetimeOf(text: string | undefined): number | undefined {
+function parseLifetime(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   try {
     return parseDuration(text);

@@ -1,13 +1,13 @@
 // `store copy`: moves a whole store between data directories and clusters, and compares both sides.
 import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
-import { shownLocation } from "../../model/location.ts";
+import { formatLocation } from "../../model/location.ts";
 import { copyStore } from "../../open.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
-import { explained } from "../framework/failures.ts";
-import { interruptible } from "../framework/interrupt.ts";
-import { counted, type Output } from "../framework/output.ts";
-import { copyPlaces } from "../store/copy-endpoints.ts";
+import { toCommandError } from "../framework/failures.ts";
+import { runInterruptible } from "../framework/interrupt.ts";
+import { formatCount, type Output } from "../framework/output.ts";
+import { resolveCopyEndpoints } from "../store/copy-endpoints.ts";
 import { carrySecretKey } from "../store/copy-secret-key.ts";
 import { type Progress, startProgress } from "../terminal/progress.ts";
 
@@ -35,7 +35,7 @@ export const copyCommand: Command = {
   ],
   async run(invocation) {
     const { output, options } = invocation;
-    const { from, to } = await copyPlaces(invocation);
+    const { from, to } = await resolveCopyEndpoints(invocation);
     if (JSON.stringify(from) === JSON.stringify(to)) {
       throw usageError(
         "Both sides are the same store: a copy needs two.",
@@ -43,30 +43,37 @@ export const copyCommand: Command = {
       );
     }
     const only = options.flag("verify") ? "verify" : undefined;
-    const line = progressLines(output);
+    const line = createStageProgress(output);
     try {
-      const report = await interruptible((signal) =>
-        copyStore({ from, to, only, signal, progress: line, tell: (finding) => tell(output, finding) }),
+      const report = await runInterruptible((signal) =>
+        copyStore({
+          from,
+          to,
+          only,
+          signal,
+          progress: line,
+          onFinding: (finding) => printFinding(output, finding),
+        }),
       );
       line.end();
       if (only === undefined) carrySecretKey(invocation, { from, to, report });
-      await tellReport(invocation, { from: shownLocation(from), to: shownLocation(to), report });
+      await printReport(invocation, { from: formatLocation(from), to: formatLocation(to), report });
       return report.damages + report.differences === 0 ? 0 : 1;
     } catch (error) {
       const isCluster = typeof from !== "string" || typeof to !== "string";
-      throw explained(error, { place: isCluster ? "cluster" : undefined });
+      throw toCommandError(error, { storeKind: isCluster ? "cluster" : undefined });
     } finally {
       line.end();
     }
   },
 };
 
-interface Lines extends CopyProgress {
+interface StageProgress extends CopyProgress {
   end(): void;
 }
 
 /** One line a stage. */
-function progressLines(output: Output): Lines {
+function createStageProgress(output: Output): StageProgress {
   let line: Progress | undefined;
   return {
     expect(stage, total) {
@@ -81,7 +88,7 @@ function progressLines(output: Output): Lines {
   };
 }
 
-async function tell(output: Output, finding: CopyFinding): Promise<void> {
+async function printFinding(output: Output, finding: CopyFinding): Promise<void> {
   // Over the progress, which is drawn anew behind it.
   if (output.stderr.isTTY === true) output.stderr.write("\r\u001b[K");
   const { kind, bucket, key, what } = finding;
@@ -89,32 +96,35 @@ async function tell(output: Output, finding: CopyFinding): Promise<void> {
     const found = { kind, bucket: bucket ?? null, key: key ?? null, what };
     return output.line(JSON.stringify(found));
   }
-  const place =
+  const subject =
     bucket === undefined ? "(beside the buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
   await output.moreRows(
     [{ name: "WHICH", width: 9 }, { name: "NAME" }, { name: "WHAT" }],
-    [[kind, place, what]],
+    [[kind, subject, what]],
   );
 }
 
-interface Told {
+interface CopySummary {
   readonly from: string;
   readonly to: string;
   readonly report: CopyReport;
 }
 
-async function tellReport({ output, options }: Invocation, { from, to, report }: Told): Promise<void> {
+async function printReport(
+  { output, options }: Invocation,
+  { from, to, report }: CopySummary,
+): Promise<void> {
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, ...report }));
   const { buckets, objects, bytes, copiedObjects, damages, differences } = report;
-  const held = `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+  const contents = `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
   const { green, red } = output.style;
   const verdict =
     damages + differences === 0
       ? green("Both sides are the same.")
-      : red(`${counted(damages, "damage")}, ${counted(differences, "difference")}.`);
+      : red(`${formatCount(damages, "damage")}, ${formatCount(differences, "difference")}.`);
   const what = options.flag("verify") ? "Compared" : "Copied";
-  const brought = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
-  await output.line(`${what} ${held}${brought}. ${verdict}`);
+  const copiedText = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
+  await output.line(`${what} ${contents}${copiedText}. ${verdict}`);
   if (differences > 0 && !options.flag("verify")) {
     output.note("The target stays closed. End what writes into the source, then run the same command again.");
   }

@@ -11,6 +11,6 @@ export const helpCommand: Command = {
   examples: ["store help", "store help bucket create"],
   async run({ parameters, output }) {
     const found = parameters.length === 0 ? undefined : await findCommand(parameters);
-    await output.line(await helpText(found, output.style));
+    await output.line(output.typed(await helpText(found, output.style)));
   },
 };

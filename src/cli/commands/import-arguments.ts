@@ -1,30 +1,30 @@
 // Where an import comes from, as typed: a folder, an S3 service, or miniflare's state.
 import { isAbsolute, resolve } from "node:path";
-import { schemeOf } from "../../model/location.ts";
-import type { S3Place } from "../../s3-client/client.ts";
-import { parseS3Place } from "../../s3-client/url.ts";
+import { parseScheme } from "../../model/location.ts";
+import type { S3Endpoint } from "../../s3-client/client.ts";
+import { parseS3Endpoint } from "../../s3-client/url.ts";
 import type { Invocation } from "../framework/command.ts";
 import { type CommandError, usageError } from "../framework/command-error.ts";
 import { refuseUrl } from "../framework/path-argument.ts";
 
-export type ImportPlace =
+export type ImportOrigin =
   | { readonly kind: "folder"; readonly folder: string }
-  | { readonly kind: "s3"; readonly place: S3Place; readonly sessionToken: string | undefined }
+  | { readonly kind: "s3"; readonly endpoint: S3Endpoint; readonly sessionToken: string | undefined }
   | { readonly kind: "miniflare"; readonly folder: string; readonly directory: string };
 
-export function importPlace({ parameters, environment, directory }: Invocation): ImportPlace {
+export function parseImportOrigin({ parameters, environment, directory }: Invocation): ImportOrigin {
   const text = parameters[0] ?? "";
   if (text.startsWith(".") || isAbsolute(text)) return { kind: "folder", folder: text };
   if (text.startsWith("miniflare:")) {
     const folder = text.slice("miniflare:".length);
-    refuseUrl({ called: "miniflare:", text: folder });
+    refuseUrl({ label: "miniflare:", text: folder });
     return { kind: "miniflare", folder, directory: resolve(directory, folder) };
   }
   if (/^(s3|https?):\/\//.test(text)) {
-    const place = parseS3Place(withKeys(text, environment), wrongPlace);
-    return { kind: "s3", place, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
+    const endpoint = parseS3Endpoint(addCredentials(text, environment), endpointError);
+    return { kind: "s3", endpoint, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
   }
-  const scheme = schemeOf(text);
+  const scheme = parseScheme(text);
   throw usageError(`"${scheme ?? text}" is neither a folder nor an S3 service nor miniflare's state.`, [
     "A folder is written with ./ or / at its beginning: ./pictures",
     "An S3 service: https://s3.example.com/bucket/prefix",
@@ -33,7 +33,7 @@ export function importPlace({ parameters, environment, directory }: Invocation):
 }
 
 /** `https://host/bucket` and `s3://host/bucket` become the form that has the keys in it. */
-function withKeys(text: string, environment: Invocation["environment"]): string {
+function addCredentials(text: string, environment: Invocation["environment"]): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text)!;
   const query = rest.includes("?") ? "&" : "?";
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION;
@@ -52,7 +52,7 @@ function withKeys(text: string, environment: Invocation["environment"]): string 
   return `s3://${encodeURIComponent(id)}:${encodeURIComponent(secret)}@${full}`;
 }
 
-function wrongPlace(why: string): CommandError {
+function endpointError(why: string): CommandError {
   return usageError(`The S3 service to import from cannot be read: ${why}.`, [
     "Write: https://host:port/bucket/prefix, or s3://host:port/bucket/prefix?region=us-east-1",
   ]);

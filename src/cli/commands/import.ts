@@ -2,16 +2,16 @@
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
-import { interruptible } from "../framework/interrupt.ts";
-import { counted } from "../framework/output.ts";
+import { runInterruptible } from "../framework/interrupt.ts";
+import { formatCount } from "../framework/output.ts";
 import { prefixAddress } from "../store/object-address.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { startProgress } from "../terminal/progress.ts";
 import { type ImportCounts, importObjects } from "../transfer/import/import.ts";
 import type { ImportSource } from "../transfer/import/source.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer/report.ts";
+import { printTransferEvent, transferFacts, transferLabel } from "../transfer/report.ts";
 import { sync } from "../transfer/sync/sync.ts";
-import { type ImportPlace, importPlace } from "./import-arguments.ts";
+import { type ImportOrigin, parseImportOrigin } from "./import-arguments.ts";
 import { realFolder } from "./sync-arguments.ts";
 
 export const importCommand: Command = {
@@ -33,7 +33,7 @@ export const importCommand: Command = {
   ],
   async run(invocation) {
     const { parameters, options, output } = invocation;
-    const from = importPlace(invocation);
+    const from = parseImportOrigin(invocation);
     if (options.text("source-bucket") !== undefined && from.kind !== "miniflare") {
       throw usageError("--source-bucket goes with miniflare:, and says nothing here.");
     }
@@ -51,37 +51,44 @@ export const importCommand: Command = {
     const progress = startProgress(output, { label: () => transferLabel(counts) });
     try {
       await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
-        interruptible((signal) =>
-          run(invocation, data, { from, to, counts, signal, onBytes: (count) => progress.advance(count) }),
+        runInterruptible((signal) =>
+          runImport(invocation, data, {
+            from,
+            to,
+            counts,
+            signal,
+            onBytes: (count) => progress.advance(count),
+          }),
         ),
       );
     } finally {
       progress.end();
     }
-    await tellReport(invocation, counts, `${to.bucket}/${to.prefix}`);
+    await printReport(invocation, counts, `${to.bucket}/${to.prefix}`);
     return counts.failed === 0 ? 0 : 1;
   },
 };
 
-interface Run {
-  readonly from: ImportPlace;
+interface ImportRun {
+  readonly from: ImportOrigin;
   readonly to: { readonly bucket: string; readonly prefix: string };
   readonly counts: ImportCounts;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
 }
 
-async function run(
+async function runImport(
   invocation: Invocation,
   data: Data,
-  { from, to, counts, signal, onBytes }: Run,
+  { from, to, counts, signal, onBytes }: ImportRun,
 ): Promise<void> {
   const { engine, location, tidy } = data;
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
   const isDryRun = invocation.options.flag("dry-run");
-  const telling = { copy: "put", bucket: to.bucket, isDryRun };
-  const tell = (told: Parameters<typeof tellTransfer>[1]) => tellTransfer(invocation.output, told, telling);
-  const shared = { engine, ...to, isDryRun, signal, onBytes, tell };
+  const eventOptions = { copy: "put", bucket: to.bucket, isDryRun };
+  const onEvent = (event: Parameters<typeof printTransferEvent>[1]) =>
+    printTransferEvent(invocation.output, event, eventOptions);
+  const shared = { engine, ...to, isDryRun, signal, onBytes, onEvent };
   try {
     if (from.kind === "folder") {
       const { folder, except } = await realFolder(invocation, from.folder, { absent: "refuse", location });
@@ -102,7 +109,7 @@ async function run(
 
 async function openSource(
   { options }: Invocation,
-  from: Exclude<ImportPlace, { kind: "folder" }>,
+  from: Exclude<ImportOrigin, { kind: "folder" }>,
   bucket: string,
 ): Promise<ImportSource> {
   if (from.kind === "s3") return (await import("../transfer/import/s3-source.ts")).openS3Source(from);
@@ -111,19 +118,19 @@ async function openSource(
 }
 
 /** The source's name may hold a secret: it is not repeated. */
-async function tellReport(
+async function printReport(
   { output, options }: Invocation,
   counts: ImportCounts,
   into: string,
 ): Promise<void> {
   const isDryRun = options.flag("dry-run");
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", to: into, isDryRun, ...counts }));
-  const what = `${counted(counts.copied, "object")}, ${output.size(counts.bytes)}, into ${output.name(into)}`;
+  const what = `${formatCount(counts.copied, "object")}, ${output.size(counts.bytes)}, into ${output.name(into)}`;
   const facts = transferFacts(counts, output, isDryRun);
   await output.line(`${isDryRun ? "Would import" : "Imported"} ${what}: ${facts}.`);
   if (counts.unverified > 0) {
     output.note(
-      `Of ${counted(counts.unverified, "object")} the source told no checksum: only the size was compared.`,
+      `Of ${formatCount(counts.unverified, "object")} the source told no checksum: only the size was compared.`,
     );
   }
 }

@@ -9,12 +9,12 @@ import { envTypes, typesFile } from "../../script/config/types-file.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
-import { packageRoot } from "../framework/package-root.ts";
+import { packageRoot, packageVersion } from "../framework/package-root.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 import { initFrom } from "../init/init-from.ts";
 import { type Project, projectFiles } from "../init/project-template.ts";
-import { shown } from "../store/open-store.ts";
+import { displayPath } from "../store/open-store.ts";
 
 export const initCommand: Command = {
   name: "init",
@@ -41,23 +41,27 @@ export const initCommand: Command = {
       }
       return initFrom(invocation, from);
     }
-    const folder = pathArgument(invocation, { called: "store init", text: parameters[0] ?? "." });
+    const folder = pathArgument(invocation, { label: "store init", text: parameters[0] ?? "." });
     const project = projectFor(folder);
     const files = projectFiles(project);
-    refuseOverwriting(folder, shown(invocation, folder), [...Object.keys(files), ...configNames, typesFile]);
+    refuseOverwriting(folder, displayPath(invocation, folder), [
+      ...Object.keys(files),
+      ...configNames,
+      typesFile,
+    ]);
     const written = await writeAll(folder, files);
     if (output.isJson) return output.json({ directory: folder, name: project.name, files: written });
     const { bold } = output.style;
     await output.line(
-      `Made the project ${output.name(project.name)} in ${output.name(shown(invocation, folder))}:`,
+      `Made the project ${output.name(project.name)} in ${output.name(displayPath(invocation, folder))}:`,
     );
     await output.line(written.map((file) => `  ${file}`).join("\n"));
     const steps = [
-      ...(folder === directory ? [] : [`cd ${shellWord(shown(invocation, folder))}`]),
+      ...(folder === directory ? [] : [`cd ${shellWord(displayPath(invocation, folder))}`]),
       `store bucket create ${project.bucket}`,
       "store dev",
     ];
-    await output.line(`Next:\n${steps.map((step) => `  ${bold(step)}`).join("\n")}`);
+    await output.line(`Next:\n${steps.map((step) => `  ${bold(output.typed(step))}`).join("\n")}`);
   },
 };
 
@@ -69,8 +73,13 @@ function projectFor(folder: string): Project {
     // A bucket's name has three letters at least.
     bucket: name.length < 3 ? `${name}-bucket` : name,
     compatibilityDate: new Date().toISOString().slice(0, 10),
-    dependency: `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`,
+    dependency: path.includes("_npx") ? `^${packageVersion()}` : fileDependency(path),
   };
+}
+
+/** The package in its own folder: it need not be in a registry. npx's cache may be cleared, so it is not linked. */
+function fileDependency(path: string): string {
+  return `file:${isAbsolute(path) || path.startsWith(".") ? path : `./${path}`}`;
 }
 
 function refuseOverwriting(folder: string, path: string, names: readonly string[]): void {

@@ -22,10 +22,10 @@ export const rotateCommand: Command = {
     const { parameters, options, output } = invocation;
     const [accessKeyId = ""] = parameters;
     const keep = options.text("keep");
-    const milliseconds = keep === undefined ? 0 : duration(keep);
+    const milliseconds = keep === undefined ? 0 : parseDurationOption(keep);
     const rotated = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const key = await credentialsOf(data).rotate(accessKeyId, milliseconds);
-      if (key !== undefined) await data.note("rotate key", accessKeyId);
+      const key = await openCredentials(data).rotate(accessKeyId, milliseconds);
+      if (key !== undefined) await data.recordAudit("rotate key", accessKeyId);
       return key;
     });
     if (rotated === undefined) throw noSuchKey(accessKeyId);
@@ -57,12 +57,12 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
     async run(invocation) {
       const { parameters, output } = invocation;
       const [accessKeyId = ""] = parameters;
-      const isKnown = await withData(invocation, { absent: "refuse" }, async (data) => {
-        const isDone = await credentialsOf(data)[name](accessKeyId);
-        if (isDone) await data.note(`${name} key`, accessKeyId);
+      const isFound = await withData(invocation, { absent: "refuse" }, async (data) => {
+        const isDone = await openCredentials(data)[name](accessKeyId);
+        if (isDone) await data.recordAudit(`${name} key`, accessKeyId);
         return isDone;
       });
-      if (!isKnown) throw noSuchKey(accessKeyId);
+      if (!isFound) throw noSuchKey(accessKeyId);
       const state = `${name}d`;
       if (output.isJson) await output.json({ accessKeyId, [state]: true });
       else await output.line(`Access key ${output.name(accessKeyId)} is ${state}.`);
@@ -70,7 +70,7 @@ function stateCommand(name: "disable" | "enable", summary: string): Command {
   };
 }
 
-export function credentialsOf({ documents, secretKey }: Data) {
+export function openCredentials({ documents, secretKey }: Data) {
   return createCredentials(documents, secretKey(), Date.now);
 }
 
@@ -80,7 +80,7 @@ export function noSuchKey(accessKeyId: string): CommandError {
   });
 }
 
-function duration(text: string): number {
+function parseDurationOption(text: string): number {
   try {
     return parseDuration(text);
   } catch (error) {

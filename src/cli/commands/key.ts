@@ -1,14 +1,14 @@
 // `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
 import { StoreError } from "../../model/errors.ts";
-import { boundGrants } from "../../s3/auth/credential-grants.ts";
+import { bindGrants } from "../../s3/auth/credential-grants.ts";
 import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
 import { type Grant, parseDuration, parseGrant } from "../../s3/auth/grants.ts";
 import { CredentialError } from "../../s3/auth/new-credential.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
-import { explained } from "../framework/failures.ts";
+import { toCommandError } from "../framework/failures.ts";
 import { type Data, withData } from "../store/open-store.ts";
-import { credentialsOf, disableCommand, enableCommand, noSuchKey, rotateCommand } from "./key-state.ts";
+import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./key-state.ts";
 
 const createCommand: Command = {
   name: "create",
@@ -32,17 +32,19 @@ const createCommand: Command = {
   ],
   async run(invocation) {
     const { options, output } = invocation;
-    const given = options.texts("grant").map((text) => parsed(() => parseGrant(text)));
+    const given = options.texts("grant").map((text) => parseOrUsageError(() => parseGrant(text)));
     const expires = options.text("expires");
-    const lifetime = expires === undefined ? undefined : parsed(() => parseDuration(expires));
+    const lifetime = expires === undefined ? undefined : parseOrUsageError(() => parseDuration(expires));
     const account = options.text("account");
     const credential = await withData(invocation, { absent: "create" }, async (data) => {
       for (const { bucket } of given) await checkBucket(data, bucket);
       const find = (bucket: string) => data.engine.bucket(bucket);
-      const grants = given.length === 0 ? undefined : await boundGrants(given, find);
+      const grants = given.length === 0 ? undefined : await bindGrants(given, find);
       const end = lifetime === undefined ? undefined : Date.now() + lifetime;
-      const made = await credentialsOf(data).create({ account, grants, expires: end }).catch(refused);
-      await data.note("create key", made.accessKeyId);
+      const made = await openCredentials(data)
+        .create({ account, grants, expires: end })
+        .catch(throwUsageError);
+      await data.recordAudit("create key", made.accessKeyId);
       return made;
     });
     const { accessKeyId, secretAccessKey } = credential;
@@ -51,7 +53,7 @@ const createCommand: Command = {
       ["access key id", accessKeyId],
       ["secret access key", secretAccessKey],
       ["account", credential.account],
-      ["grants", grantsText(credential.grants)],
+      ["grants", formatGrants(credential.grants)],
       ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
     ]);
     output.note("Keep the secret access key: it is not shown again.");
@@ -66,7 +68,7 @@ const listCommand: Command = {
   examples: ["store key list"],
   async run(invocation) {
     const { output } = invocation;
-    const keys = await withData(invocation, { absent: "refuse" }, (data) => credentialsOf(data).list());
+    const keys = await withData(invocation, { absent: "refuse" }, (data) => openCredentials(data).list());
     if (output.isJson) return output.json(keys.map(listedJson));
     if (keys.length === 0) output.note("There are no access keys yet. Make one: store key create");
     const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "LAST USED", "GRANTS"];
@@ -79,7 +81,7 @@ const listCommand: Command = {
         output.time(created),
         expires === undefined ? "never" : output.time(expires),
         lastUsed === undefined ? "never" : output.time(lastUsed),
-        grantsText(grants),
+        formatGrants(grants),
       ]),
     );
   },
@@ -95,8 +97,8 @@ const deleteCommand: Command = {
     const { parameters, output } = invocation;
     const [accessKeyId = ""] = parameters;
     const isDeleted = await withData(invocation, { absent: "refuse" }, async (data) => {
-      const isDone = await credentialsOf(data).delete(accessKeyId);
-      if (isDone) await data.note("delete key", accessKeyId);
+      const isDone = await openCredentials(data).delete(accessKeyId);
+      if (isDone) await data.recordAudit("delete key", accessKeyId);
       return isDone;
     });
     if (!isDeleted) throw noSuchKey(accessKeyId);
@@ -111,7 +113,7 @@ export const keyCommands: CommandGroup = {
   commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
 
-function parsed<T>(parse: () => T): T {
+function parseOrUsageError<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -120,17 +122,17 @@ function parsed<T>(parse: () => T): T {
 }
 
 /** A key that cannot be made is one that was asked for wrongly. */
-function refused(error: unknown): never {
+function throwUsageError(error: unknown): never {
   throw error instanceof CredentialError ? usageError(error.message) : error;
 }
 
 /** A grant on a mistyped name would be found out only when a client is refused. */
 async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
   if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) return;
-  throw explained(new StoreError("NoSuchBucket"), { bucket });
+  throw toCommandError(new StoreError("NoSuchBucket"), { bucket });
 }
 
-function grantsText(grants: readonly Grant[] | undefined): string {
+function formatGrants(grants: readonly Grant[] | undefined): string {
   if (grants === undefined) return "everything of the account";
   if (grants.length === 0) return "nothing";
   return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");

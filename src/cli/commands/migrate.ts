@@ -1,6 +1,6 @@
 // `store migrate`: makes the schema of a cluster's records, or brings an earlier one to this version.
 import { StoreError } from "../../model/errors.ts";
-import { shownPlace } from "../../model/location.ts";
+import { redactUrl } from "../../model/location.ts";
 import { migrateStore } from "../../open.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
@@ -29,18 +29,18 @@ export const migrateCommand: Command = {
         },
       );
     }
-    const place = shownPlace(location.records);
+    const recordsUrl = redactUrl(location.records);
     const { from, to } = await migrateStore(location).catch((error: unknown) => {
       const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-      throw new CommandError(`Cannot migrate ${place}: ${why}`, { cause: error });
+      throw new CommandError(`Cannot migrate ${recordsUrl}: ${why}`, { cause: error });
     });
-    if (output.isJson) return output.json({ records: place, from, to });
+    if (output.isJson) return output.json({ records: recordsUrl, from, to });
     const what =
       from === to
-        ? `The tables in ${output.name(place)} are up to date: version ${to}.`
+        ? `The tables in ${output.name(recordsUrl)} are up to date: version ${to}.`
         : from === 0
-          ? `Made the tables in ${output.name(place)}: version ${to}.`
-          : `Upgraded the tables in ${output.name(place)} from version ${from} to ${to}.`;
+          ? `Made the tables in ${output.name(recordsUrl)}: version ${to}.`
+          : `Upgraded the tables in ${output.name(recordsUrl)} from version ${from} to ${to}.`;
     await output.line(what);
   },
 };

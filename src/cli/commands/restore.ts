@@ -4,10 +4,10 @@ import { restoreStore, verifyBackup } from "../../open.ts";
 import { environmentSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
-import { interruptible } from "../framework/interrupt.ts";
-import { counted, type Output } from "../framework/output.ts";
+import { runInterruptible } from "../framework/interrupt.ts";
+import { formatCount, type Output } from "../framework/output.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { shown } from "../store/open-store.ts";
+import { displayPath } from "../store/open-store.ts";
 import { dataDirectory } from "../store/store-location.ts";
 import { startTransfer } from "../terminal/transfer-progress.ts";
 
@@ -29,7 +29,7 @@ export const restoreCommand: Command = {
   async run(invocation) {
     const from = invocation.options.text("from");
     if (from === undefined || from === "") throw usageError("store restore needs a folder: --from DIR");
-    const path = pathArgument(invocation, { called: "--from", text: from });
+    const path = pathArgument(invocation, { label: "--from", text: from });
     return invocation.options.flag("verify") ? verify(invocation, path) : restore(invocation, path);
   },
 };
@@ -41,23 +41,25 @@ async function restore(invocation: Invocation, from: string): Promise<number> {
   ]);
   if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
   const report = await startTransfer(output, "restore", (progress) =>
-    interruptible((signal) => restoreStore(from, location, { ...keyOf(invocation), progress, signal })),
+    runInterruptible((signal) =>
+      restoreStore(from, location, { ...keyOptions(invocation), progress, signal }),
+    ),
   );
   if (output.isJson) {
     await output.json({ from, data: location, ...report });
     return 0;
   }
   await output.line(
-    `Restored ${inWords(report, output)} into ${output.name(shown(invocation, location))}, as of ${output.time(report.made)}.`,
+    `Restored ${formatTotals(report, output)} into ${output.name(displayPath(invocation, location))}, as of ${output.time(report.made)}.`,
   );
-  noteKey(report, output);
+  noteMissingKey(report, output);
   return 0;
 }
 
 async function verify(invocation: Invocation, from: string): Promise<number> {
   const { output } = invocation;
   const report = await startTransfer(output, "verify", (progress) =>
-    interruptible((signal) => verifyBackup(from, { ...keyOf(invocation), progress, signal })),
+    runInterruptible((signal) => verifyBackup(from, { ...keyOptions(invocation), progress, signal })),
   );
   const { damages } = report;
   const code = damages.length === 0 ? 0 : 1;
@@ -72,20 +74,20 @@ async function verify(invocation: Invocation, from: string): Promise<number> {
   const verdict =
     code === 0
       ? output.style.green("All is well.")
-      : output.style.red(`Found ${counted(damages.length, "damage")}.`);
+      : output.style.red(`Found ${formatCount(damages.length, "damage")}.`);
   await output.line(
-    `Read the backup as of ${output.time(report.made)}: ${inWords(report, output)}. ${verdict}`,
+    `Read the backup as of ${output.time(report.made)}: ${formatTotals(report, output)}. ${verdict}`,
   );
-  noteKey(report, output);
+  noteMissingKey(report, output);
   return code;
 }
 
-function inWords({ buckets, objects, bytes }: BackupTotals, output: Output): string {
-  return `${counted(buckets, "bucket")}, ${counted(objects, "object")}, ${output.size(bytes)}`;
+function formatTotals({ buckets, objects, bytes }: BackupTotals, output: Output): string {
+  return `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
 }
 
 /** The manifest is held against the key in the environment, or else against the one inside the backup. */
-function keyOf({ environment }: Invocation) {
+function keyOptions({ environment }: Invocation) {
   return {
     secretKey: environmentSecretKey(environment.STORE_SECRET_KEY || undefined),
     keyCompanion: secretKeyFile,
@@ -102,7 +104,7 @@ const authenticationNotes: Readonly<Record<Authentication, string | undefined>> 
     "The backup is not authenticated: an earlier version of Store made it, or its authentication was removed. Use it only if you trust where it was kept.",
 };
 
-function noteKey({ elsewhere, authentication }: RestoreReport, output: Output): void {
+function noteMissingKey({ elsewhere, authentication }: RestoreReport, output: Output): void {
   const note = authenticationNotes[authentication];
   if (note !== undefined) output.note(note);
   if (!elsewhere.includes(secretKeyFile)) return;

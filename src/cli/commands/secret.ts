@@ -33,9 +33,9 @@ const putCommand: Command = {
     if (fault !== undefined) throw usageError(`The name "${name}" ${fault}.`, `Use ${identifierRule}.`);
     const script = scriptName(invocation, name);
     const value = await readValue(invocation, name);
-    await withData(invocation, { absent: "create" }, async ({ documents, secretKey, note }) => {
+    await withData(invocation, { absent: "create" }, async ({ documents, secretKey, recordAudit }) => {
       await createSecrets(documents, secretKey()).put(script, name, value);
-      await note("put secret", `${script}/${name}`);
+      await recordAudit("put secret", `${script}/${name}`);
     });
     if (output.isJson) await output.json({ script, name });
     else await output.line(`Set ${output.name(name)} of script ${output.name(script)}.`);
@@ -77,9 +77,9 @@ const deleteCommand: Command = {
     const isDeleted = await withData(
       invocation,
       { absent: "refuse" },
-      async ({ documents, secretKey, note }) => {
+      async ({ documents, secretKey, recordAudit }) => {
         const isDone = await createSecrets(documents, secretKey()).delete(script, name);
-        if (isDone) await note("delete secret", `${script}/${name}`);
+        if (isDone) await recordAudit("delete secret", `${script}/${name}`);
         return isDone;
       },
     );
@@ -108,9 +108,9 @@ function scriptName(invocation: Invocation, newSecret?: string): string {
     return given;
   }
   const config = scriptConfig(invocation);
-  const taken = envNames(config).find(({ name }) => name === newSecret);
-  if (taken !== undefined) {
-    throw new CommandError(`env.${newSecret} is ${taken.what} in the configuration already.`, {
+  const conflict = envNames(config).find(({ name }) => name === newSecret);
+  if (conflict !== undefined) {
+    throw new CommandError(`env.${newSecret} is ${conflict.what} in the configuration already.`, {
       hint: "Give the secret a name of its own.",
     });
   }

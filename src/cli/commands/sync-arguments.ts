@@ -7,7 +7,7 @@ import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError, systemCode } from "../framework/failures.ts";
 import { prefixAddress } from "../store/object-address.ts";
 
-export interface SyncPlaces {
+export interface SyncEndpoints {
   readonly to: "bucket" | "folder";
   /** As typed. */
   readonly folder: string;
@@ -16,7 +16,7 @@ export interface SyncPlaces {
 }
 
 /** No bucket's name begins with a dot or a slash, so a path that does is never taken for one. */
-export function syncPlaces(parameters: readonly string[]): SyncPlaces {
+export function parseSyncEndpoints(parameters: readonly string[]): SyncEndpoints {
   const [from = "", to = ""] = parameters;
   const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
   // Refuses a URL on either side, which is neither a folder nor a bucket.
@@ -54,7 +54,7 @@ export async function realFolder(
   const path = resolve(directory, folder);
   const except =
     typeof location === "string" && location !== "memory:" ? await realpath(location) : undefined;
-  const real = await found(path, absent).catch((error: unknown) => {
+  const real = await resolveFolder(path, absent).catch((error: unknown) => {
     throw fileError(error, absent === "create" ? "make the folder" : "read the folder", folder);
   });
   if (except !== undefined && !relative(except, real).startsWith("..")) {
@@ -63,7 +63,7 @@ export async function realFolder(
   return { folder: real, except };
 }
 
-async function found(path: string, absent: FolderOptions["absent"]): Promise<string> {
+async function resolveFolder(path: string, absent: FolderOptions["absent"]): Promise<string> {
   if (absent === "create") await mkdir(path, { recursive: true });
   try {
     if (!(await stat(path)).isDirectory()) throw new CommandError(`"${path}" is no folder.`);

@@ -2,13 +2,13 @@
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
-import { interruptible } from "../framework/interrupt.ts";
-import { counted, visible } from "../framework/output.ts";
+import { runInterruptible } from "../framework/interrupt.ts";
+import { escapeControls, formatCount } from "../framework/output.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { startProgress } from "../terminal/progress.ts";
-import { tellTransfer, transferFacts, transferLabel } from "../transfer/report.ts";
-import { objectsOf, type SyncCounts, sync } from "../transfer/sync/sync.ts";
-import { realFolder, type SyncPlaces, syncPlaces } from "./sync-arguments.ts";
+import { printTransferEvent, transferFacts, transferLabel } from "../transfer/report.ts";
+import { listObjects, type SyncCounts, sync } from "../transfer/sync/sync.ts";
+import { parseSyncEndpoints, realFolder, type SyncEndpoints } from "./sync-arguments.ts";
 
 export const syncCommand: Command = {
   name: "sync",
@@ -29,42 +29,46 @@ export const syncCommand: Command = {
     "store sync /srv/www site --delete --json",
   ],
   async run(invocation) {
-    const places = syncPlaces(invocation.parameters);
+    const endpoints = parseSyncEndpoints(invocation.parameters);
     const counts: SyncCounts = { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
-    const { bucket } = places;
+    const { bucket } = endpoints;
     await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
-      interruptible((signal) => runSync(invocation, data, { places, counts, signal })),
+      runInterruptible((signal) => runSync(invocation, data, { endpoints, counts, signal })),
     );
-    await tellReport(invocation, places, counts);
+    await printReport(invocation, endpoints, counts);
     return counts.failed === 0 ? 0 : 1;
   },
 };
 
-interface Run {
-  readonly places: SyncPlaces;
+interface SyncRun {
+  readonly endpoints: SyncEndpoints;
   readonly counts: SyncCounts;
   readonly signal: AbortSignal;
 }
 
-async function runSync(invocation: Invocation, data: Data, { places, counts, signal }: Run): Promise<void> {
+async function runSync(
+  invocation: Invocation,
+  data: Data,
+  { endpoints, counts, signal }: SyncRun,
+): Promise<void> {
   const { options, output } = invocation;
   const { engine, location, tidy } = data;
-  const { to, bucket, prefix } = places;
+  const { to, bucket, prefix } = endpoints;
   const isDryRun = options.flag("dry-run");
   const deletes = options.flag("delete");
   if ((await engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
-  if (to === "folder" && deletes) await refuseNothing({ engine, bucket, prefix }, places);
+  if (to === "folder" && deletes) await refuseEmptySource({ engine, bucket, prefix }, endpoints);
   const absent = to === "bucket" ? "refuse" : isDryRun ? "pretend" : "create";
-  const { folder, except } = await realFolder(invocation, places.folder, { absent, location });
+  const { folder, except } = await realFolder(invocation, endpoints.folder, { absent, location });
   const progress = startProgress(output, { label: () => transferLabel(counts) });
-  const telling = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
+  const eventOptions = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
   try {
     await sync(
       {
         ...{ engine, bucket, prefix, folder, except, to, isDryRun, deletes, signal },
         sizeOnly: options.flag("size-only"),
         onBytes: (count) => progress.advance(count),
-        tell: (told) => tellTransfer(output, told, telling),
+        onEvent: (event) => printTransferEvent(output, event, eventOptions),
       },
       counts,
     );
@@ -75,25 +79,25 @@ async function runSync(invocation: Invocation, data: Data, { places, counts, sig
 }
 
 /** A prefix that was mistyped would empty the folder. */
-async function refuseNothing(
-  objects: Parameters<typeof objectsOf>[0],
-  { folder }: SyncPlaces,
+async function refuseEmptySource(
+  objects: Parameters<typeof listObjects>[0],
+  { folder }: SyncEndpoints,
 ): Promise<void> {
-  for await (const _ of objectsOf(objects)) return;
+  for await (const _ of listObjects(objects)) return;
   const { bucket, prefix } = objects;
   throw new CommandError(
-    `There is nothing in "${visible(`${bucket}/${prefix}`)}": with --delete that would empty "${folder}".`,
+    `There is nothing in "${escapeControls(`${bucket}/${prefix}`)}": with --delete that would empty "${folder}".`,
     { hint: `See what there is: store object list ${bucket} --delimiter /` },
   );
 }
 
-async function tellReport(
+async function printReport(
   { output, options }: Invocation,
-  places: SyncPlaces,
+  endpoints: SyncEndpoints,
   counts: SyncCounts,
 ): Promise<void> {
   const isDryRun = options.flag("dry-run");
-  const { to, folder, bucket, prefix } = places;
+  const { to, folder, bucket, prefix } = endpoints;
   const address = `${bucket}/${prefix}`;
   const [from, into] = to === "bucket" ? [folder, address] : [address, folder];
   if (output.isJson)
@@ -101,6 +105,6 @@ async function tellReport(
   const { copied, bytes } = counts;
   const done = to === "bucket" ? (isDryRun ? "Would put" : "Put") : isDryRun ? "Would get" : "Got";
   const facts = transferFacts(counts, output, isDryRun);
-  const what = `${counted(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
+  const what = `${formatCount(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
   await output.line(`${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts}.`);
 }

@@ -6,7 +6,7 @@ import { createSecrets } from "../../secrets/secrets.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError, systemCode } from "../framework/failures.ts";
-import { hasData, shown, withData } from "../store/open-store.ts";
+import { displayPath, hasData, withData } from "../store/open-store.ts";
 import { environmentOption, scriptConfig } from "../store/script-config.ts";
 import { storeLocation } from "../store/store-location.ts";
 
@@ -32,16 +32,19 @@ export const typesCommand: Command = {
     const config = scriptConfig(invocation);
     const file = join(config.directory, typesFile);
     const secrets = new Set([...(await storedSecrets(invocation, config.name)), ...options.texts("secret")]);
-    const wanted = envTypes(config, [...secrets]);
-    const isChanged = (await textOf(file)) !== wanted;
+    const expected = envTypes(config, [...secrets]);
+    const isChanged = (await readIfExists(file)) !== expected;
     if (options.flag("check") && isChanged) {
-      throw new CommandError(`${shown(invocation, file)} is out of date.`, {
+      throw new CommandError(`${displayPath(invocation, file)} is out of date.`, {
         hint: "Update it: store types",
       });
     }
-    if (isChanged) await write(file, wanted);
+    if (isChanged) await write(file, expected);
     if (output.isJson) await output.json({ file, changed: isChanged });
-    else await output.line(`${isChanged ? "Wrote" : "Up to date:"} ${output.name(shown(invocation, file))}`);
+    else
+      await output.line(
+        `${isChanged ? "Wrote" : "Up to date:"} ${output.name(displayPath(invocation, file))}`,
+      );
   },
 };
 
@@ -53,7 +56,7 @@ async function storedSecrets(invocation: Invocation, script: string): Promise<st
   );
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { VerifyReport } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Command } from "../framework/command.ts";
-import { counted, type Output } from "../framework/output.ts";
+import { formatCount, type Output } from "../framework/output.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { startProgress } from "../terminal/progress.ts";
 
@@ -37,8 +37,8 @@ export const verifyCommand: Command = {
       const verdict =
         damages.length === 0
           ? output.style.green("All is well.")
-          : output.style.red(`Found ${counted(damages.length, "damage")}.`);
-      const seen = `${counted(report.buckets, "bucket")}, ${counted(report.objects, "object")}, ${output.size(report.bytes)}`;
+          : output.style.red(`Found ${formatCount(damages.length, "damage")}.`);
+      const seen = `${formatCount(report.buckets, "bucket")}, ${formatCount(report.objects, "object")}, ${output.size(report.bytes)}`;
       await output.line(`Read ${seen}. ${verdict}`);
       await output.line(scrubSentence(report.lastScrub));
     }
@@ -48,7 +48,7 @@ export const verifyCommand: Command = {
 
 function scrubSentence(scrub: VerifyReport["lastScrub"]): string {
   if (scrub === undefined) return "No background scrub has ended yet: store serve runs one every seven days.";
-  const found = scrub.damages === 0 ? "nothing" : counted(scrub.damages, "damage");
+  const found = scrub.damages === 0 ? "nothing" : formatCount(scrub.damages, "damage");
   return `The last background scrub ended ${new Date(scrub.ended).toISOString()} and found ${found}.`;
 }
 
@@ -59,17 +59,17 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
-  const none = (error: unknown) => {
+  const emptyOnStoreError = (error: unknown) => {
     // Told of by the verification itself.
     if (error instanceof StoreError) return [];
     throw error;
   };
-  const buckets = (await engine.listBuckets().catch(none)).map(
+  const buckets = (await engine.listBuckets().catch(emptyOnStoreError)).map(
     ({ name }) =>
       () =>
         engine.totals(name),
   );
-  const namespaces = await engine.kv.listNamespaces().catch(none);
+  const namespaces = await engine.kv.listNamespaces().catch(emptyOnStoreError);
   for (const measure of [
     ...buckets,
     ...namespaces.map(

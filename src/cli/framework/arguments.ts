@@ -2,7 +2,7 @@
 // declares. node:util's parseArgs cuts it into pieces; the words for what is wrong are ours.
 import { parseArgs } from "node:util";
 import { nearest } from "../../model/did-you-mean.ts";
-import { type Command, commonOptions, type GivenOptions, type Option } from "./command.ts";
+import { type Command, commonOptions, type Option, type ParsedOptions } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 
 type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: false }>>["tokens"]>[number];
@@ -14,12 +14,12 @@ export interface CommandLine {
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
   /** The arguments without the first of its words. */
-  without(count: number): string[];
+  withoutWords(count: number): string[];
 }
 
 /** A first look, before it is known which options there are: the words, wherever common options stand. */
 export function readCommandLine(args: readonly string[]): CommandLine {
-  const tokens = tokensOf(args, commonOptions);
+  const tokens = tokenize(args, commonOptions);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? args.length;
   const words = tokens.filter((token) => token.kind === "positional" && token.index < end);
   const has = (name: string) => tokens.some((token) => token.kind === "option" && token.name === name);
@@ -27,53 +27,55 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     words: words.map((token) => (token.kind === "positional" ? token.value : "")),
     wantsHelp: has("help") || has("h"),
     wantsVersion: has("version"),
-    without(count) {
+    withoutWords(count) {
       const taken = new Set(words.slice(0, count).map(({ index }) => index));
       return args.filter((_, index) => !taken.has(index));
     },
   };
 }
 
-export interface Given {
+export interface ParsedArguments {
   readonly parameters: readonly string[];
-  readonly options: GivenOptions;
+  readonly options: ParsedOptions;
 }
 
 /** Everything behind the command's words; throws a usage error at the first thing that is wrong. */
-export function readArguments(path: string, command: Command, args: readonly string[]): Given {
-  const known: Options = { ...commonOptions, ...command.options };
-  const many = new Set(Object.keys(known).filter((name) => known[name]!.repeatable));
-  if (command.configs === "many") many.add("config");
+export function readArguments(path: string, command: Command, args: readonly string[]): ParsedArguments {
+  const declaredOptions: Options = { ...commonOptions, ...command.options };
+  const repeatableNames = new Set(
+    Object.keys(declaredOptions).filter((name) => declaredOptions[name]!.repeatable),
+  );
+  if (command.configs === "many") repeatableNames.add("config");
 
   const parameters: string[] = [];
   const values = new Map<string, string[]>();
-  for (const token of tokensOf(args, known)) {
+  for (const token of tokenize(args, declaredOptions)) {
     if (token.kind === "positional") parameters.push(token.value);
     if (token.kind !== "option") continue;
-    const option = Object.hasOwn(known, token.name) ? known[token.name] : undefined;
-    if (option === undefined) throw unknownOption(path, token.rawName, Object.keys(known));
-    const before = values.get(token.name) ?? [];
-    if (before.length > 0 && !many.has(token.name)) {
+    const option = Object.hasOwn(declaredOptions, token.name) ? declaredOptions[token.name] : undefined;
+    if (option === undefined) throw unknownOption(path, token.rawName, Object.keys(declaredOptions));
+    const previous = values.get(token.name) ?? [];
+    if (previous.length > 0 && !repeatableNames.has(token.name)) {
       throw usageError(
         `${token.rawName} is given more than once.`,
         `Give it once: ${usageLine(path, command)}`,
       );
     }
-    values.set(token.name, [...before, optionValue(token, option)]);
+    values.set(token.name, [...previous, optionValue(token, option)]);
   }
-  checkCount(path, command, parameters);
-  return { parameters, options: givenOptions(known, values) };
+  checkParameterCount(path, command, parameters);
+  return { parameters, options: createParsedOptions(declaredOptions, values) };
 }
 
-const longestShort = 100;
+const maxShortLength = 100;
 
-function tokensOf(args: readonly string[], options: Options): Token[] {
+function tokenize(args: readonly string[], options: Options): Token[] {
   const end = args.indexOf("--");
   // Each letter behind one dash is an option to the parser, and it takes its time with many.
   const long = args.find(
-    (arg, i) => (end === -1 || i < end) && arg.length > longestShort && /^-[^-]/.test(arg),
+    (arg, i) => (end === -1 || i < end) && arg.length > maxShortLength && /^-[^-]/.test(arg),
   );
-  if (long !== undefined) throw usageError(`There is no option ${long.slice(0, longestShort)}…`);
+  if (long !== undefined) throw usageError(`There is no option ${long.slice(0, maxShortLength)}…`);
   const described = Object.entries(options).map(
     ([name, { value, short = name === "help" ? "h" : undefined }]) => {
       const type: "string" | "boolean" = value === undefined ? "boolean" : "string";
@@ -108,29 +110,32 @@ function optionValue(token: Token & { kind: "option" }, option: Option): string 
 }
 
 function unknownOption(path: string, rawName: string, names: readonly string[]): CommandError {
-  const meant = nearest(rawName.replace(/^-+/, ""), names);
+  const suggestion = nearest(rawName.replace(/^-+/, ""), names);
   return usageError(`store ${path} has no option ${rawName}.`, [
-    ...(meant === undefined ? [] : [`Did you mean --${meant}?`]),
+    ...(suggestion === undefined ? [] : [`Did you mean --${suggestion}?`]),
     `All its options: store ${path} --help`,
   ]);
 }
 
-function givenOptions(known: Options, values: ReadonlyMap<string, readonly string[]>): GivenOptions {
+function createParsedOptions(
+  declaredOptions: Options,
+  values: ReadonlyMap<string, readonly string[]>,
+): ParsedOptions {
   const texts = (name: string) => {
-    if (!Object.hasOwn(known, name)) throw new Error(`The option --${name} is not declared.`);
+    if (!Object.hasOwn(declaredOptions, name)) throw new Error(`The option --${name} is not declared.`);
     return values.get(name) ?? [];
   };
   return { texts, text: (name) => texts(name)[0], flag: (name) => texts(name).length > 0 };
 }
 
-interface Count {
+interface ParameterCount {
   /** As the fullest form names them. */
   readonly names: readonly string[];
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
-function countOf(usage: readonly string[]): Count {
+function parseParameterCount(usage: readonly string[]): ParameterCount {
   const forms = usage.map((form) =>
     form
       .replaceAll(/\[-[^\]]*\](\.\.\.)?/g, "")
@@ -138,23 +143,23 @@ function countOf(usage: readonly string[]): Count {
       .split(/\s+/)
       .filter((word) => word !== ""),
   );
-  const most = forms.map((words) =>
+  const maxCounts = forms.map((words) =>
     words.at(-1)?.endsWith("...") ? Number.POSITIVE_INFINITY : words.length,
   );
-  const least = forms.map((words) => words.filter((word) => !word.startsWith("[")).length);
+  const minCounts = forms.map((words) => words.filter((word) => !word.startsWith("[")).length);
   const names = forms.reduce((a, b) => (b.length > a.length ? b : a));
-  return { names, least: Math.min(...least), most: Math.max(...most) };
+  return { names, min: Math.min(...minCounts), max: Math.max(...maxCounts) };
 }
 
-function checkCount(path: string, command: Command, parameters: readonly string[]): void {
-  const { names, least, most } = countOf(command.usage);
+function checkParameterCount(path: string, command: Command, parameters: readonly string[]): void {
+  const { names, min, max } = parseParameterCount(command.usage);
   const usage = `Usage: ${usageLine(path, command)}`;
-  if (parameters.length < least) {
-    const missing = names.slice(parameters.length, least).map((name) => name.replace(/\.\.\.$/, ""));
+  if (parameters.length < min) {
+    const missing = names.slice(parameters.length, min).map((name) => name.replace(/\.\.\.$/, ""));
     throw usageError(`store ${path} needs ${missing.join(" and ")}.`, [usage, exampleLine(command)]);
   }
-  if (parameters.length > most) {
-    const extra = parameters.slice(most).map((parameter) => `"${parameter}"`);
+  if (parameters.length > max) {
+    const extra = parameters.slice(max).map((parameter) => `"${parameter}"`);
     const quote = "A name with spaces goes into quotes.";
     throw usageError(`store ${path} does not expect ${extra.join(" ")}.`, [usage, quote]);
   }

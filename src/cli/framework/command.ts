@@ -51,7 +51,7 @@ export interface Invocation {
   readonly command: string;
   /** The arguments that are no options, as many as `usage` allows. */
   readonly parameters: readonly string[];
-  readonly options: GivenOptions;
+  readonly options: ParsedOptions;
   readonly output: Output;
   /** The environment variables; nothing else reads them. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -60,7 +60,7 @@ export interface Invocation {
 }
 
 /** What was given. Asking for an option that the command does not declare is a bug and throws. */
-export interface GivenOptions {
+export interface ParsedOptions {
   flag(name: string): boolean;
   text(name: string): string | undefined;
   texts(name: string): readonly string[];

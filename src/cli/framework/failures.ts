@@ -9,7 +9,7 @@ import { ConfigError } from "../../script/config/syntax/error.ts";
 import { SecretKeyError } from "../../secrets/master-key.ts";
 import { SecretError } from "../../secrets/secrets.ts";
 import { CommandError } from "./command-error.ts";
-import { type Style, visible } from "./output.ts";
+import { escapeControls, type Style } from "./output.ts";
 
 /** What a command was about, to name it in the message. */
 export interface Subject {
@@ -18,26 +18,26 @@ export interface Subject {
   readonly namespace?: string | undefined;
   readonly key?: string | undefined;
   /** What holds the data, where that is no directory. */
-  readonly place?: "cluster" | undefined;
+  readonly storeKind?: "cluster" | undefined;
 }
 
-interface Words {
+interface MessageTemplate {
   readonly exitCode?: 2;
   readonly message?: (subject: Subject) => string;
   readonly hint?: string | ((subject: Subject) => string | readonly string[]);
 }
 
-const words: Readonly<Record<Reason, Words>> = {
+const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   InternalError: { hint: "Find out what is damaged: store verify" },
   AccessDenied: {},
   InvalidPartNumber: {},
   InvalidBucketName: {
     exitCode: 2,
-    message: ({ bucket = "" }) => `"${visible(bucket)}" cannot be the name of a bucket.`,
+    message: ({ bucket = "" }) => `"${escapeControls(bucket)}" cannot be the name of a bucket.`,
     hint: "Use 3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no two dots in a row.",
   },
   NoSuchBucket: {
-    message: ({ bucket = "" }) => `There is no bucket "${visible(bucket)}".`,
+    message: ({ bucket = "" }) => `There is no bucket "${escapeControls(bucket)}".`,
     hint: ({ bucket = "<name>" }) => [
       `Create it: store bucket create ${bucket}`,
       "See which there are: store bucket list",
@@ -45,11 +45,11 @@ const words: Readonly<Record<Reason, Words>> = {
   },
   NoSuchKey: {
     message: ({ bucket = "", key = "" }) =>
-      `There is no object "${visible(key)}" in bucket "${visible(bucket)}".`,
+      `There is no object "${escapeControls(key)}" in bucket "${escapeControls(bucket)}".`,
     hint: ({ bucket = "<bucket>" }) => `See which there are: store object list ${bucket}`,
   },
   BucketNotEmpty: {
-    message: ({ bucket = "" }) => `The bucket "${visible(bucket)}" is not empty.`,
+    message: ({ bucket = "" }) => `The bucket "${escapeControls(bucket)}" is not empty.`,
     hint: ({ bucket = "<name>" }) => `Delete it with everything in it: store bucket delete ${bucket} --force`,
   },
   EntityTooSmall: {},
@@ -78,8 +78,8 @@ const words: Readonly<Record<Reason, Words>> = {
   BadDigest: {},
   InvalidRange: {},
   ServiceUnavailable: {
-    hint: ({ place }) =>
-      place === "cluster"
+    hint: ({ storeKind }) =>
+      storeKind === "cluster"
         ? "Look whether PostgreSQL and what holds the bytes can be reached, then try again."
         : "Look at the disk and at the system's log, then try again.",
   },
@@ -92,7 +92,7 @@ const words: Readonly<Record<Reason, Words>> = {
     hint: "Use Standard or InfrequentAccess.",
   },
   BucketConflict: {
-    message: ({ bucket = "" }) => `The bucket "${visible(bucket)}" exists already; it is as it was.`,
+    message: ({ bucket = "" }) => `The bucket "${escapeControls(bucket)}" exists already; it is as it was.`,
     hint: ({ bucket = "<name>" }) => `Look at it: store bucket info ${bucket}`,
   },
   EntityTooLarge: {
@@ -101,14 +101,14 @@ const words: Readonly<Record<Reason, Words>> = {
 };
 
 /** Words of commands about a namespace, where they differ. */
-const namespaceWords: Partial<Record<Reason, Words>> = {
+const namespaceTemplates: Partial<Record<Reason, MessageTemplate>> = {
   InvalidBucketName: {
     exitCode: 2,
-    message: ({ namespace = "" }) => `"${visible(namespace)}" cannot be the name of a namespace.`,
+    message: ({ namespace = "" }) => `"${escapeControls(namespace)}" cannot be the name of a namespace.`,
     hint: `Use ${namespaceNameRule}.`,
   },
   NoSuchBucket: {
-    message: ({ namespace = "" }) => `There is no namespace "${visible(namespace)}".`,
+    message: ({ namespace = "" }) => `There is no namespace "${escapeControls(namespace)}".`,
     hint: ({ namespace = "<name>" }) => [
       `Create it: store kv namespace create ${namespace}`,
       "See which there are: store kv namespace list",
@@ -116,27 +116,27 @@ const namespaceWords: Partial<Record<Reason, Words>> = {
   },
   NoSuchKey: {
     message: ({ namespace = "", key = "" }) =>
-      `There is no key "${visible(key)}" in namespace "${visible(namespace)}".`,
+      `There is no key "${escapeControls(key)}" in namespace "${escapeControls(namespace)}".`,
     hint: ({ namespace = "<namespace>" }) => `See which there are: store kv list ${namespace}`,
   },
   BucketNotEmpty: {
-    message: ({ namespace = "" }) => `The namespace "${visible(namespace)}" is not empty.`,
+    message: ({ namespace = "" }) => `The namespace "${escapeControls(namespace)}" is not empty.`,
     hint: ({ namespace = "<name>" }) =>
       `Delete it with everything in it: store kv namespace delete ${namespace} --force`,
   },
   BucketConflict: {
     message: ({ namespace = "" }) =>
-      `The namespace "${visible(namespace)}" already exists; nothing was changed.`,
+      `The namespace "${escapeControls(namespace)}" already exists; nothing was changed.`,
     hint: ({ namespace = "<name>" }) => `See its keys: store kv list ${namespace}`,
   },
 };
 
 /** The store's error as the command line tells it. Others pass as they are. */
-export function explained(error: unknown, subject: Subject): unknown {
+export function toCommandError(error: unknown, subject: Subject): unknown {
   if (error instanceof KeyValueError) return new CommandError(error.message, { exitCode: 2, cause: error });
   if (!(error instanceof StoreError)) return error;
-  const ofNamespace = subject.namespace === undefined ? undefined : namespaceWords[error.reason];
-  const { message, hint, exitCode = 1 } = ofNamespace ?? words[error.reason];
+  const namespaceTemplate = subject.namespace === undefined ? undefined : namespaceTemplates[error.reason];
+  const { message, hint, exitCode = 1 } = namespaceTemplate ?? messageTemplates[error.reason];
   return new CommandError(message?.(subject) ?? error.detail, {
     hint: typeof hint === "function" ? hint(subject) : hint,
     exitCode,
@@ -145,11 +145,11 @@ export function explained(error: unknown, subject: Subject): unknown {
 }
 
 /** Runs a check of the store's, and tells what it finds wrong in the words of the command line. */
-export function telling<T>(subject: Subject, check: () => T): T {
+export function withCommandErrors<T>(subject: Subject, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    throw explained(error, subject);
+    throw toCommandError(error, subject);
   }
 }
 
@@ -158,26 +158,26 @@ export interface Failure {
   readonly exitCode: 1 | 2;
 }
 
-export function failureOf(error: unknown, style: Style): Failure {
-  const known = error instanceof StoreError ? explained(error, {}) : error;
-  if (known instanceof ConfigError) return { text: known.message, exitCode: 1 };
+export function describeFailure(error: unknown, style: Style): Failure {
+  const mapped = error instanceof StoreError ? toCommandError(error, {}) : error;
+  if (mapped instanceof ConfigError) return { text: mapped.message, exitCode: 1 };
   const label = style.red(style.bold("error:"));
-  if (known instanceof CommandError || known instanceof BackupError || known instanceof CopyError) {
+  if (mapped instanceof CommandError || mapped instanceof BackupError || mapped instanceof CopyError) {
     // Paths and keys that a backup or a copy tells of are as others have named them.
-    const told = known instanceof CommandError ? (text: string) => text : visible;
-    const lines = [`${label} ${told(known.message)}`, ...known.hints.map((hint) => `  ${told(hint)}`)];
-    return { text: lines.join("\n"), exitCode: known instanceof CommandError ? known.exitCode : 1 };
+    const format = mapped instanceof CommandError ? (text: string) => text : escapeControls;
+    const lines = [`${label} ${format(mapped.message)}`, ...mapped.hints.map((hint) => `  ${format(hint)}`)];
+    return { text: lines.join("\n"), exitCode: mapped instanceof CommandError ? mapped.exitCode : 1 };
   }
-  const isTold =
-    known instanceof SecretError || known instanceof SecretKeyError || known instanceof CredentialError;
-  if (isTold) return { text: `${label} ${known.message}`, exitCode: 1 };
-  const code = systemCode(known);
-  if (known instanceof Error && code !== undefined && fileReasons[code] !== undefined) {
-    const { syscall = "go on", path } = known as NodeJS.ErrnoException;
-    const what = path === undefined ? syscall : `${syscall} "${visible(path)}"`;
+  const isExpected =
+    mapped instanceof SecretError || mapped instanceof SecretKeyError || mapped instanceof CredentialError;
+  if (isExpected) return { text: `${label} ${mapped.message}`, exitCode: 1 };
+  const code = systemCode(mapped);
+  if (mapped instanceof Error && code !== undefined && fileReasons[code] !== undefined) {
+    const { syscall = "go on", path } = mapped as NodeJS.ErrnoException;
+    const what = path === undefined ? syscall : `${syscall} "${escapeControls(path)}"`;
     return { text: `${label} Cannot ${what}: ${fileReasons[code]}.`, exitCode: 1 };
   }
-  const message = known instanceof Error ? known.message : String(known);
+  const message = mapped instanceof Error ? mapped.message : String(mapped);
   return { text: `${label} ${message}\n  To see where it comes from: STORE_DEBUG=1`, exitCode: 1 };
 }
 
@@ -188,7 +188,7 @@ export function fileError(error: unknown, action: string, path: string): unknown
   if (!(error instanceof Error) || code === undefined || code === "EPIPE" || !("syscall" in error))
     return error;
   const reason = fileReasons[code] ?? `the system says ${code}`;
-  return new CommandError(`Cannot ${action} "${visible(path)}": ${reason}.`, { cause: error });
+  return new CommandError(`Cannot ${action} "${escapeControls(path)}": ${reason}.`, { cause: error });
 }
 
 export function systemCode(error: unknown): string | undefined {

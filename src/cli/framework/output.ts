@@ -46,6 +46,8 @@ export interface Output {
   fields(fields: readonly (readonly [name: string, value: string])[]): Promise<void>;
   /** A line on stderr. */
   note(text: string): void;
+  /** A text with its `store …` commands as the user has to type them. */
+  typed(text: string): string;
   /** The name of something, as part of a sentence. */
   name(text: string): string;
   /** In words a person counts in, or as a plain number. */
@@ -61,9 +63,12 @@ export interface OutputOptions {
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly json: boolean;
+  /** Default: commands stay as they are written. */
+  readonly typed?: (text: string) => string;
 }
 
-export function createOutput({ stdout, stderr, environment, json }: OutputOptions): Output {
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, environment, json, typed = (text) => text } = options;
   const isTerminal = stdout.isTTY === true;
   const style = styleFor(stdout, environment);
   const write = (bytes: Uint8Array | string) => writeTo(stdout, bytes);
@@ -88,16 +93,19 @@ export function createOutput({ stdout, stderr, environment, json }: OutputOption
     async fields(fields) {
       const width = Math.max(...fields.map(([name]) => name.length));
       const lines = fields.map(([name, value]) =>
-        isTerminal ? `${style.dim(name.padEnd(width))}  ${visible(value)}` : `${name}\t${visible(value)}`,
+        isTerminal
+          ? `${style.dim(name.padEnd(width))}  ${escapeControls(value)}`
+          : `${name}\t${escapeControls(value)}`,
       );
       await line(lines.join("\n"));
     },
     note: (text) => {
-      stderr.write(`${text}\n`);
+      stderr.write(`${typed(text)}\n`);
     },
-    name: (text) => style.bold(visible(text)),
-    bytes: (count) => (isTerminal ? humanBytes(count) : String(count)),
-    size: (count) => (isTerminal ? humanBytes(count) : counted(count, "byte")),
+    typed,
+    name: (text) => style.bold(escapeControls(text)),
+    bytes: (count) => (isTerminal ? formatBytes(count) : String(count)),
+    size: (count) => (isTerminal ? formatBytes(count) : formatCount(count, "byte")),
     time: (milliseconds) =>
       isTerminal ? localTime(new Date(milliseconds)) : new Date(milliseconds).toISOString(),
   };
@@ -110,28 +118,28 @@ function writeTo(stream: Writable, bytes: Uint8Array | string): Promise<void> {
 }
 
 function rowTexts(columns: readonly Column[], rows: Rows, isTerminal: boolean): string[] {
-  const cells = rows.map((row) => row.map(visible));
+  const cells = rows.map((row) => row.map(escapeControls));
   if (!isTerminal) return cells.map((row) => row.join("\t"));
-  const widths = widthsOf(columns, cells);
-  return cells.map((row) => aligned(columns, widths, row));
+  const widths = columnWidths(columns, cells);
+  return cells.map((row) => alignRow(columns, widths, row));
 }
 
 function headText(columns: readonly Column[], rows: Rows): string {
-  const widths = widthsOf(
+  const widths = columnWidths(
     columns,
-    rows.map((row) => row.map(visible)),
+    rows.map((row) => row.map(escapeControls)),
   );
   const names = columns.map(({ name }) => name);
-  return aligned(columns, widths, names);
+  return alignRow(columns, widths, names);
 }
 
-function widthsOf(columns: readonly Column[], cells: Rows): number[] {
+function columnWidths(columns: readonly Column[], cells: Rows): number[] {
   return columns.map(({ name, width = 0 }, i) =>
     cells.reduce((widest, row) => Math.max(widest, row[i]!.length), Math.max(width, name.length)),
   );
 }
 
-function aligned(columns: readonly Column[], widths: readonly number[], row: readonly string[]): string {
+function alignRow(columns: readonly Column[], widths: readonly number[], row: readonly string[]): string {
   const cells = columns.map(({ align }, i) =>
     align === "right" ? row[i]!.padStart(widths[i]!) : row[i]!.padEnd(widths[i]!),
   );
@@ -139,13 +147,13 @@ function aligned(columns: readonly Column[], widths: readonly number[], row: rea
 }
 
 /** Control characters spelled out: a key can neither break a line nor command the terminal. */
-export function visible(text: string): string {
+export function escapeControls(text: string): string {
   return text.replaceAll(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
     (character) => {
-      const named = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
+      const shortEscape = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }[character];
       const code = character.charCodeAt(0);
-      return named ?? (code < 256 ? `\\x${hexDigits(code, 2)}` : `\\u${hexDigits(code, 4)}`);
+      return shortEscape ?? (code < 256 ? `\\x${hexDigits(code, 2)}` : `\\u${hexDigits(code, 4)}`);
     },
   );
 }
@@ -154,11 +162,11 @@ function hexDigits(code: number, digits: number): string {
   return code.toString(16).padStart(digits, "0");
 }
 
-export function counted(number: number, noun: string): string {
+export function formatCount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-export function humanBytes(count: number): string {
+export function formatBytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
   let value = count;

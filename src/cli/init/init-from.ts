@@ -5,17 +5,17 @@ import { basename, dirname, join } from "node:path";
 import { readConfig } from "../../script/config/config.ts";
 import { storeToml } from "../../script/config/store-toml.ts";
 import { ConfigError } from "../../script/config/syntax/error.ts";
-import { configNames, kindOf, readSource, wranglerNames } from "../../script/config/syntax/source.ts";
+import { configNames, detectKind, readSource, wranglerNames } from "../../script/config/syntax/source.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { shown } from "../store/open-store.ts";
+import { displayPath } from "../store/open-store.ts";
 
 /** Writes the file beside the wrangler file, and never over another. */
 export async function initFrom(invocation: Invocation, from: string): Promise<void> {
   const { output } = invocation;
-  const source = wranglerFile(invocation, pathArgument(invocation, { called: "--from", text: from }));
+  const source = wranglerFile(invocation, pathArgument(invocation, { label: "--from", text: from }));
   const folder = dirname(source);
   refuseExisting(invocation, folder);
   const { text, leftOut } = storeToml(readSource(source), new Date().toISOString().slice(0, 10));
@@ -25,22 +25,24 @@ export async function initFrom(invocation: Invocation, from: string): Promise<vo
   } catch (error) {
     throw fileError(error, "write", file);
   }
-  const toFix = faultsOf(file);
+  const toFix = findFaults(file);
   if (output.isJson) return output.json({ file, from: source, leftOut, toFix: toFix ?? null });
-  await output.line(`Wrote ${output.name(shown(invocation, file))} from ${shown(invocation, source)}.`);
+  await output.line(
+    `Wrote ${output.name(displayPath(invocation, file))} from ${displayPath(invocation, source)}.`,
+  );
   if (leftOut.length > 0) {
     await output.line(`Left out or replaced:\n${leftOut.map((words) => `  ${words}`).join("\n")}`);
   }
   if (toFix !== undefined) await output.line(`Fix this before you start it:\n\n${toFix}`);
-  else await output.line("Next:\n  store dev --create-buckets");
+  else await output.line(output.typed("Next:\n  store dev --create-buckets"));
 }
 
 function wranglerFile(invocation: Invocation, path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isFile() && kindOf(path) === "wrangler") return path;
+  if (stats?.isFile() && detectKind(path) === "wrangler") return path;
   const name = wranglerNames.find((name) => existsSync(join(path, name)));
   if (stats?.isDirectory() && name !== undefined) return join(path, name);
-  const where = shown(invocation, path);
+  const where = displayPath(invocation, path);
   throw new CommandError(
     stats === undefined
       ? `There is no "${where}".`
@@ -53,13 +55,13 @@ function refuseExisting(invocation: Invocation, folder: string): void {
   const found = configNames.filter((name) => existsSync(join(folder, name)));
   if (found.length === 0) return;
   throw new CommandError(
-    `There is already ${found.join(", ")} in "${shown(invocation, folder)}": nothing was written.`,
+    `There is already ${found.join(", ")} in "${displayPath(invocation, folder)}": nothing was written.`,
     { hint: `Move ${basename(found[0]!)} away first.` },
   );
 }
 
 /** Our files are checked more strictly than the one it came from. */
-function faultsOf(file: string): string | undefined {
+function findFaults(file: string): string | undefined {
   try {
     readConfig(file);
     return undefined;

@@ -73,8 +73,8 @@ const readme = ({ name, bucket }: Project) => `# ${name}
 
 A script that serves the bucket \`${bucket}\` over HTTP.
 
-    store bucket create ${bucket}
-    store dev
+    npm install
+    npx store dev --create-buckets
 
 Then, in another terminal:
 
@@ -84,8 +84,8 @@ Then, in another terminal:
 
 - \`store.toml\` names the script and binds the bucket: \`env.BUCKET\` in \`src/index.ts\`.
 - \`.store/\` is the data directory: the buckets, the script's secrets, and the key they are sealed with.
-- \`store types\` writes \`store-env.d.ts\` anew after a change of \`store.toml\`; \`npm install\` makes the editor find its types.
-- \`store --help\` tells the rest.
+- \`npx store types\` updates \`store-env.d.ts\` after a change of \`store.toml\`.
+- \`npx store --help\` lists all commands.
 `;
 
 const packageFile = ({ name, dependency }: Project) =>
@@ -95,7 +95,7 @@ const packageFile = ({ name, dependency }: Project) =>
       private: true,
       type: "module",
       scripts: { dev: "store dev", types: "store types" },
-      devDependencies: { store: dependency },
+      devDependencies: { "store-server": dependency },
     },
     undefined,
     2,

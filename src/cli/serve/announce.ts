@@ -2,22 +2,22 @@
 
 import { relative } from "node:path";
 import type { TlsSource } from "../../http/tls/tls.ts";
-import { type Location, shownPlace } from "../../model/location.ts";
+import { type Location, redactUrl } from "../../model/location.ts";
 import type { AssetsOptions } from "../../script/bindings.ts";
 import type { Mode } from "../../script/context.ts";
 import { routesFor, type ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { Invocation } from "../framework/command.ts";
 import type { RunningConsole } from "./console.ts";
-import { hostOf, type PortSetting, takenWords, urlOf } from "./listen-options.ts";
+import { hostOption, type PortSetting, portTakenNote, serverUrl } from "./listen-options.ts";
 import type { RunningPublic } from "./public.ts";
 import type { RunningS3 } from "./s3.ts";
 
-export interface Ready {
+export interface ReadyServers {
   /** None when the S3 API is served alone. */
   readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
   readonly console: RunningConsole;
-  readonly shown: RunningPublic;
+  readonly publicServer: RunningPublic;
   readonly location: Location;
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
@@ -25,10 +25,10 @@ export interface Ready {
   readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortSetting>>;
 }
 
-export async function announce(invocation: Invocation, ready: Ready): Promise<void> {
+export async function announce(invocation: Invocation, ready: ReadyServers): Promise<void> {
   const { output, directory } = invocation;
-  const { server, s3, console, shown, location, mode, tls, ports } = ready;
-  const url = server === undefined ? undefined : `${urlOf(hostOf(invocation), server.port, tls)}/`;
+  const { server, s3, console, publicServer, location, mode, tls, ports } = ready;
+  const url = server === undefined ? undefined : `${serverUrl(hostOption(invocation), server.port, tls)}/`;
   const scripts = (server?.scripts ?? []).map(({ config }) => ({
     name: config.name,
     url: url!,
@@ -36,7 +36,7 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
     buckets: config.buckets.map(({ binding, bucketName }) => ({ binding, bucket: bucketName })),
     kvNamespaces: config.kvNamespaces,
     ...(config.emulated.length === 0 ? {} : { emulated: config.emulated }),
-    ...(config.assets === undefined ? {} : { assets: assetsOf(config.assets) }),
+    ...(config.assets === undefined ? {} : { assets: toAssetsJson(config.assets) }),
   }));
   if (output.isJson) {
     const key =
@@ -47,8 +47,8 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
       url: url ?? null,
       s3: { url: s3.url, ...key },
       console: { url: console.url, ...(console.token === undefined ? {} : { token: console.token }) },
-      ...(shown.url === undefined ? {} : { public: { url: shown.url } }),
-      data: dataOf(location),
+      ...(publicServer.url === undefined ? {} : { public: { url: publicServer.url } }),
+      data: toDataJson(location),
       scripts,
     });
   }
@@ -66,37 +66,43 @@ export async function announce(invocation: Invocation, ready: Ready): Promise<vo
   else {
     await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
     await output.line("");
-    await output.line(`Listening on ${url}${takenWords(ports.scripts, server?.port)}`);
+    await output.line(`Listening on ${url}${portTakenNote(ports.scripts, server?.port)}`);
   }
-  await output.line(`S3 API on ${s3.url}${takenWords(ports.s3, s3.port)}`);
-  await output.line(`Console on ${console.url}${takenWords(ports.console, console.port)}`);
-  if (shown.url !== undefined) {
-    await output.line(`Public buckets on ${shown.url}${takenWords(ports.public, shown.port())}`);
+  await output.line(`S3 API on ${s3.url}${portTakenNote(ports.s3, s3.port)}`);
+  await output.line(`Console on ${console.url}${portTakenNote(ports.console, console.port)}`);
+  if (publicServer.url !== undefined) {
+    await output.line(
+      `Public buckets on ${publicServer.url}${portTakenNote(ports.public, publicServer.port())}`,
+    );
   }
   await output.line(`Data in ${dataText(directory, location)}`);
-  if (mode === "dev" && url !== undefined) await tryLines(invocation, url, ready);
+  if (mode === "dev" && url !== undefined) await printExamples(invocation, url, ready);
 }
 
-function assetsOf({ binding, directory }: AssetsOptions) {
+function toAssetsJson({ binding, directory }: AssetsOptions) {
   return { ...(binding === undefined ? {} : { binding }), directory };
 }
 
-function assetsText(assets: ReturnType<typeof assetsOf>, directory: string): string {
+function assetsText(assets: ReturnType<typeof toAssetsJson>, directory: string): string {
   const name = assets.binding === undefined ? "assets" : `env.${assets.binding}`;
   return `${name} → ${relative(directory, assets.directory) || "."}/`;
 }
 
-function dataOf(location: Location) {
+function toDataJson(location: Location) {
   if (typeof location === "string") return location;
-  return { records: shownPlace(location.records), blobs: shownPlace(location.blobs) };
+  return { records: redactUrl(location.records), blobs: redactUrl(location.blobs) };
 }
 
 function dataText(directory: string, location: Location): string {
   if (typeof location === "string") return relative(directory, location) || location;
-  return `${shownPlace(location.records)}, bytes in ${shownPlace(location.blobs)}`;
+  return `${redactUrl(location.records)}, bytes in ${redactUrl(location.blobs)}`;
 }
 
-async function tryLines({ output }: Invocation, url: string, { server, s3, console }: Ready): Promise<void> {
+async function printExamples(
+  { output }: Invocation,
+  url: string,
+  { server, s3, console }: ReadyServers,
+): Promise<void> {
   await output.line("");
   await output.line("Try:");
   // What assets alone, or a project of another platform, answer to a PUT is not known.

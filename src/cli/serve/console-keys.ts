@@ -3,7 +3,7 @@
 import type { ConsoleKeys } from "../../console/api/keys.ts";
 import { ConsoleError } from "../../console/response.ts";
 import type { KeyDocument, KeySecretDocument } from "../../console/wire-types.ts";
-import { boundGrants } from "../../s3/auth/credential-grants.ts";
+import { bindGrants } from "../../s3/auth/credential-grants.ts";
 import { type Credential, createCredentials, type ListedCredential } from "../../s3/auth/credentials.ts";
 import { parseDuration, parseGrant, rights } from "../../s3/auth/grants.ts";
 import type { KeyUses } from "../../s3/auth/key-usage.ts";
@@ -15,10 +15,10 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
   return {
     rights,
     async list() {
-      return (await credentials().list()).map((key) => documentOf(key, uses.last(key.accessKeyId)));
+      return (await credentials().list()).map((key) => toKeyDocument(key, uses.lastUse(key.accessKeyId)));
     },
     async create({ account, grants, expires }) {
-      return refusing(async () => {
+      return withConsoleErrors(async () => {
         const given = grants?.map(parseGrant);
         if (given?.length === 0) throw new CredentialError("A key without any grant could do nothing.");
         for (const { bucket } of given ?? []) {
@@ -26,25 +26,25 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
           throw new CredentialError(`There is no bucket "${bucket}".`);
         }
         const end = expires === undefined ? undefined : Date.now() + parseDuration(expires);
-        const bound = given && (await boundGrants(given, (bucket) => engine.bucket(bucket)));
-        return secretOf(await credentials().create({ account, grants: bound, expires: end }));
+        const bound = given && (await bindGrants(given, (bucket) => engine.bucket(bucket)));
+        return toKeySecretDocument(await credentials().create({ account, grants: bound, expires: end }));
       });
     },
     async endGrants(bucket) {
       await credentials().dropGrants(bucket);
     },
-    change: (accessKeyId, act) => credentials()[act](accessKeyId),
+    change: (accessKeyId, action) => credentials()[action](accessKeyId),
     async rotate(accessKeyId, keep) {
-      return refusing(async () => {
+      return withConsoleErrors(async () => {
         const milliseconds = keep === undefined ? 0 : parseDuration(keep);
         const rotated = await credentials().rotate(accessKeyId, milliseconds);
-        return rotated === undefined ? undefined : secretOf(rotated);
+        return rotated === undefined ? undefined : toKeySecretDocument(rotated);
       });
     },
   };
 }
 
-async function refusing<T>(work: () => Promise<T>): Promise<T> {
+async function withConsoleErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -55,17 +55,17 @@ async function refusing<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function documentOf(key: ListedCredential, seen: number | undefined): KeyDocument {
+function toKeyDocument(key: ListedCredential, lastSeen: number | undefined): KeyDocument {
   const { accessKeyId, account, grants, created, expires, state, previousUntil, lastUsed } = key;
   return {
     ...{ accessKeyId, account, created, state },
     grants: grants?.map(({ bucket, rights }) => ({ bucket, rights })) ?? null,
     expires: expires ?? null,
     previousUntil: previousUntil ?? null,
-    lastUsed: seen ?? lastUsed ?? null,
+    lastUsed: lastSeen ?? lastUsed ?? null,
   };
 }
 
-function secretOf({ accessKeyId, secretAccessKey, previousUntil }: Credential): KeySecretDocument {
+function toKeySecretDocument({ accessKeyId, secretAccessKey, previousUntil }: Credential): KeySecretDocument {
   return { accessKeyId, secretAccessKey, previousUntil: previousUntil ?? null };
 }

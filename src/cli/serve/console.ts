@@ -1,11 +1,11 @@
 // The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
 
 import { join } from "node:path";
-import { noteActs } from "../../audit/audit-log.ts";
+import { createAuditRecorder } from "../../audit/audit-log.ts";
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
 import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { newToken } from "../../console/auth/tokens.ts";
-import type { Monitored } from "../../console/monitoring.ts";
+import type { MonitoringSources } from "../../console/monitoring.ts";
 import { startConsole } from "../../console/server.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 import type { Mode } from "../../script/context.ts";
@@ -14,13 +14,13 @@ import { packageRoot } from "../framework/package-root.ts";
 import type { Data } from "../store/open-store.ts";
 import { consoleKeys } from "./console-keys.ts";
 import {
-  type Entrance,
+  type CommonPortOptions,
   endpointOption,
-  hostOf,
+  hostOption,
   listenError,
   type PortSetting,
   portOption,
-  urlOf,
+  serverUrl,
 } from "./listen-options.ts";
 import type { RunningS3 } from "./s3.ts";
 
@@ -48,7 +48,7 @@ export interface ConsoleSettings extends PortSetting {
 
 export function consoleSettings(invocation: Invocation, mode: Mode): ConsoleSettings {
   return {
-    host: hostOf(invocation),
+    host: hostOption(invocation),
     ...portOption(invocation, { option: "console-port", port: 9001, mode }),
     url: endpointOption(invocation, "console-url"),
   };
@@ -58,22 +58,31 @@ export interface ServeConsoleOptions {
   readonly data: Data;
   readonly mode: Mode;
   readonly log: (line: string) => void;
-  readonly monitored: Monitored;
+  readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly entrance: Entrance;
+  readonly commonPortOptions: CommonPortOptions;
   readonly s3: RunningS3;
   readonly scripts: ConsoleScripts;
 }
 
 export async function serveConsole(
   { host, port, whenTaken, url }: ConsoleSettings,
-  { data, mode, s3, entrance, ...given }: ServeConsoleOptions,
+  { data, mode, s3, commonPortOptions, ...given }: ServeConsoleOptions,
 ): Promise<RunningConsole> {
   const own = mode === "dev" ? newToken() : undefined;
   const server = await startConsole({
-    ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, url, ...given, ...entrance },
-    noteAct: noteActs(data.acts, Date.now, given.log),
+    ...{
+      engine: data.engine,
+      documents: data.documents,
+      host,
+      port,
+      whenTaken,
+      url,
+      ...given,
+      ...commonPortOptions,
+    },
+    recordAudit: createAuditRecorder(data.auditLog, Date.now, given.log),
     keys: consoleKeys(data, s3.uses),
     pageFolder: join(packageRoot(), "src/console/page"),
     ownToken: own?.hash,
@@ -83,7 +92,7 @@ export async function serveConsole(
   });
   return {
     port: server.port,
-    url: url ?? urlOf(host, server.port, entrance.tls),
+    url: url ?? serverUrl(host, server.port, commonPortOptions.tls),
     token: own?.token,
     close: () => server.close(),
   };

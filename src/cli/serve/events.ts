@@ -1,6 +1,6 @@
 // Delivers events beside the servers: webhooks from this process, scripts in theirs.
 import { type Deliverer, startDeliverer } from "../../events/delivery.ts";
-import { type Delivery, sequencerOf } from "../../events/message.ts";
+import { type Delivery, formatSequencer } from "../../events/message.ts";
 import type { ScriptTargets } from "../../events/target.ts";
 import type { NotificationMessage } from "../../script/host/messages.ts";
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
@@ -23,9 +23,9 @@ function scriptTargets({ scripts }: ScriptServer): ScriptTargets {
     has: (name) => find(name) !== undefined,
     async deliver(name, bucket, deliveries) {
       try {
-        const events = deliveries.map((delivery) => notificationOf(bucket, delivery));
+        const events = deliveries.map((delivery) => toNotificationMessage(bucket, delivery));
         const { handled, error } = await find(name)!.notify(events);
-        return { received: handled.map((place) => deliveries[place]!.entry), failure: error };
+        return { received: handled.map((index) => deliveries[index]!.entry), failure: error };
       } catch (error) {
         return { received: [], failure: error instanceof Error ? error.message : String(error) };
       }
@@ -33,7 +33,7 @@ function scriptTargets({ scripts }: ScriptServer): ScriptTargets {
   };
 }
 
-function notificationOf(bucket: string, delivery: Delivery): NotificationMessage {
+function toNotificationMessage(bucket: string, delivery: Delivery): NotificationMessage {
   const { id, name, time, key, created } = delivery.event;
-  return { id, name, bucket, key, time, sequencer: sequencerOf(delivery), ...created };
+  return { id, name, bucket, key, time, sequencer: formatSequencer(delivery), ...created };
 }

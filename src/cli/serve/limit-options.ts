@@ -31,9 +31,9 @@ const maxCount = 10_000_000;
 
 export function portLimits(invocation: Invocation): PortLimits {
   return {
-    connections: count(invocation, "max-connections", connections),
-    connectionsPerAddress: count(invocation, "max-connections-per-address", connectionsPerAddress),
-    requests: count(invocation, "max-requests", requests),
+    connections: countOption(invocation, "max-connections", connections),
+    connectionsPerAddress: countOption(invocation, "max-connections-per-address", connectionsPerAddress),
+    requests: countOption(invocation, "max-requests", requests),
     pipelined: defaultPortLimits.pipelined,
     descriptors: openFilesLimit(),
   };
@@ -41,11 +41,11 @@ export function portLimits(invocation: Invocation): PortLimits {
 
 /** Open multipart uploads of each bucket. */
 export function uploadLimit(invocation: Invocation): number {
-  return count(invocation, "max-uploads", storeLimits.openUploads);
+  return countOption(invocation, "max-uploads", storeLimits.openUploads);
 }
 
-function count(invocation: Invocation, name: string, standard: number): number {
-  const number = numberOption(invocation, name, standard, maxCount);
+function countOption(invocation: Invocation, name: string, defaultValue: number): number {
+  const number = numberOption(invocation, name, defaultValue, maxCount);
   if (number === 0) throw usageError(`--${name} must be at least 1.`);
   return number;
 }

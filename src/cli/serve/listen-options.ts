@@ -1,6 +1,6 @@
 // Where servers listen: the options that say so, and what is told when it cannot be.
 
-import { trustedPeers } from "../../http/server/forwarded.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
@@ -10,7 +10,7 @@ import { CommandError, usageError } from "../framework/command-error.ts";
 import { systemCode } from "../framework/failures.ts";
 
 /** What every port of a server has in common. */
-export interface Entrance {
+export interface CommonPortOptions {
   readonly tls: TlsSource | undefined;
   /** Proxies in front: their addresses and networks. */
   readonly trusted: readonly string[];
@@ -30,28 +30,33 @@ export const proxyOptions: Readonly<Record<string, Option>> = {
 export function trustedOption({ options }: Invocation): readonly string[] {
   const texts = options.texts("trust-proxy").flatMap((text) => text.split(",").map((part) => part.trim()));
   try {
-    trustedPeers(texts);
+    parseTrustedPeers(texts);
     return texts;
   } catch (error) {
     throw error instanceof RangeError ? usageError(`--trust-proxy: ${error.message}`) : error;
   }
 }
 
-export function hostOf({ options }: Invocation): string {
+export function hostOption({ options }: Invocation): string {
   return options.text("host") ?? "127.0.0.1";
 }
 
 /** Without a path, so without a slash at its end. */
-export function urlOf(host: string, port: number, tls: TlsSource | undefined): string {
+export function serverUrl(host: string, port: number, tls: TlsSource | undefined): string {
   return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-export function numberOption(invocation: Invocation, name: string, standard: number, most: number): number {
+export function numberOption(
+  invocation: Invocation,
+  name: string,
+  defaultValue: number,
+  max: number,
+): number {
   const text = invocation.options.text(name);
-  if (text === undefined) return standard;
+  if (text === undefined) return defaultValue;
   const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most) return number;
-  throw usageError(`--${name} must be a whole number up to ${most}, not "${text}".`);
+  if (/^\d+$/.test(text) && number <= max) return number;
+  throw usageError(`--${name} must be a whole number up to ${max}, not "${text}".`);
 }
 
 export interface PortSetting {
@@ -75,7 +80,7 @@ export function portOption(invocation: Invocation, { option, port, mode }: Defau
 }
 
 /** For the line that announces a port: why it is another one than usual. */
-export function takenWords({ port }: PortSetting, opened: number | undefined): string {
+export function portTakenNote({ port }: PortSetting, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
@@ -90,7 +95,7 @@ export function endpointOption({ options }: Invocation, name: string): string | 
   throw usageError(`--${name} must be a URL without a path, such as https://s3.example.com, not "${text}".`);
 }
 
-interface Place {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
   /** The option that names the port. */
@@ -98,16 +103,16 @@ interface Place {
 }
 
 /** For those who can do something about it. */
-export function listenError(error: unknown, { host, port, option }: Place): unknown {
+export function listenError(error: unknown, { host, port, option }: ListenAddress): unknown {
   const code = systemCode(error);
-  const place = `port ${port} of ${host}`;
+  const address = `port ${port} of ${host}`;
   if (code === "EADDRINUSE") {
     const hint = `Choose another: --${option} PORT; with 0 a free one is found.`;
-    return new CommandError(`Cannot listen on ${place}: it is in use already.`, { hint });
+    return new CommandError(`Cannot listen on ${address}: it is in use already.`, { hint });
   }
   if (code === "EACCES") {
     const hint = `Ports below 1024 need a privilege: choose another, --${option} PORT`;
-    return new CommandError(`Cannot listen on ${place}: permission is denied.`, { hint });
+    return new CommandError(`Cannot listen on ${address}: permission is denied.`, { hint });
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
     return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);

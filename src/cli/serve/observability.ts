@@ -1,20 +1,20 @@
 // What a server counts and logs: the options that say so, and the figures of all its processes as one.
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
-import type { Monitored } from "../../console/monitoring.ts";
+import type { MonitoringSources } from "../../console/monitoring.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { openStreams } from "../../http/server/open-streams.ts";
 import { createWatch, type Watch } from "../../metrics/collector.ts";
-import { tellProcess } from "../../metrics/process-metrics.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { prometheusText } from "../../metrics/prometheus.ts";
 import { createObserver, droppedLines, type Observer } from "../../metrics/reporter.ts";
-import { merged } from "../../metrics/snapshot.ts";
+import { mergeSnapshots } from "../../metrics/snapshot.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { packageVersion } from "../framework/package-root.ts";
 import { pathArgument } from "../framework/path-argument.ts";
-import { type Looking, lookAtFigures } from "./console-metrics.ts";
+import { type MetricsSampler, startMetricsSampler } from "./console-metrics.ts";
 import { createReadiness, type ReadinessOptions } from "./readiness.ts";
 import { openRequestLog } from "./request-log.ts";
-import { createStoreFigures } from "./store-metrics.ts";
+import { createStoreMetrics } from "./store-metrics.ts";
 
 export const observationOptions: Readonly<Record<string, Option>> = {
   "request-log": { value: "FILE", summary: "a line of JSON for each request; - is standard output" },
@@ -26,8 +26,8 @@ export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** For the processes it starts. */
   readonly watch: Watch;
   /** What the console's port tells, once it is known what serves. */
-  monitored(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
-    readonly monitored: Monitored;
+  createMonitoring(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
+    readonly monitoring: MonitoringSources;
     readonly metrics: ConsoleMetrics;
   };
   close(): Promise<void>;
@@ -36,40 +36,42 @@ export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
 export async function openObservation({ options, output, directory }: Invocation): Promise<Observation> {
   const counts = !options.flag("no-metrics");
   const file = options.text("request-log");
-  const tell = (line: string) => output.note(line);
+  const logLine = (line: string) => output.note(line);
   const path =
     file === undefined || file === "-"
       ? file
-      : pathArgument({ directory }, { called: "--request-log", text: file, possible: "a file or -" });
-  const log = path === undefined ? undefined : await openRequestLog({ path, stdout: output.stdout, tell });
+      : pathArgument({ directory }, { label: "--request-log", text: file, expected: "a file or -" });
+  const log =
+    path === undefined ? undefined : await openRequestLog({ path, stdout: output.stdout, log: logLine });
   const watch = createWatch({ counts, writeLines: log?.write });
-  const { metrics, onExchange, heard } = createObserver(watch.observing, (message) => own.heard(message));
-  const own = watch.join(heard);
-  tellProcess(metrics, "supervisor", openStreams);
-  metrics.reading(
+  const { metrics, onExchange, receive } = createObserver(watch.observing, (message) => own.receive(message));
+  const own = watch.join(receive);
+  registerProcessMetrics(metrics, "supervisor", openStreams);
+  metrics.addReading(
     { name: "store_info", help: "The version that runs.", labels: ["version"] },
     "gauge",
     () => [[[packageVersion()], 1]],
   );
   if (log !== undefined) {
-    metrics.reading(droppedLines, "counter", () => [[[], log.lost]]);
+    metrics.addReading(droppedLines, "counter", () => [[[], log.lost]]);
   }
-  let looking: Looking | undefined;
+  let sampler: MetricsSampler | undefined;
   return {
     ...{ metrics, onExchange, watch },
-    monitored({ engine, ...served }) {
-      const holdings = createStoreFigures(engine);
-      const snapshot = async () => merged(await Promise.all([watch.snapshot(), holdings.snapshot()]));
-      looking = counts ? lookAtFigures(snapshot) : undefined;
-      const monitored = {
-        troubles: createReadiness({ ...served, log: tell }),
-        figures: counts ? async () => prometheusText(await snapshot()) : undefined,
+    createMonitoring({ engine, ...served }) {
+      const storeMetrics = createStoreMetrics(engine);
+      const snapshot = async () =>
+        mergeSnapshots(await Promise.all([watch.snapshot(), storeMetrics.snapshot()]));
+      sampler = counts ? startMetricsSampler(snapshot) : undefined;
+      const monitoring = {
+        troubles: createReadiness({ ...served, log: logLine }),
+        metricsText: counts ? async () => prometheusText(await snapshot()) : undefined,
         isOpen: options.flag("metrics-open"),
       };
-      return { monitored, metrics: looking?.metrics };
+      return { monitoring, metrics: sampler?.metrics };
     },
     async close() {
-      looking?.close();
+      sampler?.close();
       await log?.close();
     },
   };

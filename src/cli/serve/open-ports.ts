@@ -8,16 +8,16 @@ export interface OpenServers {
   readonly host: string;
   readonly s3: RunningS3;
   readonly server: ScriptServer | undefined;
-  readonly shown: RunningPublic | undefined;
+  readonly publicServer: RunningPublic | undefined;
   readonly isSecure: boolean;
 }
 
 /** The ports that readiness vouches for; the console is the one that answers for them. */
-export function openPorts({ host, s3, server, shown, isSecure }: OpenServers): NamedPort[] {
+export function openPorts({ host, s3, server, publicServer, isSecure }: OpenServers): NamedPort[] {
   const titled: readonly [string, number | undefined][] = [
     ["The port of the S3 API", s3.port],
     ["The port of the scripts", server?.port],
-    ["The port of public buckets", shown?.port()],
+    ["The port of public buckets", publicServer?.port()],
   ];
   return titled.flatMap(([title, port]) => (port === undefined ? [] : [{ title, host, port, isSecure }]));
 }

@@ -6,13 +6,13 @@ import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import {
-  type Entrance,
-  hostOf,
+  type CommonPortOptions,
+  hostOption,
   listenError,
   type PortSetting,
   portOption,
-  takenWords,
-  urlOf,
+  portTakenNote,
+  serverUrl,
 } from "./listen-options.ts";
 
 export const publicOptions: Readonly<Record<string, Option>> = {
@@ -35,7 +35,7 @@ export interface PublicSettings extends PortSetting {
 
 export function publicSettings(invocation: Invocation, mode: Mode): PublicSettings {
   return {
-    host: hostOf(invocation),
+    host: hostOption(invocation),
     ...portOption(invocation, { option: "public-port", port: 9002, mode }),
     isGiven: invocation.options.text("public-port") !== undefined,
     domains: ["localhost", ...invocation.options.texts("public-domain").map((name) => name.toLowerCase())],
@@ -54,28 +54,30 @@ export interface ServePublicOptions {
   readonly data: Data;
   readonly log: (line: string) => void;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  readonly entrance: Entrance;
+  readonly commonPortOptions: CommonPortOptions;
 }
 
 export async function servePublic(
   { host, port, whenTaken, isGiven, domains }: PublicSettings,
-  { data, log, onExchange, entrance }: ServePublicOptions,
+  { data, log, onExchange, commonPortOptions }: ServePublicOptions,
 ): Promise<RunningPublic> {
-  const told = (error: unknown) => listenError(error, { host, port, option: "public-port" });
+  const toListenError = (error: unknown) => listenError(error, { host, port, option: "public-port" });
   const server = await startPublic({
     ...{ engine: data.engine, documents: data.documents, host, port, whenTaken, domains, log, onExchange },
-    ...entrance,
+    ...commonPortOptions,
     opens: isGiven ? "at once" : "when a bucket is public",
     onOpened: (opened) => {
-      log(`Public buckets on ${urlOf(host, opened, entrance.tls)}${takenWords({ port, whenTaken }, opened)}`);
+      log(
+        `Public buckets on ${serverUrl(host, opened, commonPortOptions.tls)}${portTakenNote({ port, whenTaken }, opened)}`,
+      );
     },
-    told(error) {
-      const words = told(error);
+    describeError(error) {
+      const words = toListenError(error);
       return `Public buckets are not served: ${words instanceof Error ? words.message : String(words)}`;
     },
   }).catch((error: unknown) => {
-    throw told(error);
+    throw toListenError(error);
   });
-  const url = server.port === undefined ? undefined : urlOf(host, server.port, entrance.tls);
+  const url = server.port === undefined ? undefined : serverUrl(host, server.port, commonPortOptions.tls);
   return { url, port: () => server.port, close: () => server.close() };
 }

@@ -24,7 +24,7 @@ export interface NamedPort extends ProbeTarget {
 const freshMilliseconds = 2000;
 /** Trouble is looked at again sooner: a server that has recovered is put back into service without delay. */
 const troubledMilliseconds = 100;
-const patienceMilliseconds = 5000;
+const timeoutMilliseconds = 5000;
 const portMilliseconds = 2000;
 const kind = "housekeeping";
 const name = "readiness";
@@ -38,22 +38,22 @@ export function createReadiness({
   log,
 }: ReadinessOptions): () => Promise<readonly string[]> {
   let isLogged = false;
-  let checked: { until: number; readonly troubles: Promise<readonly string[]> } | undefined;
+  let lastCheck: { until: number; readonly troubles: Promise<readonly string[]> } | undefined;
 
   async function check(): Promise<readonly string[]> {
     const answers = ports().map(async (port) =>
       (await probePort(port, probe, portMilliseconds)) ? undefined : `${port.title} does not answer.`,
     );
-    const troubles = await Promise.all([within(patienceMilliseconds, write()), ...answers]);
+    const troubles = await Promise.all([withTimeout(timeoutMilliseconds, write()), ...answers]);
     return troubles.filter((trouble) => trouble !== undefined);
   }
 
   /** A small document is written: that goes the way of every commit. */
   async function write(): Promise<string | undefined> {
     try {
-      const known = await documents.get(kind, name);
+      const current = await documents.get(kind, name);
       // Another server of the same store may be faster, which is as good.
-      await documents.put(kind, name, new Date().toISOString(), known?.revision);
+      await documents.put(kind, name, new Date().toISOString(), current?.revision);
       isLogged = false;
       return undefined;
     } catch (error) {
@@ -67,22 +67,25 @@ export function createReadiness({
   }
 
   return async () => {
-    if (checked === undefined || performance.now() > checked.until) {
-      const begun = { until: Number.POSITIVE_INFINITY, troubles: check() };
-      checked = begun;
-      void begun.troubles.then(({ length }) => {
-        begun.until = performance.now() + (length === 0 ? freshMilliseconds : troubledMilliseconds);
+    if (lastCheck === undefined || performance.now() > lastCheck.until) {
+      const latest = { until: Number.POSITIVE_INFINITY, troubles: check() };
+      lastCheck = latest;
+      void latest.troubles.then(({ length }) => {
+        latest.until = performance.now() + (length === 0 ? freshMilliseconds : troubledMilliseconds);
       });
     }
     const stopped = (scripts?.scripts ?? []).filter(({ pool }) => !pool.isUp());
     return [
-      ...(await checked.troubles),
+      ...(await lastCheck.troubles),
       ...stopped.map(({ config }) => `The script "${config.name}" has no process that serves.`),
     ];
   };
 }
 
-async function within(milliseconds: number, work: Promise<string | undefined>): Promise<string | undefined> {
+async function withTimeout(
+  milliseconds: number,
+  work: Promise<string | undefined>,
+): Promise<string | undefined> {
   let late: NodeJS.Timeout | undefined;
   const tooLate = new Promise<string>((resolve) => {
     late = setTimeout(() => resolve("The store does not answer."), milliseconds);

@@ -12,17 +12,17 @@ export interface RequestLog {
 }
 
 /** How often it is looked whether the file is still the one of that name. */
-const lookMilliseconds = 1000;
+const checkMilliseconds = 1000;
 
 export interface RequestLogOptions {
   /** "-" is standard output. */
   readonly path: string;
   readonly stdout: NodeJS.WritableStream;
-  readonly tell: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
-export async function openRequestLog({ path, stdout, tell }: RequestLogOptions): Promise<RequestLog> {
-  return path === "-" ? toStream(stdout) : toFile(path, tell);
+export async function openRequestLog({ path, stdout, log }: RequestLogOptions): Promise<RequestLog> {
+  return path === "-" ? toStream(stdout) : toFile(path, log);
 }
 
 function toStream(stream: NodeJS.WritableStream): RequestLog {
@@ -33,38 +33,38 @@ function toStream(stream: NodeJS.WritableStream): RequestLog {
   };
 }
 
-async function toFile(path: string, tell: (line: string) => void): Promise<RequestLog> {
-  let handle: FileHandle = await opened(path).catch((error: unknown) => {
-    const told = fileError(error, "write the request log", path);
-    throw told === error
+async function toFile(path: string, log: (line: string) => void): Promise<RequestLog> {
+  let handle: FileHandle = await openLogFile(path).catch((error: unknown) => {
+    const failure = fileError(error, "write the request log", path);
+    throw failure === error
       ? new CommandError(`Cannot write the request log "${path}".`, { cause: error })
-      : told;
+      : failure;
   });
-  let lookedAt = Date.now();
+  let checkedAt = Date.now();
   let lost = 0;
   let isFailing = false;
   let isClosed = false;
   let last: Promise<void> = Promise.resolve();
 
   /** Whoever rotates logs has renamed it, and awaits that a new one is begun. */
-  async function follow(): Promise<void> {
-    if (Math.abs(Date.now() - lookedAt) < lookMilliseconds) return;
-    lookedAt = Date.now();
-    const [there, ours] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
-    if (there?.ino === ours.ino && there.dev === ours.dev) return;
-    const fresh = await opened(path);
+  async function reopenIfRotated(): Promise<void> {
+    if (Math.abs(Date.now() - checkedAt) < checkMilliseconds) return;
+    checkedAt = Date.now();
+    const [pathStats, handleStats] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
+    if (pathStats?.ino === handleStats.ino && pathStats.dev === handleStats.dev) return;
+    const fresh = await openLogFile(path);
     await handle.close();
     handle = fresh;
   }
 
   async function append(lines: string): Promise<void> {
     try {
-      await follow();
+      await reopenIfRotated();
       await handle.appendFile(lines);
       isFailing = false;
     } catch (error) {
       lost += lines.split("\n").length - 1;
-      if (!isFailing) tell(`Requests cannot be logged, and are served all the same: ${String(error)}`);
+      if (!isFailing) log(`Requests cannot be logged, and are served all the same: ${String(error)}`);
       isFailing = true;
     }
   }
@@ -86,7 +86,7 @@ async function toFile(path: string, tell: (line: string) => void): Promise<Reque
   };
 }
 
-function opened(path: string): Promise<FileHandle> {
+function openLogFile(path: string): Promise<FileHandle> {
   // It names objects and addresses: for its owner and group alone.
   return open(path, "a", 0o640);
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readBuildCommand } from "../../script/config/build-command.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
-import { shown } from "../store/open-store.ts";
+import { displayPath } from "../store/open-store.ts";
 
 /** Once for each file, at start: the output is shown as it comes. */
 export async function runBuilds(invocation: Invocation, files: readonly string[]): Promise<void> {
@@ -12,18 +12,18 @@ export async function runBuilds(invocation: Invocation, files: readonly string[]
   for (const file of files) {
     const build = readBuildCommand(file, options.text("env"));
     if (build === undefined) continue;
-    output.note(`Running the build command of ${shown(invocation, file)}: ${build.command}`);
+    output.note(`Running the build command of ${displayPath(invocation, file)}: ${build.command}`);
     const child = spawn(build.command, {
       ...{ cwd: build.directory, shell: true, env: { ...environment } },
       // What a build prints is not a result of this command.
       stdio: ["ignore", 2, 2],
     });
-    const ended = await Promise.race([
+    const outcome = await Promise.race([
       once(child, "close").then(([code, signal]: unknown[]) => code ?? signal),
       once(child, "error").then(([error]: unknown[]) => error),
     ]);
-    if (ended === 0) continue;
-    const why = ended instanceof Error ? ended.message : `it ended with ${String(ended)}`;
+    if (outcome === 0) continue;
+    const why = outcome instanceof Error ? outcome.message : `it ended with ${String(outcome)}`;
     throw new CommandError(`The build command failed: ${why}.`, {
       hint: [`It is ${build.command}`, `and runs in ${build.directory}`],
     });

@@ -3,20 +3,20 @@
 import { availableParallelism } from "node:os";
 import type { Watch } from "../../metrics/collector.ts";
 import type { Credential } from "../../s3/auth/credentials.ts";
-import { ownKey } from "../../s3/auth/internal-key.ts";
+import { getInternalKey } from "../../s3/auth/internal-key.ts";
 import { createKeyUses, type KeyUses } from "../../s3/auth/key-usage.ts";
 import { startS3 } from "../../s3/server/supervisor.ts";
 import type { Mode } from "../../script/context.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import type { Data } from "../store/open-store.ts";
 import {
-  type Entrance,
+  type CommonPortOptions,
   endpointOption,
-  hostOf,
+  hostOption,
   listenError,
   type PortSetting,
   portOption,
-  urlOf,
+  serverUrl,
 } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
@@ -56,7 +56,7 @@ export interface S3Settings extends PortSetting {
 
 export function s3Settings(invocation: Invocation, mode: Mode): S3Settings {
   return {
-    host: hostOf(invocation),
+    host: hostOption(invocation),
     ...portOption(invocation, { option: "s3-port", port: 9000, mode }),
     domains: ["localhost", ...invocation.options.texts("s3-domain").map((name) => name.toLowerCase())],
     endpoint: endpointOption(invocation, "s3-url"),
@@ -68,29 +68,29 @@ export interface ServeS3Options {
   readonly mode: Mode;
   readonly watch: Watch;
   readonly log: (line: string) => void;
-  readonly entrance: Entrance;
+  readonly commonPortOptions: CommonPortOptions;
   /** Open multipart uploads of each bucket. */
   readonly openUploads: number;
 }
 
 export async function serveS3(
   { host, port, whenTaken, domains, endpoint }: S3Settings,
-  { data, mode, watch, log, entrance, openUploads }: ServeS3Options,
+  { data, mode, watch, log, commonPortOptions, openUploads }: ServeS3Options,
 ): Promise<RunningS3> {
   const secretKey = data.secretKey();
-  const key = mode === "dev" ? await ownKey(data.documents, secretKey, "dev") : undefined;
-  const { accessKeyId, secretAccessKey } = await ownKey(data.documents, secretKey, "presign");
+  const key = mode === "dev" ? await getInternalKey(data.documents, secretKey, "dev") : undefined;
+  const { accessKeyId, secretAccessKey } = await getInternalKey(data.documents, secretKey, "presign");
   const uses = createKeyUses(data.documents);
   const server = await startS3({
     ...{ location: data.location, host, port, whenTaken, domains, secretKey, watch, log, openUploads },
-    ...entrance,
-    onUsed: uses.note,
+    ...commonPortOptions,
+    onUsed: uses.record,
     environment: process.env,
     processes: mode === "dev" ? 1 : availableParallelism(),
   }).catch((error: unknown) => {
     throw listenError(error, { host, port, option: "s3-port" });
   });
-  const url = urlOf(host, server.port, entrance.tls);
+  const url = serverUrl(host, server.port, commonPortOptions.tls);
   const presign = { endpoint: endpoint ?? url, accessKeyId, secretAccessKey };
   return {
     ...{ url, key, presign, uses, isUp: server.isUp, port: server.port },

@@ -38,22 +38,22 @@ export function checkSecretNames(config: ScriptConfig, secretNames: readonly str
 }
 
 /** Whether a person can be asked to create what is missing: at the start, but not when a change is reloaded. */
-export type Asking = "may ask" | "asks nobody";
+export type PromptMode = "may ask" | "asks nobody";
 
 export interface ExistenceCheck {
-  readonly asking: Asking;
+  readonly promptMode: PromptMode;
   readonly mode: Mode;
 }
 
 export async function checkBuckets(
   invocation: Invocation,
-  { engine, note }: Data,
+  { engine, recordAudit: note }: Data,
   config: ScriptConfig,
   check: ExistenceCheck,
 ): Promise<void> {
   for (const [i, { bucketName }] of config.buckets.entries()) {
     if ((await engine.bucket(bucketName)) !== undefined) continue;
-    if (await isToCreate(invocation, config, check, `bucket "${bucketName}"`)) {
+    if (await shouldCreate(invocation, config, check, `bucket "${bucketName}"`)) {
       await engine.createBucket(bucketName);
       await note("create bucket", bucketName);
       invocation.output.note(`Created bucket ${bucketName}.`);
@@ -68,14 +68,14 @@ export async function checkBuckets(
 /** The same for key-value namespaces; --create-buckets creates them too. */
 export async function checkNamespaces(
   invocation: Invocation,
-  { engine, note }: Data,
+  { engine, recordAudit: note }: Data,
   config: ScriptConfig,
   check: ExistenceCheck,
 ): Promise<void> {
   for (const [i, { namespace }] of config.kvNamespaces.entries()) {
     if ((await engine.kv.namespace(namespace)) !== undefined) continue;
     const subject = `key-value namespace "${namespace}"`;
-    if (await isToCreate(invocation, config, check, subject)) {
+    if (await shouldCreate(invocation, config, check, subject)) {
       await engine.kv.createNamespace(namespace);
       await note("create namespace", namespace);
       invocation.output.note(`Created key-value namespace ${namespace}.`);
@@ -87,19 +87,19 @@ export async function checkNamespaces(
   }
 }
 
-async function isToCreate(
+async function shouldCreate(
   invocation: Invocation,
   config: ScriptConfig,
-  { asking, mode }: ExistenceCheck,
+  { promptMode, mode }: ExistenceCheck,
   subject: string,
 ): Promise<boolean> {
   // As the tool that wrangler files are written for does while developing.
   if (mode === "dev" && config.kind === "wrangler") return true;
   if (invocation.options.flag("create-buckets")) return true;
-  return asking === "may ask" && (await mayCreate(invocation, subject));
+  return promptMode === "may ask" && (await askToCreate(invocation, subject));
 }
 
-async function mayCreate({ output }: Invocation, subject: string): Promise<boolean> {
+async function askToCreate({ output }: Invocation, subject: string): Promise<boolean> {
   if (!output.isTerminal || process.stdin.isTTY !== true) return false;
   const answer = await ask(process.stdin, output, `There is no ${subject}. Create it? [Y/n] `);
   return /^(y(es)?)?$/i.test(answer.trim());

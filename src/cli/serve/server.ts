@@ -29,7 +29,7 @@ import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
 import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
 import {
-  type Entrance,
+  type CommonPortOptions,
   listenError,
   numberOption,
   type PortSetting,
@@ -48,7 +48,13 @@ import {
 } from "./public.ts";
 import { runBuilds } from "./run-build.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./s3.ts";
-import { type Asking, checkBuckets, checkNames, checkNamespaces, checkSecretNames } from "./script-checks.ts";
+import {
+  checkBuckets,
+  checkNames,
+  checkNamespaces,
+  checkSecretNames,
+  type PromptMode,
+} from "./script-checks.ts";
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
@@ -90,13 +96,13 @@ interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
 }
 
-async function planOf(invocation: Invocation, mode: Mode): Promise<Plan> {
-  const isAlone = mode === "serve" && !hasConfigs(invocation);
+async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
+  const isS3Only = mode === "serve" && !hasConfigs(invocation);
   const plan = {
     mode,
     ...portOption(invocation, { option: "port", port: 8787, mode }),
     heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
-    files: isAlone ? [] : configFiles(invocation),
+    files: isS3Only ? [] : configFiles(invocation),
     s3: s3Settings(invocation, mode),
     console: consoleSettings(invocation, mode),
     public: publicSettings(invocation, mode),
@@ -117,16 +123,16 @@ async function planOf(invocation: Invocation, mode: Mode): Promise<Plan> {
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
   // First: a configuration that is wrong leaves no data directory behind.
-  const plan = await planOf(invocation, mode);
+  const plan = await createPlan(invocation, mode);
   const observation = await openObservation(invocation);
   try {
-    await servePlanned(invocation, plan, observation);
+    await servePlan(invocation, plan, observation);
   } finally {
     await observation.close();
   }
 }
 
-async function servePlanned(invocation: Invocation, plan: Plan, observation: Observation): Promise<void> {
+async function servePlan(invocation: Invocation, plan: Plan, observation: Observation): Promise<void> {
   const { mode } = plan;
   const log = (line: string) => invocation.output.note(line);
   const tls = plan.tls === undefined ? undefined : await openTls(plan.tls, { log });
@@ -139,7 +145,7 @@ async function servePlanned(invocation: Invocation, plan: Plan, observation: Obs
         hint: "Name a folder: --data DIR",
       });
     }
-    const read = reading(invocation, data, mode);
+    const read = createConfigReader(invocation, data, mode);
     for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
     // Its own processes, and commands beside it, commit through this one.
     await data.commitForOthers();
@@ -156,45 +162,51 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
   const { trusted, limits } = plan;
-  const entrance: Entrance = { tls: tls?.source, trusted, limits, probe: randomUUID() };
+  const commonPortOptions: CommonPortOptions = { tls: tls?.source, trusted, limits, probe: randomUUID() };
   const scriptLog = createScriptLog(Date.now);
   const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
-  const started = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
+  const track = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
     if (server !== undefined) running.push(server);
     return server;
   };
   try {
-    const s3 = started(
-      await serveS3(plan.s3, { data, mode, watch, log, entrance, openUploads: plan.openUploads }),
+    const s3 = track(
+      await serveS3(plan.s3, { data, mode, watch, log, commonPortOptions, openUploads: plan.openUploads }),
     );
-    const server = started(
-      await startPlanned(invocation, data, { ...plan, entrance, presign: s3.presign, scriptLog }),
+    const server = track(
+      await startPlannedScripts(invocation, data, {
+        ...plan,
+        commonPortOptions,
+        presign: s3.presign,
+        scriptLog,
+      }),
     );
-    let shown: RunningPublic | undefined;
-    const ports = () => openPorts({ host: plan.s3.host, s3, server, shown, isSecure: tls !== undefined });
-    const { probe } = entrance;
-    const { monitored, metrics } = plan.monitored({ ...data, scripts: server, ports, probe });
+    let publicServer: RunningPublic | undefined;
+    const ports = () =>
+      openPorts({ host: plan.s3.host, s3, server, publicServer, isSecure: tls !== undefined });
+    const { probe } = commonPortOptions;
+    const { monitoring, metrics } = plan.createMonitoring({ ...data, scripts: server, ports, probe });
     const scripts = consoleScripts(server, scriptLog, data);
-    const console = started(
+    const console = track(
       await serveConsole(plan.console, {
         data,
         mode,
         log,
-        monitored,
+        monitoring,
         metrics,
         onExchange,
-        entrance,
+        commonPortOptions,
         s3,
         scripts,
       }),
     );
-    shown = started(await servePublic(plan.public, { data, log, onExchange, entrance }));
-    started(deliverEvents({ data, server, log }));
+    publicServer = track(await servePublic(plan.public, { data, log, onExchange, commonPortOptions }));
+    track(deliverEvents({ data, server, log }));
     data.engine.startScrub((damage) => log(scrubLine(damage)));
-    const asked = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
-    const ready = { server, s3, console, shown, location: data.location, mode, tls: tls?.source };
-    await announce(invocation, { ...ready, ports: asked });
-    await endingSignal(tls);
+    const portSettings = { scripts: plan, s3: plan.s3, console: plan.console, public: plan.public };
+    const ready = { server, s3, console, publicServer, location: data.location, mode, tls: tls?.source };
+    await announce(invocation, { ...ready, ports: portSettings });
+    await waitForEndSignal(tls);
     log("Shutting down: waiting for requests in flight to finish.");
   } finally {
     await Promise.all(running.map((server) => server.close()));
@@ -203,54 +215,65 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
 
 /** What the server's log says of damage, with what to do. */
 function scrubLine({ bucket, key, what }: Damage): string {
-  const place = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
+  const subject = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
   const remedy = key === undefined ? "See what is damaged" : "Put it again or take it from a backup; see all";
-  return `The scrub found damage in ${place}: ${what} ${remedy}: store verify`;
+  return `The scrub found damage in ${subject}: ${what} ${remedy}: store verify`;
 }
 
 /** The configuration in a file, once everything it names is there. */
-function reading(invocation: Invocation, data: Data, mode: Mode) {
+function createConfigReader(invocation: Invocation, data: Data, mode: Mode) {
   const secrets = createSecrets(data.documents, data.secretKey());
-  return async (file: string, asking: Asking): Promise<ScriptConfig> => {
+  return async (file: string, promptMode: PromptMode): Promise<ScriptConfig> => {
     const config = readConfig(file, readOptions(invocation, mode));
-    sayOnce(invocation, config.notes);
+    noteOnce(invocation, config.notes);
     checkSecretNames(config, await secrets.list(config.name));
-    await checkBuckets(invocation, data, config, { asking, mode });
-    await checkNamespaces(invocation, data, config, { asking, mode });
+    await checkBuckets(invocation, data, config, { promptMode, mode });
+    await checkNamespaces(invocation, data, config, { promptMode, mode });
     return config;
   };
 }
 
-const said = new WeakMap<Invocation, Set<string>>();
+const printedNotes = new WeakMap<Invocation, Set<string>>();
 
 /** A configuration is read several times: what was said of it is not said again. */
-function sayOnce(invocation: Invocation, notes: readonly string[]): void {
-  const before = said.get(invocation) ?? new Set();
-  said.set(invocation, before);
+function noteOnce(invocation: Invocation, notes: readonly string[]): void {
+  const printed = printedNotes.get(invocation) ?? new Set();
+  printedNotes.set(invocation, printed);
   for (const note of notes) {
-    if (before.has(note)) continue;
-    before.add(note);
+    if (printed.has(note)) continue;
+    printed.add(note);
     invocation.output.note(note);
   }
 }
 
-interface Planned extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
-  readonly entrance: Entrance;
+interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {
+  readonly commonPortOptions: CommonPortOptions;
   readonly scriptLog: ScriptLog;
 }
 
-async function startPlanned(
+async function startPlannedScripts(
   invocation: Invocation,
   data: Data,
-  { files, mode, port, whenTaken, presign, watch, entrance, scriptLog, s3: { host }, ...plan }: Planned,
+  {
+    files,
+    mode,
+    port,
+    whenTaken,
+    presign,
+    watch,
+    commonPortOptions,
+    scriptLog,
+    s3: { host },
+    ...plan
+  }: ScriptPlan,
 ): Promise<ScriptServer | undefined> {
   if (files.length === 0) return undefined;
   const { output } = invocation;
-  const read = reading(invocation, data, mode);
+  const read = createConfigReader(invocation, data, mode);
   return startScripts({
     configs: files.map((file) => () => read(file, "asks nobody")),
     location: data.location,
-    ...{ mode, presign, host, port, whenTaken, watch, ...entrance },
+    ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
     environment: process.env,
     cores: availableParallelism(),
@@ -268,16 +291,16 @@ async function startPlanned(
 
 /** Why the scripts could not be started, for those who can do something about it. */
 function startError(error: unknown, host: string, port: number): unknown {
-  if (isAboutScripts(error)) return new CommandError(error.message);
+  if (isScriptError(error)) return new CommandError(error.message);
   return listenError(error, { host, port, option: "port" });
 }
 
-function isAboutScripts(error: unknown): error is Error {
+function isScriptError(error: unknown): error is Error {
   return error instanceof BundleError || error instanceof LoadError || error instanceof AssetsError;
 }
 
 /** Resolves with the first signal to end; the second ends the process at once. */
-function endingSignal(tls: RunningTls | undefined): Promise<void> {
+function waitForEndSignal(tls: RunningTls | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
     // From a terminal it says that this one is gone; to a service, that it is to look at its files again.

@@ -6,31 +6,31 @@ import type { Totals } from "../../engine/records.ts";
 import { createMetrics } from "../../metrics/metrics.ts";
 import type { Snapshot } from "../../metrics/snapshot.ts";
 
-export interface StoreFigures {
+export interface StoreMetrics {
   /** Of the last measuring; a new one is begun when it is due, and waited for a moment. */
   snapshot(): Promise<Snapshot>;
   /** What buckets hold, as last measured. */
   totals(): ReadonlyMap<string, Totals>;
 }
 
-interface Measured {
+interface Measurement {
   readonly at: number;
   readonly totals: ReadonlyMap<string, Totals>;
   readonly namespaces: ReadonlyMap<string, Totals>;
   readonly scrub: ScrubProgress | undefined;
 }
 
-const restMilliseconds = 1000;
+const minIdleMilliseconds = 1000;
 /** As many times as long as a measuring took, there is rest. */
-const restTimes = 50;
-const patienceMilliseconds = 1000;
+const idleFactor = 50;
+const maxWaitMilliseconds = 1000;
 
-export function createStoreFigures(engine: Engine): StoreFigures {
-  let last: Measured | undefined;
+export function createStoreMetrics(engine: Engine): StoreMetrics {
+  let last: Measurement | undefined;
   let dueAt = 0;
-  let underWay: Promise<void> | undefined;
+  let inFlight: Promise<void> | undefined;
   const metrics = createMetrics();
-  tell(() => last);
+  registerMetrics(() => last);
 
   async function measure(): Promise<void> {
     const begin = performance.now();
@@ -43,62 +43,62 @@ export function createStoreFigures(engine: Engine): StoreFigures {
       // The store is away: what was measured last is told on, with its age.
     } finally {
       const took = performance.now() - begin;
-      dueAt = performance.now() + Math.max(restMilliseconds, restTimes * took);
-      underWay = undefined;
+      dueAt = performance.now() + Math.max(minIdleMilliseconds, idleFactor * took);
+      inFlight = undefined;
     }
   }
 
-  function tell(known: () => Measured | undefined): void {
+  function registerMetrics(latest: () => Measurement | undefined): void {
     const perBucket = (name: string, help: string, value: (totals: Totals) => number) =>
-      metrics.reading({ name, help, labels: ["bucket"] }, "gauge", () =>
-        [...(known()?.totals ?? [])].map(([bucket, totals]) => [[bucket], value(totals)] as const),
+      metrics.addReading({ name, help, labels: ["bucket"] }, "gauge", () =>
+        [...(latest()?.totals ?? [])].map(([bucket, totals]) => [[bucket], value(totals)] as const),
       );
     const perNamespace = (name: string, help: string, value: (totals: Totals) => number) =>
-      metrics.reading({ name, help, labels: ["namespace"] }, "gauge", () =>
-        [...(known()?.namespaces ?? [])].map(([namespace, totals]) => [[namespace], value(totals)] as const),
+      metrics.addReading({ name, help, labels: ["namespace"] }, "gauge", () =>
+        [...(latest()?.namespaces ?? [])].map(([namespace, totals]) => [[namespace], value(totals)] as const),
       );
-    const one = (name: string, help: string, value: (measured: Measured) => number | undefined) =>
-      metrics.reading({ name, help }, "gauge", () => {
-        const measured = known();
-        const number = measured && value(measured);
+    const gauge = (name: string, help: string, value: (measurement: Measurement) => number | undefined) =>
+      metrics.addReading({ name, help }, "gauge", () => {
+        const measurement = latest();
+        const number = measurement && value(measurement);
         return number === undefined ? [] : [[[], number] as const];
       });
-    one("store_buckets", "Buckets in the store.", ({ totals }) => totals.size);
+    gauge("store_buckets", "Buckets in the store.", ({ totals }) => totals.size);
     perBucket("store_bucket_objects", "Objects in a bucket.", ({ objects }) => objects);
     perBucket("store_bucket_bytes", "Bytes of a bucket's objects.", ({ bytes }) => bytes);
     perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
     perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
-    one("store_totals_age_seconds", "How long ago it was measured what buckets hold.", ({ at }) =>
+    gauge("store_totals_age_seconds", "How long ago it was measured what buckets hold.", ({ at }) =>
       Math.max(0, (Date.now() - at) / 1000),
     );
-    one("store_scrub_running", "1 while a scrub reads the store through.", ({ scrub }) =>
+    gauge("store_scrub_running", "1 while a scrub reads the store through.", ({ scrub }) =>
       scrub?.isRunning === true ? 1 : 0,
     );
-    one("store_scrub_objects", "Objects the round of the scrub under way has read.", ({ scrub }) =>
+    gauge("store_scrub_objects", "Objects the round of the scrub under way has read.", ({ scrub }) =>
       scrub?.round === undefined ? 0 : scrub.round.objects,
     );
-    one("store_scrub_bytes", "Bytes the round of the scrub under way has read.", ({ scrub }) =>
+    gauge("store_scrub_bytes", "Bytes the round of the scrub under way has read.", ({ scrub }) =>
       scrub?.round === undefined ? 0 : scrub.round.bytes,
     );
-    one("store_scrub_damages", "Damages found by the scrub: under way, or else the last.", ({ scrub }) =>
+    gauge("store_scrub_damages", "Damages found by the scrub: under way, or else the last.", ({ scrub }) =>
       Math.max(scrub?.round?.damages ?? 0, scrub?.last?.damages ?? 0),
     );
-    one("store_scrub_last_end_timestamp_seconds", "When a scrub last came to its end.", ({ scrub }) =>
+    gauge("store_scrub_last_end_timestamp_seconds", "When a scrub last came to its end.", ({ scrub }) =>
       scrub?.last === undefined ? undefined : scrub.last.ended / 1000,
     );
   }
 
   return {
     async snapshot() {
-      if (underWay === undefined && performance.now() >= dueAt) underWay = measure();
-      if (underWay !== undefined) await within(patienceMilliseconds, underWay);
+      if (inFlight === undefined && performance.now() >= dueAt) inFlight = measure();
+      if (inFlight !== undefined) await waitUpTo(maxWaitMilliseconds, inFlight);
       return metrics.snapshot();
     },
     totals: () => last?.totals ?? new Map(),
   };
 }
 
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
+async function waitUpTo(milliseconds: number, work: Promise<void>): Promise<void> {
   let late: NodeJS.Timeout | undefined;
   const tooLate = new Promise<void>((resolve) => {
     late = setTimeout(resolve, milliseconds);

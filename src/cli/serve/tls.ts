@@ -2,7 +2,13 @@
 // when the files change or a signal asks for it. A pair that cannot be used is told, and the former one stays.
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CheckedPair, checkPair, PairError, type PairText, shown } from "../../http/tls/certificate.ts";
+import {
+  type CheckedPair,
+  checkPair,
+  formatDate,
+  PairError,
+  type PairText,
+} from "../../http/tls/certificate.ts";
 import { createTlsSource, type TlsSource } from "../../http/tls/tls.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
@@ -26,7 +32,7 @@ export interface RunningTls {
 }
 
 /** How often the files are read: they are small, and no way of watching sees all that may happen to links. */
-const lookMilliseconds = 5000;
+const pollMilliseconds = 5000;
 
 export function tlsFiles({ options, directory }: Invocation): TlsFiles | undefined {
   const [certificate, key] = [options.text("tls-cert"), options.text("tls-key")];
@@ -36,58 +42,58 @@ export function tlsFiles({ options, directory }: Invocation): TlsFiles | undefin
   return { certificate: resolve(directory, certificate), key: resolve(directory, key) };
 }
 
-export interface TlsWork {
+export interface OpenTlsOptions {
   readonly log: (line: string) => void;
-  readonly everyMilliseconds?: number;
+  readonly pollEveryMilliseconds?: number;
 }
 
-export async function openTls(files: TlsFiles, work: TlsWork): Promise<RunningTls> {
-  const { log, everyMilliseconds = lookMilliseconds } = work;
-  let used = await readPair(files);
-  const source = createTlsSource(checked(files, used).pair);
+export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<RunningTls> {
+  const { log, pollEveryMilliseconds = pollMilliseconds } = work;
+  let current = await readPair(files);
+  const source = createTlsSource(checkCertificate(files, current).pair);
   if (((await stat(files.key)).mode & 0o004) !== 0) {
     log(`Everybody on this machine can read the private key in ${files.key}: chmod o= takes that away.`);
   }
   /** What was wrong at the last look, and what was told of. */
-  let wrong: string | undefined;
-  let told: string | undefined;
+  let lastProblem: string | undefined;
+  let loggedProblem: string | undefined;
 
-  function take(text: PairText): void {
-    const { pair, subject, until } = checked(files, text);
+  function load(text: PairText): void {
+    const { pair, subject, until } = checkCertificate(files, text);
     source.change(pair);
-    used = text;
-    log(`The certificate was loaded anew: it names ${subject}, and holds until ${shown(until)}.`);
+    current = text;
+    log(`The certificate was loaded anew: it names ${subject}, and holds until ${formatDate(until)}.`);
   }
 
-  function tell(why: string): void {
-    told = why;
+  function logProblem(why: string): void {
+    loggedProblem = why;
     log(`The certificate was not loaded anew, and the former one is used on. ${why}`);
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       const text = await readPair(files);
-      if (text.certificate !== used.certificate || text.key !== used.key) take(text);
-      wrong = told = undefined;
+      if (text.certificate !== current.certificate || text.key !== current.key) load(text);
+      lastProblem = loggedProblem = undefined;
     } catch (error) {
-      const why = messageOf(error);
+      const why = errorMessage(error);
       // Of two files that are written one after the other only one may be there yet: the next look tells.
-      if (why === wrong && why !== told) tell(why);
-      wrong = why;
+      if (why === lastProblem && why !== loggedProblem) logProblem(why);
+      lastProblem = why;
     }
   }
 
-  const looking = setInterval(() => void look(), everyMilliseconds).unref();
+  const timer = setInterval(() => void check(), pollEveryMilliseconds).unref();
   return {
     source,
     reload: async () => {
       try {
-        take(await readPair(files));
+        load(await readPair(files));
       } catch (error) {
-        tell(messageOf(error));
+        logProblem(errorMessage(error));
       }
     },
-    close: () => clearInterval(looking),
+    close: () => clearInterval(timer),
   };
 }
 
@@ -102,7 +108,7 @@ async function readPair({ certificate, key }: TlsFiles): Promise<PairText> {
   return { certificate: await text(certificate, "certificate"), key: await text(key, "private key") };
 }
 
-function checked(files: TlsFiles, text: PairText): CheckedPair {
+function checkCertificate(files: TlsFiles, text: PairText): CheckedPair {
   try {
     return checkPair(text, Date.now());
   } catch (error) {
@@ -112,6 +118,6 @@ function checked(files: TlsFiles, text: PairText): CheckedPair {
   }
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,15 +5,15 @@ import type { CopyReport } from "../../model/copy.ts";
 import { secretKeyFile } from "../../secrets/master-key.ts";
 import type { Invocation } from "../framework/command.ts";
 import { fileError } from "../framework/failures.ts";
-import type { CopyPlaces } from "./copy-endpoints.ts";
-import { shown } from "./open-store.ts";
+import type { CopyEndpoints } from "./copy-endpoints.ts";
+import { displayPath } from "./open-store.ts";
 
-interface Copied extends CopyPlaces {
+interface CopyResult extends CopyEndpoints {
   readonly report: CopyReport;
 }
 
 /** Goes along from folder to folder; else whoever copies is told what to do about it. */
-export function carrySecretKey(invocation: Invocation, { from, to, report }: Copied): void {
+export function carrySecretKey(invocation: Invocation, { from, to, report }: CopyResult): void {
   const { output, environment } = invocation;
   // Kept elsewhere, it stays there.
   if (environment.STORE_SECRET_KEY || report.documents === 0) return;
@@ -21,7 +21,7 @@ export function carrySecretKey(invocation: Invocation, { from, to, report }: Cop
   if (file !== undefined && !existsSync(file)) return;
   if (file !== undefined && typeof to === "string") copyKey(file, join(to, secretKeyFile));
   else if (file !== undefined) {
-    const path = shown(invocation, file);
+    const path = displayPath(invocation, file);
     output.note(
       `Secrets and access keys are sealed with the key in ${path}: set STORE_SECRET_KEY to what it holds wherever the copy is used.`,
     );

@@ -1,5 +1,5 @@
 // `<bucket>/<key>` as typed: everything behind the first slash is the key, byte for byte, never normalised.
-import { schemeOf } from "../../model/location.ts";
+import { parseScheme } from "../../model/location.ts";
 import { usageError } from "../framework/command-error.ts";
 
 export interface ObjectAddress {
@@ -34,7 +34,7 @@ export function prefixAddress(text: string): PrefixAddress {
 
 /** No bucket's name has a colon. The rest of a URL is not repeated: it may hold a password. */
 function refuseUrl(text: string): void {
-  const scheme = schemeOf(text);
+  const scheme = parseScheme(text);
   if (scheme === undefined) return;
   const [, rest = ""] = /^s3:\/\/([^@]*)$/i.exec(text) ?? [];
   throw usageError(`A bucket of this store is written by its name alone, not as a URL with "${scheme}"`, [

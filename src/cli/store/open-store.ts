@@ -2,16 +2,16 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, relative } from "node:path";
-import { type ActName, noteActs } from "../../audit/audit-log.ts";
+import { type AuditAction, createAuditRecorder } from "../../audit/audit-log.ts";
 import type { Metrics } from "../../metrics/metrics.ts";
 import { CopyError } from "../../model/copy.ts";
 import { StoreError } from "../../model/errors.ts";
-import { type Location, shownLocation } from "../../model/location.ts";
+import { formatLocation, type Location } from "../../model/location.ts";
 import { type OpenEngine, openEngine } from "../../open.ts";
 import { loadSecretKey } from "../../secrets/master-key.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
-import { explained, fileError, type Subject, systemCode } from "../framework/failures.ts";
+import { fileError, type Subject, systemCode, toCommandError } from "../framework/failures.ts";
 import { storeLocation } from "./store-location.ts";
 
 export interface Data extends OpenEngine {
@@ -19,7 +19,7 @@ export interface Data extends OpenEngine {
   /** What secrets and credentials are sealed with. */
   secretKey(): Uint8Array;
   /** Notes what this command has done, when it is done. */
-  note(act: ActName, subject: string): Promise<void>;
+  recordAudit(action: AuditAction, subject: string): Promise<void>;
   /**
    * Frees the bytes that deletes and overwrites have left and ends overdue uploads. A server does so by itself
    * now and then; where only commands run, nobody else would.
@@ -53,8 +53,8 @@ export async function withData<T>(
     await data.close().catch(() => {
       // What went wrong first is what to tell.
     });
-    const place = typeof data.location === "string" ? undefined : ("cluster" as const);
-    throw explained(error, { ...options.subject, place });
+    const storeKind = typeof data.location === "string" ? undefined : ("cluster" as const);
+    throw toCommandError(error, { ...options.subject, storeKind });
   }
   await data.close();
   return result;
@@ -66,22 +66,22 @@ export async function openData(
 ): Promise<Data> {
   const location = await storeLocation(invocation);
   if (typeof location === "string" && location !== "memory:") checkDirectory(invocation, location, absent);
-  const { engine, documents, commitForOthers, acts } = await openEngine(location, {
+  const { engine, documents, commitForOthers, auditLog } = await openEngine(location, {
     ...(metrics && { metrics }),
     ...(openUploads !== undefined && { openUploads }),
   }).catch((error: unknown) => {
-    throw cannotOpen(invocation, location, error);
+    throw openError(invocation, location, error);
   });
   return {
     engine,
     documents,
     location,
     commitForOthers,
-    acts,
-    note(act, subject) {
+    auditLog,
+    recordAudit(action, subject) {
       const by = { face: "command line", name: userName() } as const;
-      const tell = (line: string) => invocation.output.note(`warning: ${line}`);
-      return noteActs(acts, Date.now, tell)({ act, subject, by });
+      const warn = (line: string) => invocation.output.note(`warning: ${line}`);
+      return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
     },
     secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
     async tidy() {
@@ -121,7 +121,7 @@ export function requireData(invocation: Invocation, location: string): void {
 
 /** Refuses what cannot be, or become, a data directory. */
 export function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
-  const path = shown(invocation, location);
+  const path = displayPath(invocation, location);
   if (existsSync(join(location, unfinishedRestore))) {
     throw new CommandError(`A backup was being restored into "${path}", and that was not finished.`, {
       hint: "Run the same store restore again: it goes on where it was cut off.",
@@ -153,21 +153,21 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
   }
 }
 
-function cannotOpen(invocation: Invocation, location: Location, error: unknown): unknown {
+function openError(invocation: Invocation, location: Location, error: unknown): unknown {
   // Says by itself what to do.
   if (error instanceof CopyError) return error;
   if (typeof location !== "string") {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-    return new CommandError(`Cannot open the store in ${shownLocation(location)}: ${why}`, { cause: error });
+    return new CommandError(`Cannot open the store in ${formatLocation(location)}: ${why}`, { cause: error });
   }
-  const path = shown(invocation, location);
-  const told = fileError(error, "open the data directory", path);
-  if (told !== error || !(error instanceof Error)) return told;
+  const path = displayPath(invocation, location);
+  const mapped = fileError(error, "open the data directory", path);
+  if (mapped !== error || !(error instanceof Error)) return mapped;
   return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
 }
 
 /** A path as it would be typed here. */
-export function shown(invocation: Invocation, path: string): string {
+export function displayPath(invocation: Invocation, path: string): string {
   const short = relative(invocation.directory, path);
   return short === "" || short.startsWith("..") ? path : short;
 }

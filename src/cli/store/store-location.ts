@@ -6,17 +6,17 @@ import {
   blobsFault,
   type ClusterLocation,
   type Location,
-  placeForms,
   type Reads,
   readsChoices,
   recordsFault,
+  urlForms,
 } from "../../model/location.ts";
-import type { ReadPlaces } from "../../script/config/store-location.ts";
+import type { ConfiguredLocations } from "../../script/config/store-location.ts";
 import type { Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 
-type Place = "records" | "blobs";
+type ClusterPart = "records" | "blobs";
 
 const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
@@ -26,7 +26,7 @@ const dataForms = "a folder or memory:, and a cluster is named by --records URL 
 /** A directory is absolute, or "memory:". */
 export async function storeLocation(invocation: Invocation): Promise<Location> {
   const { options } = invocation;
-  const data = options.text("data") ?? variable(invocation, "data");
+  const data = options.text("data") ?? readVariable(invocation, "data");
   if (options.text("data") === "") throw usageError("--data needs a folder, but is empty.");
   const isByOption = options.text("records") !== undefined || options.text("blobs") !== undefined;
   if (options.text("data") !== undefined && isByOption) {
@@ -35,7 +35,7 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
       ["Leave out --data, or --records and --blobs."],
     );
   }
-  const isByVariable = Boolean(variable(invocation, "records") ?? variable(invocation, "blobs"));
+  const isByVariable = Boolean(readVariable(invocation, "records") ?? readVariable(invocation, "blobs"));
   if (data !== undefined && !isByOption) {
     if (options.text("data") === undefined && isByVariable) {
       throw new CommandError("STORE_DATA names a directory and STORE_RECORDS or STORE_BLOBS a cluster.", {
@@ -43,11 +43,11 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
       });
     }
     if (data === "memory:") return data;
-    const called = options.text("data") === undefined ? variables.data : "--data";
-    return pathArgument(invocation, { called, text: data, possible: dataForms });
+    const label = options.text("data") === undefined ? variables.data : "--data";
+    return pathArgument(invocation, { label, text: data, expected: dataForms });
   }
-  const home = homeOf(invocation);
-  return (await clusterLocation(invocation)) ?? join(home, ".store");
+  const folder = configFolder(invocation);
+  return (await clusterLocation(invocation)) ?? join(folder, ".store");
 }
 
 /** The data directory, for what can be done with no other store. */
@@ -63,7 +63,7 @@ export async function dataDirectory(invocation: Invocation, instead: readonly st
 }
 
 /** The folder the default data directory stands in: whether the configuration is in order does not matter. */
-function homeOf(invocation: Invocation): string {
+function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");
   if (given !== undefined) {
     const file = resolve(invocation.directory, given);
@@ -75,36 +75,36 @@ function homeOf(invocation: Invocation): string {
 }
 
 async function clusterLocation(invocation: Invocation): Promise<ClusterLocation | undefined> {
-  const config = await configuredPlaces(invocation);
-  const records = placeOf(invocation, "records") ?? config?.records;
-  const blobs = placeOf(invocation, "blobs") ?? config?.blobs;
+  const config = await readConfiguredLocations(invocation);
+  const records = readClusterUrl(invocation, "records") ?? config?.records;
+  const blobs = readClusterUrl(invocation, "blobs") ?? config?.blobs;
   if (records === undefined && blobs === undefined) return undefined;
   if (records === undefined || blobs === undefined) {
-    throw halfGiven(records === undefined ? "records" : "blobs", config);
+    throw incompleteClusterError(records === undefined ? "records" : "blobs", config);
   }
-  const reads = readsOf(invocation) ?? config?.reads;
+  const reads = parseReads(invocation) ?? config?.reads;
   return { records, blobs, ...(reads === undefined ? {} : { reads }) };
 }
 
-function variable({ environment }: Invocation, name: keyof typeof variables): string | undefined {
+function readVariable({ environment }: Invocation, name: keyof typeof variables): string | undefined {
   return environment[variables[name]] || undefined;
 }
 
-function placeOf(invocation: Invocation, name: Place): string | undefined {
+function readClusterUrl(invocation: Invocation, name: ClusterPart): string | undefined {
   const option = invocation.options.text(name);
-  const place = option ?? variable(invocation, name);
-  if (place === undefined) return undefined;
-  checkPlace(option === undefined ? variables[name] : `--${name}`, name, place);
-  return place;
+  const url = option ?? readVariable(invocation, name);
+  if (url === undefined) return undefined;
+  checkClusterUrl(option === undefined ? variables[name] : `--${name}`, name, url);
+  return url;
 }
 
 /** What was given is not repeated: it may hold a password. */
-export function checkPlace(called: string, name: Place, place: string): void {
-  const fault = faults[name](place);
-  if (fault !== undefined) throw usageError(`${called} ${fault}.`, `It is ${placeForms[name]}`);
+export function checkClusterUrl(label: string, name: ClusterPart, url: string): void {
+  const fault = faults[name](url);
+  if (fault !== undefined) throw usageError(`${label} ${fault}.`, `It is ${urlForms[name]}`);
 }
 
-function readsOf({ environment }: Invocation): Reads | undefined {
+function parseReads({ environment }: Invocation): Reads | undefined {
   const given = environment.STORE_READS || undefined;
   const found = readsChoices.find((choice) => choice === given);
   if (given !== undefined && found === undefined)
@@ -114,28 +114,34 @@ function readsOf({ environment }: Invocation): Reads | undefined {
 
 const meanings = { records: "where its records are", blobs: "where its bytes lie" } as const;
 
-function halfGiven(missing: Place, config: ReadPlaces | undefined): Error {
+function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocations | undefined): Error {
   const given = missing === "records" ? "blobs" : "records";
-  const hint = `Say ${meanings[missing]}, too: --${missing} URL or ${variables[missing]}, ${placeForms[missing]}`;
+  const hint = `Say ${meanings[missing]}, too: --${missing} URL or ${variables[missing]}, ${urlForms[missing]}`;
   const message = `Of a cluster "${given}" is given, but "${missing}" is missing.`;
   return config?.[given] === undefined ? usageError(message, hint) : config.fault(given, message, hint);
 }
 
 /** What the configurations say; several that are served together must mean the same store. */
-async function configuredPlaces({ options, directory }: Invocation): Promise<ReadPlaces | undefined> {
+async function readConfiguredLocations({
+  options,
+  directory,
+}: Invocation): Promise<ConfiguredLocations | undefined> {
   const given = options.texts("config").map((file) => resolve(directory, file));
   const files = given.length > 0 ? given : configsIn(directory);
   if (files.length === 0) return undefined;
-  const { readPlaces } = await import("../../script/config/store-location.ts");
-  let first: (ReadPlaces & { readonly file: string }) | undefined;
+  const { readStoreLocations } = await import("../../script/config/store-location.ts");
+  let first: (ConfiguredLocations & { readonly file: string }) | undefined;
   for (const file of files) {
-    const places = readPlaces(file);
-    if (places === undefined) continue;
+    const locations = readStoreLocations(file);
+    if (locations === undefined) continue;
     for (const key of ["records", "blobs", "reads"] as const) {
-      if (first === undefined || first[key] === places[key] || places[key] === undefined) continue;
-      throw places.fault(key, `"${key}" is another one in ${basename(first.file)}, which is served with it.`);
+      if (first === undefined || first[key] === locations[key] || locations[key] === undefined) continue;
+      throw locations.fault(
+        key,
+        `"${key}" is another one in ${basename(first.file)}, which is served with it.`,
+      );
     }
-    first ??= { ...places, file };
+    first ??= { ...locations, file };
   }
   return first;
 }

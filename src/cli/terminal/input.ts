@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
-import { visible } from "../framework/output.ts";
+import { escapeControls } from "../framework/output.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 
 export interface Input {
@@ -18,7 +18,7 @@ export function standardInput(): Input {
   // Node would take what it cannot read for an input that has ended.
   if (fstatSync(0).isDirectory())
     throw new CommandError("Standard input is a folder: give it a file or a pipe.");
-  return inputOf(process.stdin, "standard input", undefined);
+  return createInput(process.stdin, "standard input", undefined);
 }
 
 const chunkBytes = 256 * 1024;
@@ -30,17 +30,17 @@ export async function fileInput(path: string): Promise<Input> {
   const found = await handle.stat();
   if (found.isDirectory()) {
     await handle.close();
-    throw new CommandError(`"${visible(path)}" is a folder: name a file.`, {
-      hint: `A folder as one object: tar c ${shellWord(visible(path))} | store object put <bucket>/<key> -`,
+    throw new CommandError(`"${escapeControls(path)}" is a folder: name a file.`, {
+      hint: `A folder as one object: tar c ${shellWord(escapeControls(path))} | store object put <bucket>/<key> -`,
     });
   }
   // A pipe, a device or a file of the kernel's does not say how much it will give.
   const size = found.isFile() && found.size > 0 ? found.size : undefined;
   const whole = size === undefined ? {} : { start: 0, end: size - 1 };
-  return inputOf(handle.createReadStream({ highWaterMark: chunkBytes, ...whole }), path, size);
+  return createInput(handle.createReadStream({ highWaterMark: chunkBytes, ...whole }), path, size);
 }
 
-function inputOf(stream: Readable, name: string, size: number | undefined): Input {
+function createInput(stream: Readable, name: string, size: number | undefined): Input {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       yield* stream as AsyncIterable<Uint8Array>;

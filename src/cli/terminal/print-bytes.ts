@@ -4,14 +4,14 @@ import type { ObjectBytes } from "../../engine/engine.ts";
 import { CommandError } from "../framework/command-error.ts";
 import type { Output } from "../framework/output.ts";
 
-export interface Printed {
+export interface PrintOptions {
   /** For the message: "object". */
   readonly what: string;
   readonly bytes: ObjectBytes;
   readonly onTerminal: "text only" | "anything";
 }
 
-export async function printBytes(output: Output, { what, bytes, onTerminal }: Printed): Promise<void> {
+export async function printBytes(output: Output, { what, bytes, onTerminal }: PrintOptions): Promise<void> {
   let isFirst = true;
   for await (const chunk of bytes.chunks()) {
     if (isFirst && onTerminal === "text only" && output.isTerminal && !looksLikeText(chunk)) {

@@ -1,6 +1,6 @@
 // The progress of a transfer: a line on stderr that is drawn over itself while a person watches, and nothing
 // at all when nobody does.
-import { humanBytes, type Output } from "../framework/output.ts";
+import { formatBytes, type Output } from "../framework/output.ts";
 
 export interface Progress {
   advance(bytes: number): void;
@@ -54,23 +54,24 @@ export interface ProgressState {
 /** Never wider than the terminal: what matters least goes first. */
 export function progressLine({ label, done, total, seconds }: ProgressState, columns: number): string {
   // The last column stays free, or some terminals begin a new line.
-  const room = columns - 1;
+  const maxWidth = columns - 1;
   const speed = seconds > 0 ? done / seconds : 0;
-  const rate = `${humanBytes(speed)}/s`;
-  if (total === undefined) return fitting([`${label}  ${humanBytes(done)}  ${rate}`, humanBytes(done)], room);
+  const rate = `${formatBytes(speed)}/s`;
+  if (total === undefined)
+    return pickFittingLine([`${label}  ${formatBytes(done)}  ${rate}`, formatBytes(done)], maxWidth);
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
-  const left = speed > 0 ? duration((total - done) / speed) : "--";
-  const facts = `${percent}  ${humanBytes(done)} of ${humanBytes(total)}  ${rate}  ${left} left`;
-  const width = Math.min(30, room - label.length - facts.length - 6);
-  return fitting(
+  const left = speed > 0 ? formatDuration((total - done) / speed) : "--";
+  const facts = `${percent}  ${formatBytes(done)} of ${formatBytes(total)}  ${rate}  ${left} left`;
+  const width = Math.min(30, maxWidth - label.length - facts.length - 6);
+  return pickFittingLine(
     [
       ...(width >= 8 ? [`${label}  [${bar(share, width)}] ${facts}`] : []),
       `${label}  ${facts}`,
       facts,
       percent,
     ],
-    room,
+    maxWidth,
   );
 }
 
@@ -79,11 +80,11 @@ function bar(share: number, width: number): string {
   return "=".repeat(filled) + " ".repeat(width - filled);
 }
 
-function fitting(lines: readonly string[], room: number): string {
-  return lines.find((line) => line.length <= room) ?? "";
+function pickFittingLine(lines: readonly string[], maxWidth: number): string {
+  return lines.find((line) => line.length <= maxWidth) ?? "";
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole < 60) return `${whole}s`;
   if (whole < 3600) return `${Math.floor(whole / 60)}m ${whole % 60}s`;

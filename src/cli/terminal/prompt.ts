@@ -9,12 +9,12 @@ export type Input = typeof process.stdin;
 /** The line a person types. */
 export async function ask(input: Input, output: Output, question: string): Promise<string> {
   const prompt = createInterface({ input, output: output.stderr });
-  const ended = new Promise<never>((_, reject) => {
+  const interruption = new Promise<never>((_, reject) => {
     prompt.on("SIGINT", () => reject(new Interrupted("SIGINT")));
     prompt.on("close", () => reject(new Interrupted("SIGINT")));
   });
   try {
-    return await Promise.race([prompt.question(question), ended]);
+    return await Promise.race([prompt.question(question), interruption]);
   } finally {
     prompt.close();
     input.pause();

@@ -1,18 +1,18 @@
 // All of a stream as text, when it is text and not too long.
 import { CommandError } from "../framework/command-error.ts";
 
-const most = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 export async function readText(stream: AsyncIterable<Uint8Array>, what: string): Promise<string> {
-  const pieces: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of stream) {
-    length += piece.length;
-    if (length > most) throw new CommandError(`${what} is longer than a megabyte: nothing was changed.`);
-    pieces.push(piece);
+  for await (const chunk of stream) {
+    length += chunk.length;
+    if (length > maxBytes) throw new CommandError(`${what} is longer than a megabyte: nothing was changed.`);
+    chunks.push(chunk);
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(pieces));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
     throw new CommandError(`${what} is not UTF-8 text: nothing was changed.`, {
       hint: "Encode bytes first, for instance with base64.",

@@ -3,7 +3,7 @@
 
 export interface ByteReader {
   /** At most so many of the bytes that follow, as they come. */
-  take(most: number): AsyncGenerator<Uint8Array>;
+  take(maxBytes: number): AsyncGenerator<Uint8Array>;
   /** Whether nothing follows. Waits until that is known. */
   isAtEnd(): Promise<boolean>;
 }
@@ -23,15 +23,15 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   }
 
   return {
-    async *take(most) {
-      let left = most;
+    async *take(maxBytes) {
+      let left = maxBytes;
       while (left > 0) {
         const chunk = await fill();
         if (chunk === undefined) return;
-        const piece = chunk.subarray(0, left);
-        rest = chunk.subarray(piece.length);
-        left -= piece.length;
-        yield piece;
+        const slice = chunk.subarray(0, left);
+        rest = chunk.subarray(slice.length);
+        left -= slice.length;
+        yield slice;
       }
     },
     isAtEnd: async () => (await fill()) === undefined,

@@ -17,14 +17,14 @@ export interface Target {
 
 /** Looks at what is at the path before any bytes are fetched. */
 export async function checkTarget(path: string): Promise<Target> {
-  const existing = await statOf(path);
+  const existing = await statIfExists(path);
   if (existing?.isDirectory()) {
     throw new CommandError(`"${path}" is a folder: name the file to write.`, {
       hint: `For example: ${shellWord(join(path, "cat.jpg"))}`,
     });
   }
   const folder = dirname(path);
-  if (existing === undefined && (await statOf(folder)) === undefined) {
+  if (existing === undefined && (await statIfExists(folder)) === undefined) {
     throw new CommandError(`Cannot write "${path}": there is no folder "${folder}".`, {
       hint: `Make it first: mkdir -p ${shellWord(folder)}`,
     });
@@ -32,7 +32,7 @@ export async function checkTarget(path: string): Promise<Target> {
   return { path, existing };
 }
 
-async function statOf(path: string): Promise<Stats | undefined> {
+async function statIfExists(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
   } catch (error) {
@@ -65,7 +65,7 @@ async function replace(
   await writeBeside(dirname(path), { chunks, signal, mode }, (partial) => rename(partial, path));
 }
 
-export interface Writing {
+export interface FileWrite {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
   /** Of a file that it will replace. */
@@ -75,13 +75,13 @@ export interface Writing {
 /** Writes and syncs a new file in the folder, for `place` to give it its name. Whatever fails, nothing of it is left. */
 export async function writeBeside(
   folder: string,
-  { chunks, signal, mode }: Writing,
-  place: (partial: string) => Promise<void>,
+  { chunks, signal, mode }: FileWrite,
+  publish: (partial: string) => Promise<void>,
 ): Promise<void> {
   const partial = join(folder, `.store-${randomBytes(8).toString("hex")}.part`);
   try {
     await writeInto(partial, "wx", chunks, signal, mode);
-    await place(partial);
+    await publish(partial);
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

@@ -24,10 +24,14 @@ const knownFields = ["key", "value", "expiration", "expiration_ttl", "metadata",
 export async function parseBulk({ chunks }: Input, name: string): Promise<readonly BulkEntry[]> {
   const parsed = parseJson(await readAll(chunks, name), name);
   if (!Array.isArray(parsed)) {
-    throw refused(name, "it does not hold an array", 'Write: [{ "key": "a", "value": "1" }]');
+    throw bulkFileError(name, "it does not hold an array", 'Write: [{ "key": "a", "value": "1" }]');
   }
   if (parsed.length > maxEntries) {
-    throw refused(name, `it holds ${parsed.length} keys, and ${maxEntries} are the limit`, "Split the file.");
+    throw bulkFileError(
+      name,
+      `it holds ${parsed.length} keys, and ${maxEntries} are the limit`,
+      "Split the file.",
+    );
   }
   const now = Date.now();
   return parsed.map((entry: unknown, i) => {
@@ -35,7 +39,7 @@ export async function parseBulk({ chunks }: Input, name: string): Promise<readon
       return bulkEntry(entry, now);
     } catch (error) {
       if (!(error instanceof KeyValueError)) throw error;
-      throw refused(name, `entry ${i + 1} of its array is refused: ${error.message}`);
+      throw bulkFileError(name, `entry ${i + 1} of its array is refused: ${error.message}`);
     }
   });
 }
@@ -45,7 +49,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>, name: string): Promise
   let length = 0;
   for await (const chunk of chunks) {
     length += chunk.length;
-    if (length > maxFileBytes) throw refused(name, "it is larger than 256 MiB", "Split the file.");
+    if (length > maxFileBytes) throw bulkFileError(name, "it is larger than 256 MiB", "Split the file.");
     found.push(chunk);
   }
   return Buffer.concat(found);
@@ -55,7 +59,7 @@ function parseJson(bytes: Buffer, name: string): unknown {
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {
-    throw refused(name, `it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw bulkFileError(name, `it is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
@@ -100,7 +104,7 @@ function secondsField(entry: Fields, name: string): number | undefined {
   return value as number;
 }
 
-function refused(name: string, why: string, hint?: string): CommandError {
+function bulkFileError(name: string, why: string, hint?: string): CommandError {
   return new CommandError(`Cannot use "${name}": ${why}.`.replace(/\.\.$/, "."), {
     hint: hint ?? "Nothing was put.",
     exitCode: 2,

@@ -1,35 +1,35 @@
 // What a sync or an import tells on its way: a line for what failed or was passed by, and, when asked, for all it does.
-import { explained } from "../framework/failures.ts";
+import { toCommandError } from "../framework/failures.ts";
 import type { Output } from "../framework/output.ts";
-import { visible } from "../framework/output.ts";
-import type { SyncCounts, Told } from "./sync/sync.ts";
+import { escapeControls } from "../framework/output.ts";
+import type { SyncCounts, TransferEvent } from "./sync/sync.ts";
 
-export interface Telling {
+export interface TransferEventOptions {
   /** What a copy is called: "put" or "get". */
   readonly copy: string;
   readonly bucket: string;
   readonly isDryRun: boolean;
 }
 
-export async function tellTransfer(
+export async function printTransferEvent(
   output: Output,
-  told: Told,
-  { copy, bucket, isDryRun }: Telling,
+  event: TransferEvent,
+  { copy, bucket, isDryRun }: TransferEventOptions,
 ): Promise<void> {
-  const { kind, key } = told;
+  const { kind, key } = event;
   if (kind === "failed" || kind === "passed") {
-    const error = kind === "failed" ? explained(told.error, { bucket, key }) : undefined;
-    const why = kind === "passed" ? told.why : error instanceof Error ? error.message : String(error);
+    const error = kind === "failed" ? toCommandError(event.error, { bucket, key }) : undefined;
+    const why = kind === "passed" ? event.why : error instanceof Error ? error.message : String(error);
     if (output.isJson) return output.line(JSON.stringify({ kind, key, why }));
     const { red, bold, yellow } = output.noteStyle;
     const label = kind === "failed" ? red(bold("failed:")) : yellow("passed by:");
     // Over the progress, which is drawn anew behind it.
     const clear = output.stderr.isTTY === true ? "\r\u001b[K" : "";
-    output.note(`${clear}${label} ${visible(`${key}: ${why}`)}`);
+    output.note(`${clear}${label} ${escapeControls(`${key}: ${why}`)}`);
     return;
   }
   const what = kind === "delete" ? "delete" : copy;
-  const size = kind === "copy" ? told.size : undefined;
+  const size = kind === "copy" ? event.size : undefined;
   if (output.isJson) return output.line(JSON.stringify({ kind: what, key, size }));
   if (!isDryRun) return;
   const columns = [

@@ -13,13 +13,13 @@ export const uploadSizes = {
   wholeFile: 100 * MiB,
   /** What is held in memory of a stream whose end is not known, before it goes in parts. */
   wholeStream: 64 * MiB,
-  leastPart: 64 * MiB,
+  minPart: 64 * MiB,
 } as const;
 
 /** Parts are all alike but the last, and there are 10,000 at most: this size is enough for so many bytes. */
 export function partBytesFor(size: number): number {
   const needed = Math.ceil(size / limits.partNumber);
-  return Math.max(uploadSizes.leastPart, Math.ceil(needed / MiB) * MiB);
+  return Math.max(uploadSizes.minPart, Math.ceil(needed / MiB) * MiB);
 }
 
 export interface Upload {
@@ -34,33 +34,34 @@ export interface Upload {
 }
 
 export async function upload(given: Upload): Promise<ObjectRecord> {
-  const reader = createByteReader(counted(given), given.signal);
+  const reader = createByteReader(countBytes(given), given.signal);
   const { size } = given;
   if (size !== undefined) {
     if (size <= uploadSizes.wholeFile)
-      return putWhole(given, { length: size, ...source(reader.take(size + 1)) });
+      return putWhole(given, { length: size, ...toByteSource(reader.take(size + 1)) });
     return uploadParts(given, reader, partBytesFor(size), size);
   }
   const start = await collectStart(reader.take(uploadSizes.wholeStream));
-  if (await reader.isAtEnd()) return putWhole(given, { length: start.length, ...source(start.drain()) });
-  const all = createByteReader(joined(start.drain(), reader), given.signal);
+  if (await reader.isAtEnd())
+    return putWhole(given, { length: start.length, ...toByteSource(start.drain()) });
+  const all = createByteReader(concatenate(start.drain(), reader), given.signal);
   // Whatever is still to come, up to the largest object there can be.
   return uploadParts(given, all, partBytesFor(limits.objectBytes));
 }
 
-async function* counted({ chunks, onBytes }: Upload): AsyncGenerator<Uint8Array> {
+async function* countBytes({ chunks, onBytes }: Upload): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     onBytes(chunk.length);
     yield chunk;
   }
 }
 
-async function* joined(start: AsyncIterable<Uint8Array>, rest: ByteReader): AsyncGenerator<Uint8Array> {
+async function* concatenate(start: AsyncIterable<Uint8Array>, rest: ByteReader): AsyncGenerator<Uint8Array> {
   yield* start;
   yield* rest.take(Number.POSITIVE_INFINITY);
 }
 
-function source(bytes: AsyncIterable<Uint8Array>): Pick<ByteStream, "chunks" | "cancel"> {
+function toByteSource(bytes: AsyncIterable<Uint8Array>): Pick<ByteStream, "chunks" | "cancel"> {
   // The stream behind it belongs to whoever opened it, and is closed there.
   return { chunks: () => bytes, cancel: async () => {} };
 }
@@ -85,7 +86,7 @@ export async function uploadParts(
     for (let done = 0; !(await isDone(reader, done, size)); done += partBytes) {
       const number = parts.length + 1;
       const length = size === undefined ? undefined : Math.min(partBytes, size - done);
-      const part = { length, ...source(reader.take(length ?? partBytes)) };
+      const part = { length, ...toByteSource(reader.take(length ?? partBytes)) };
       const { etag } = await engine.uploadPart(bucket, { key, id }, number, part);
       parts.push({ number, etag });
     }
@@ -109,25 +110,25 @@ async function abort(engine: Engine, bucket: string, name: { key: string; id: st
   }
 }
 
-interface Start {
+interface StreamStart {
   readonly length: number;
   /** The bytes, each piece let go as it is taken. */
   drain(): AsyncIterable<Uint8Array>;
 }
 
 /** Copied into large pieces: a sender of single bytes would otherwise cost a buffer for each. */
-async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<Start> {
-  const pieces: Buffer[] = [];
+async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<StreamStart> {
+  const buffers: Buffer[] = [];
   let length = 0;
   let filled = MiB;
   for await (const chunk of chunks) {
     for (let taken = 0; taken < chunk.length; ) {
       if (filled === MiB) {
-        pieces.push(Buffer.allocUnsafeSlow(MiB));
+        buffers.push(Buffer.allocUnsafeSlow(MiB));
         filled = 0;
       }
       const part = chunk.subarray(taken, taken + MiB - filled);
-      pieces.at(-1)!.set(part, filled);
+      buffers.at(-1)!.set(part, filled);
       filled += part.length;
       taken += part.length;
       length += part.length;
@@ -136,8 +137,8 @@ async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<Start> {
   return {
     length,
     async *drain() {
-      for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-        yield pieces.length === 0 ? piece.subarray(0, filled) : piece;
+      for (let buffer = buffers.shift(); buffer !== undefined; buffer = buffers.shift()) {
+        yield buffers.length === 0 ? buffer.subarray(0, filled) : buffer;
       }
     },
   };

@@ -11,13 +11,13 @@ export const { blockBytes } = limits;
 export const storedBlockBytes = blockBytes + checksumBytes;
 
 /** Blocks that so many bytes take. */
-export function blocksOf(size: number): number {
+export function countBlocks(size: number): number {
   return Math.ceil(size / blockBytes);
 }
 
 /** What so many bytes take on the shelf. */
 export function storedSize(size: number): number {
-  return size + blocksOf(size) * checksumBytes;
+  return size + countBlocks(size) * checksumBytes;
 }
 
 /** How many bytes lie in so many stored ones. */
@@ -29,7 +29,7 @@ export function plainSize(stored: number): number {
 export function storedRange({ offset, length }: ByteRange, size: number): ByteRange {
   if (length === 0) return { offset: 0, length: 0 };
   const first = Math.floor(offset / blockBytes);
-  const end = storedSize(Math.min(size, blocksOf(offset + length) * blockBytes));
+  const end = storedSize(Math.min(size, countBlocks(offset + length) * blockBytes));
   return { offset: first * storedBlockBytes, length: end - first * storedBlockBytes };
 }
 
@@ -101,7 +101,7 @@ export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);
   const end = range.offset + range.length;
-  const blockEnd = blocksOf(end);
+  const blockEnd = countBlocks(end);
   let block = Math.floor(range.offset / blockBytes);
   /** Of this block, its checksum included. */
   let seen = 0;
@@ -124,9 +124,9 @@ export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
     checksum = crc32(bytes, checksum);
     group ??= beginGroup();
     const start = block * blockBytes + seen;
-    const wanted = bytes.subarray(Math.max(0, range.offset - start), Math.max(0, end - start));
-    group.set(wanted, filled);
-    filled += wanted.length;
+    const inRange = bytes.subarray(Math.max(0, range.offset - start), Math.max(0, end - start));
+    group.set(inRange, filled);
+    filled += inRange.length;
   }
 
   function takeChecksum(bytes: Uint8Array): void {

@@ -2,38 +2,37 @@
 // stay within bounded memory; what receivers give back is used again, since fresh pages cost as much as the bytes.
 import { blockBytes } from "./block-format.ts";
 
-const longBlocks = 8;
-const few = 32;
-const mostSpare = 8;
+const longChunkBlocks = 8;
+const fewReaders = 32;
+const maxSpare = 8;
 
-export interface ChunkRoom {
+export interface ChunkPool {
   /** A read begins, and says when it ends. */
-  enter(): () => void;
+  beginRead(): () => void;
   groupBlocks(): number;
   /** Whether what comes next may be asked for before it is wanted. */
-  readsAhead(): boolean;
+  allowsReadAhead(): boolean;
   allocate(bytes: number): Uint8Array;
   release(chunk: Uint8Array): void;
 }
 
-export function createChunkRoom(): ChunkRoom {
+export function createChunkPool(): ChunkPool {
   const spare: Uint8Array[] = [];
   let readers = 0;
   return {
-    enter() {
+    beginRead() {
       readers++;
       return () => {
         readers--;
       };
     },
-    groupBlocks: () => (readers <= few ? longBlocks : 1),
-    readsAhead: () => readers <= 2 * few,
+    groupBlocks: () => (readers <= fewReaders ? longChunkBlocks : 1),
+    allowsReadAhead: () => readers <= 2 * fewReaders,
     allocate: (bytes) =>
-      (bytes === longBlocks * blockBytes ? spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(bytes),
+      (bytes === longChunkBlocks * blockBytes ? spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(bytes),
     release({ buffer, byteLength }) {
-      const isOurs = byteLength === longBlocks * blockBytes && buffer.byteLength === byteLength;
-      if (isOurs && buffer instanceof ArrayBuffer && spare.length < mostSpare)
-        spare.push(Buffer.from(buffer));
+      const isOurs = byteLength === longChunkBlocks * blockBytes && buffer.byteLength === byteLength;
+      if (isOurs && buffer instanceof ArrayBuffer && spare.length < maxSpare) spare.push(Buffer.from(buffer));
     },
   };
 }

@@ -4,31 +4,31 @@ import { setTimeout as pause } from "node:timers/promises";
 import { StoreError } from "../../model/errors.ts";
 
 /** Made where there is none yet, by whoever sets a store up; everybody else expects it. */
-export type Marker = "make" | "expect";
+export type MarkerMode = "make" | "expect";
 
-export interface OpenedMarker {
+export interface StoredMarker {
   /** Undefined when there is none. */
   read(): Promise<string | undefined>;
   /** Makes one, unless another was faster. */
   make(): Promise<void>;
 }
 
-const emptyTries = 40;
-const emptyPause = 50;
+const maxEmptyReads = 40;
+const emptyPauseMilliseconds = 50;
 
 /** The shelf's id. */
-export async function openMarker(marker: OpenedMarker, how: Marker, where: string): Promise<string> {
+export async function openMarker(marker: StoredMarker, mode: MarkerMode, where: string): Promise<string> {
   let text = await marker.read();
-  if (text === undefined && how === "make") {
+  if (text === undefined && mode === "make") {
     await marker.make();
     text = await marker.read();
   }
   // Another machine may be about to write it.
-  for (let tries = 0; text === "" && tries < emptyTries; tries++) {
-    await pause(emptyPause);
+  for (let tries = 0; text === "" && tries < maxEmptyReads; tries++) {
+    await pause(emptyPauseMilliseconds);
     text = await marker.read();
   }
-  if (text === undefined) throw notSetUp(where);
+  if (text === undefined) throw notSetUpError(where);
   const id = /^([0-9a-f]{32})\n?$/.exec(text)?.[1];
   if (id !== undefined) return id;
   throw new StoreError("ServiceUnavailable", {
@@ -36,7 +36,7 @@ export async function openMarker(marker: OpenedMarker, how: Marker, where: strin
   });
 }
 
-function notSetUp(where: string): StoreError {
+function notSetUpError(where: string): StoreError {
   return new StoreError("ServiceUnavailable", {
     detail: `${where} holds no bytes of a store: check that it is the right place, and mounted if it is a directory. A new one is set up with "store migrate".`,
   });

@@ -2,32 +2,32 @@
 // bucket itself again, so an old answer never lets one through that must not be.
 import type { Bucket } from "../../model/bucket.ts";
 
-export interface KnownBuckets {
+export interface BucketCache {
   /** How old an answer may be. */
-  readonly milliseconds: number;
+  readonly maxAgeMilliseconds: number;
   get(name: string): Bucket | undefined;
   keep(bucket: Bucket): void;
   drop(name: string): void;
 }
 
-const most = 10_000;
+const maxBuckets = 10_000;
 
 /** Zero milliseconds keep nothing. */
-export function createKnownBuckets(milliseconds: number): KnownBuckets {
-  const known = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
+export function createBucketCache(maxAgeMilliseconds: number): BucketCache {
+  const entries = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
   return {
-    milliseconds,
+    maxAgeMilliseconds,
     get(name) {
-      const found = known.get(name);
+      const found = entries.get(name);
       if (found !== undefined && found.until > Date.now()) return found.bucket;
-      known.delete(name);
+      entries.delete(name);
       return undefined;
     },
     keep(bucket) {
-      if (milliseconds === 0) return;
-      if (known.size >= most) known.clear();
-      known.set(bucket.name, { bucket, until: Date.now() + milliseconds });
+      if (maxAgeMilliseconds === 0) return;
+      if (entries.size >= maxBuckets) entries.clear();
+      entries.set(bucket.name, { bucket, until: Date.now() + maxAgeMilliseconds });
     },
-    drop: (name) => known.delete(name),
+    drop: (name) => entries.delete(name),
   };
 }

@@ -7,23 +7,23 @@ import { type Key, keyBytes } from "../../model/key.ts";
 /** Checks, mutations, and the bytes they point into. */
 export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
 
-type Place = readonly [offset: number, length: number];
+type ByteSpan = readonly [offset: number, length: number];
 
 export function commitValues({ checks = [], mutations }: Change): CommitValues {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   let length = 0;
-  const put = (bytes: Uint8Array): Place => {
-    pieces.push(bytes);
+  const put = (bytes: Uint8Array): ByteSpan => {
+    buffers.push(bytes);
     length += bytes.length;
     return [length - bytes.length, bytes.length];
   };
   const encodedChecks = checks.map((check) => encodeCheck(check, put));
   const encodedMutations = mutations.map((mutation) => encodeMutation(mutation, put));
-  return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(pieces, length)];
+  return [JSON.stringify(encodedChecks), JSON.stringify(encodedMutations), Buffer.concat(buffers, length)];
 }
 
 /** A put of one object and nothing else. */
-export interface Put {
+export interface SinglePut {
   readonly key: Key;
   /** The version it is put over, "" for none; null for whatever is there. */
   readonly seen: string | null;
@@ -36,17 +36,17 @@ export interface Put {
 }
 
 /** Undefined when the change is more than that. */
-export function putOf({ checks = [], mutations }: Change): Put | undefined {
+export function toSinglePut({ checks = [], mutations }: Change): SinglePut | undefined {
   const [put] = mutations;
   const [check] = checks;
-  if (mutations.length !== 1 || put?.kind !== "put object" || put.body.home === "parts") return undefined;
+  if (mutations.length !== 1 || put?.kind !== "put object" || put.body.storage === "parts") return undefined;
   const { record, body } = put;
   const { key, version, size } = record;
   if (checks.length > 1 || (check !== undefined && (check.kind !== "object" || check.key !== key)))
     return undefined;
   const seen = check === undefined ? null : ((check as ObjectCheck).version ?? "");
   const stored =
-    body.home === "inline"
+    body.storage === "inline"
       ? { inline: body.bytes, blob: null, stored: null }
       : { inline: null, blob: body.blob.id, stored: body.blob.size };
   return { key, seen, version, size, record: encodeObject(record), ...stored };
@@ -54,7 +54,7 @@ export function putOf({ checks = [], mutations }: Change): Put | undefined {
 
 type ObjectCheck = Extract<Check, { kind: "object" }>;
 
-function encodeCheck(check: Check, put: (bytes: Uint8Array) => Place): object {
+function encodeCheck(check: Check, put: (bytes: Uint8Array) => ByteSpan): object {
   if (check.kind === "setting") {
     const { kind, name, value } = check;
     return { kind, name, text: value === undefined ? null : JSON.stringify(value) };
@@ -62,14 +62,14 @@ function encodeCheck(check: Check, put: (bytes: Uint8Array) => Place): object {
   return { ...check, key: put(keyBytes(check.key)) };
 }
 
-function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => Place): object {
+function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan): object {
   const { kind } = mutation;
   switch (kind) {
     case "put object": {
       const { record, body } = mutation;
       const { key, version, size } = record;
-      const named = { kind, key: put(keyBytes(key)), version, size, record: encodeObject(record) };
-      return { ...named, ...encodeBody(body, put) };
+      const fields = { kind, key: put(keyBytes(key)), version, size, record: encodeObject(record) };
+      return { ...fields, ...encodeBody(body, put) };
     }
     case "restate object":
       return { kind, key: put(keyBytes(mutation.record.key)), record: encodeObject(mutation.record) };
@@ -89,8 +89,8 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => Place): 
     case "end parts":
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
     case "tell": {
-      const { rule, event, ifThere } = mutation;
-      return { kind, rule, event, ...(ifThere === undefined ? {} : { key: put(keyBytes(ifThere)) }) };
+      const { rule, event, ifExists } = mutation;
+      return { kind, rule, event, ...(ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) }) };
     }
     case "put setting":
       return {
@@ -100,8 +100,8 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => Place): 
   }
 }
 
-function encodeBody(body: Body, put: (bytes: Uint8Array) => Place): object {
-  if (body.home === "blob") return { blob: body.blob.id, stored: body.blob.size };
-  if (body.home === "parts") return { manifest: encodeManifest(body.parts) };
+function encodeBody(body: Body, put: (bytes: Uint8Array) => ByteSpan): object {
+  if (body.storage === "blob") return { blob: body.blob.id, stored: body.blob.size };
+  if (body.storage === "parts") return { manifest: encodeManifest(body.parts) };
   return { inline: put(body.bytes) };
 }

@@ -3,12 +3,12 @@
 import type { Finding } from "../../engine/records.ts";
 import type { Row, Statement } from "../postgres/connection.ts";
 
-const mostFound = 1000;
+const maxFindings = 1000;
 
 // The second and third field of a manifest's parts are size and blob: engine/codec/record-codec.ts.
 const partBlobs = "jsonb_array_elements(m.parts::jsonb->1) AS part";
 
-const unbooked: Statement = {
+const unregistered: Statement = {
   name: "audit unbooked",
   text: `SELECT o.key, o.blob FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
       WHERE b.name = $1 AND o.blob IS NOT NULL
@@ -18,10 +18,10 @@ const unbooked: Statement = {
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(part->>2, '.', 2))
     UNION ALL SELECT NULL, p.blob FROM store.buckets b JOIN store.parts p ON p.bucket = b.id
       WHERE b.name = $1 AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(p.blob, '.', 2))
-    LIMIT ${mostFound}`,
+    LIMIT ${maxFindings}`,
 };
 
-const unnamed: Statement = {
+const unreferenced: Statement = {
   name: "audit unnamed",
   text: `WITH named AS (
       SELECT split_part(o.blob, '.', 2) AS name FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
@@ -36,17 +36,17 @@ const unnamed: Statement = {
         JOIN store.manifests m ON m.id = d.manifest, ${partBlobs} WHERE b.name = $1
     )
     SELECT NULL::bytea, k.name FROM store.buckets b JOIN store.blobs k ON k.bucket = b.id
-      WHERE b.name = $1 AND NOT EXISTS (SELECT FROM named n WHERE n.name = k.name) LIMIT ${mostFound}`,
+      WHERE b.name = $1 AND NOT EXISTS (SELECT FROM named n WHERE n.name = k.name) LIMIT ${maxFindings}`,
 };
 
-export async function* auditBucket(
+export async function* checkBucketIntegrity(
   read: (statement: Statement) => Promise<readonly Row[]>,
 ): AsyncGenerator<Finding> {
-  for (const [key, blob] of await read(unbooked)) {
-    const of = key === null ? {} : { key: (key as Buffer).toString() };
-    yield { ...of, what: `Blob ${String(blob)} is named, but not in the book of blobs.` };
+  for (const [key, blob] of await read(unregistered)) {
+    const subject = key === null ? {} : { key: (key as Buffer).toString() };
+    yield { ...subject, what: `Blob ${String(blob)} is named, but not in the book of blobs.` };
   }
-  for (const [, name] of await read(unnamed)) {
+  for (const [, name] of await read(unreferenced)) {
     yield { what: `Blob ${String(name)} is in the book of blobs, but nothing names it.` };
   }
 }

@@ -10,13 +10,13 @@ export function createClusterDocuments(database: Database): Documents {
     async get(kind, name) {
       if (!isText(kind, name)) return undefined;
       const [row] = await database.read(queries.document, [kind, name]);
-      return row && documentOf(row);
+      return row && toDocument(row);
     },
     async list(kind) {
-      return (await database.read(queries.documents, [kind])).map(documentOf);
+      return (await database.read(queries.documents, [kind])).map(toDocument);
     },
-    async put(kind, name, text, seen) {
-      const outcome = await database.commit(calls.putDocument, [kind, name, text, seen ?? null]);
+    async put(kind, name, text, expectedRevision) {
+      const outcome = await database.commit(calls.putDocument, [kind, name, text, expectedRevision ?? null]);
       return outcome === "committed" ? "committed" : "conflict";
     },
     async delete(kind, name) {
@@ -26,6 +26,6 @@ export function createClusterDocuments(database: Database): Documents {
   };
 }
 
-function documentOf([name, text, revision]: Row): Document {
+function toDocument([name, text, revision]: Row): Document {
   return { name: String(name), text: String(text), revision: Number(revision) };
 }

@@ -3,78 +3,82 @@
 // or none; where one cannot be made, each goes by itself.
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { Database } from "../postgres/database.ts";
-import { DatabaseAway, notDone } from "../postgres/errors.ts";
-import type { Put } from "./change.ts";
+import { DatabaseUnavailable, markNotDone } from "../postgres/errors.ts";
+import type { SinglePut } from "./change.ts";
 import { calls } from "./queries.ts";
 
-interface Waiting {
-  readonly put: Put;
+interface PendingPut {
+  readonly put: SinglePut;
   readonly resolve: (outcome: string) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Lane {
-  readonly waiting: Waiting[];
-  underWay: number;
+interface BucketQueue {
+  readonly waiting: PendingPut[];
+  inFlight: number;
 }
 
 /** Of one commit. */
-const mostAtOnce = 64;
-const mostBytesAtOnce = 1024 * 1024;
+const maxGroupPuts = 64;
+const maxGroupBytes = 1024 * 1024;
 /** One writes its log while the other is on its way. */
-const mostUnderWay = 2;
+const maxInFlight = 2;
 
-export type PutOne = (bucket: string, put: Put) => Promise<string>;
+export type PutOne = (bucket: string, put: SinglePut) => Promise<string>;
 
-export function gatherPuts(database: Pick<Database, "commit">): PutOne {
-  const lanes = new Map<string, Lane>();
+export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
+  const queues = new Map<string, BucketQueue>();
 
-  const commit = (bucket: string, puts: readonly Put[]) =>
-    database.commit(calls.putAll, [bucket, ...columnsOf(puts)]);
+  const commit = (bucket: string, puts: readonly SinglePut[]) =>
+    database.commit(calls.putAll, [bucket, ...toColumns(puts)]);
 
   /** Nothing of them has happened. */
-  async function eachAlone(bucket: string, group: readonly Waiting[]): Promise<void> {
+  async function commitSeparately(bucket: string, group: readonly PendingPut[]): Promise<void> {
     await Promise.all(group.map(({ put, resolve, reject }) => commit(bucket, [put]).then(resolve, reject)));
   }
 
-  async function commitGroup(bucket: string, group: readonly Waiting[], lane: Lane): Promise<void> {
+  async function commitGroup(
+    bucket: string,
+    group: readonly PendingPut[],
+    queue: BucketQueue,
+  ): Promise<void> {
     try {
       const outcome = await commit(
         bucket,
         group.map(({ put }) => put),
       );
-      if (outcome === "conflict" && group.length > 1) return await eachAlone(bucket, group);
+      if (outcome === "conflict" && group.length > 1) return await commitSeparately(bucket, group);
       for (const { resolve } of group) resolve(outcome);
     } catch (error) {
-      const isAway = error instanceof DatabaseAway;
-      if (!isAway && group.length > 1) return await eachAlone(bucket, group);
+      const isUnavailable = error instanceof DatabaseUnavailable;
+      if (!isUnavailable && group.length > 1) return await commitSeparately(bucket, group);
       for (const { reject } of group) reject(error);
       // Puts that came after have waited as long, and were never sent: they fail now, without waiting again.
-      if (isAway) for (const { reject } of lane.waiting.splice(0)) reject(notDone(error));
+      if (isUnavailable) for (const { reject } of queue.waiting.splice(0)) reject(markNotDone(error));
     }
   }
 
-  async function commitOn(bucket: string, lane: Lane): Promise<void> {
-    lane.underWay++;
-    while (lane.waiting.length > 0) await commitGroup(bucket, takeGroup(lane.waiting), lane);
-    lane.underWay--;
-    if (lane.underWay === 0) lanes.delete(bucket);
+  async function drainQueue(bucket: string, queue: BucketQueue): Promise<void> {
+    queue.inFlight++;
+    while (queue.waiting.length > 0) await commitGroup(bucket, takeGroup(queue.waiting), queue);
+    queue.inFlight--;
+    if (queue.inFlight === 0) queues.delete(bucket);
   }
 
   return (bucket, put) =>
     new Promise((resolve, reject) => {
-      const lane = lanes.get(bucket) ?? { waiting: [], underWay: 0 };
-      lanes.set(bucket, lane);
-      lane.waiting.push({ put, resolve, reject });
-      if (lane.underWay < mostUnderWay) void commitOn(bucket, lane);
+      const queue = queues.get(bucket) ?? { waiting: [], inFlight: 0 };
+      queues.set(bucket, queue);
+      queue.waiting.push({ put, resolve, reject });
+      if (queue.inFlight < maxInFlight) void drainQueue(bucket, queue);
     });
 }
 
 /** Takes what may go in one commit: a key once only, and in the order of the keys. */
-function takeGroup(waiting: Waiting[]): readonly Waiting[] {
-  const group = new Map<string, Waiting>();
+function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
+  const group = new Map<string, PendingPut>();
   let bytes = 0;
-  for (let i = 0; i < waiting.length && group.size < mostAtOnce && bytes < mostBytesAtOnce; ) {
+  for (let i = 0; i < waiting.length && group.size < maxGroupPuts && bytes < maxGroupBytes; ) {
     const { put } = waiting[i]!;
     if (group.has(put.key)) {
       i++;
@@ -88,7 +92,7 @@ function takeGroup(waiting: Waiting[]): readonly Waiting[] {
 }
 
 /** As store.put_all takes them. */
-function columnsOf(puts: readonly Put[]): readonly unknown[] {
+function toColumns(puts: readonly SinglePut[]): readonly unknown[] {
   const keys = puts.map(({ key }) => keyBytes(key));
   const bytes = puts.flatMap(({ inline }, i) => (inline === null ? [keys[i]!] : [keys[i]!, inline]));
   return [

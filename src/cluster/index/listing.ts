@@ -11,25 +11,25 @@ import { queries } from "./queries.ts";
 export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 /** Keys are UTF-8, which has no such byte. */
-export const behindEverything = Buffer.of(0xff);
+export const afterAllKeys = Buffer.of(0xff);
 
 export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectRecord>> {
   const entries: PageEntry<ObjectRecord>[] = [];
-  let next: Position = scan.after ?? { behind: "start", value: "" };
+  let next: Position = scan.after ?? { kind: "start", value: "" };
   let weight = 0;
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
   for (;;) {
     // One more than fits tells whether anything is left.
-    const wanted = scan.limit + 1 - entries.length;
-    const rows = found(await read(...batch(scan, next, wanted)), scan);
+    const rowLimit = scan.limit + 1 - entries.length;
+    const rows = toEntries(await read(...batchStatement(scan, next, rowLimit)), scan);
     let octets = 0;
     for (const text of rows) {
       if (isFull()) return { entries, next };
       if (typeof text !== "string") {
         const prefix = text.toString();
         entries.push({ prefix });
-        next = { behind: "prefix", value: prefix };
+        next = { kind: "prefix", value: prefix };
         continue;
       }
       const record = decodeObject(text);
@@ -38,43 +38,43 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
         octets += Buffer.byteLength(text);
         weight += metadataBytes(record);
       }
-      next = { behind: "key", value: record.key };
+      next = { kind: "key", value: record.key };
     }
     // Cut by weight, which is never less than that of the metadata: perhaps there is more.
-    const isAll = rows.length < wanted && octets < scan.metadataBytes;
+    const isAll = rows.length < rowLimit && octets < scan.metadataBytes;
     if (isAll) return { entries, next: undefined };
   }
 }
 
 /** With a delimiter a row each: record, folder. Without, all of the records in one text, a line each. */
-function found(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
+function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
   if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
   return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
 }
 
 /** The statement for the entries behind a position, as many as wanted, or fewer when they are heavy. */
-function batch(scan: Scan, after: Position, wanted: number): [Statement, unknown[]] {
+function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
   const prefix = Buffer.from(keyBytes(scan.prefix));
-  const start = later(prefix, startOf(after));
-  const end = prefix.length === 0 ? behindEverything : successor(prefix);
+  const start = later(prefix, toStartBytes(after));
+  const end = prefix.length === 0 ? afterAllKeys : successor(prefix);
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   if (scan.delimiter !== "") {
     const delimiter = Buffer.from(keyBytes(scan.delimiter));
     const octets = isWeighed ? scan.metadataBytes : Number.MAX_SAFE_INTEGER;
-    return [queries.folders, [prefix, delimiter, start, end, wanted, octets]];
+    return [queries.folders, [prefix, delimiter, start, end, rowLimit, octets]];
   }
-  if (isWeighed) return [queries.weighedObjects, [start, end, wanted, scan.metadataBytes]];
-  return [queries.objects, [start, end, wanted]];
+  if (isWeighed) return [queries.weighedObjects, [start, end, rowLimit, scan.metadataBytes]];
+  return [queries.objects, [start, end, rowLimit]];
 }
 
-function startOf({ behind, value }: Position): Buffer {
+function toStartBytes({ kind, value }: Position): Buffer {
   const bytes = Buffer.from(keyBytes(value));
-  if (behind === "start" || (behind === "prefix" && bytes.length === 0)) return bytes;
-  return behind === "key" ? next(bytes) : successor(bytes);
+  if (kind === "start" || (kind === "prefix" && bytes.length === 0)) return bytes;
+  return kind === "key" ? keyAfter(bytes) : successor(bytes);
 }
 
 /** The next byte string of all: the same with a zero behind it. */
-export function next(bytes: Uint8Array): Buffer {
+export function keyAfter(bytes: Uint8Array): Buffer {
   return Buffer.concat([bytes, Buffer.of(0)]);
 }
 

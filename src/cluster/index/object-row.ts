@@ -1,26 +1,26 @@
 // Rows of objects with their bodies, as they come from the database.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
-import type { Body, Inspected, ObjectWithBody } from "../../engine/records.ts";
+import type { Body, InspectedObject, ObjectWithBody } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Row } from "../postgres/connection.ts";
 
 /** Columns: record, inline, blob, stored, parts. */
-export function withBodyOf([record, inline, blob, stored, parts]: Row): ObjectWithBody {
-  return { record: decodeObject(record as string), body: bodyOf(inline, blob, stored, parts) };
+export function toObjectWithBody([record, inline, blob, stored, parts]: Row): ObjectWithBody {
+  return { record: decodeObject(record as string), body: toBody(inline, blob, stored, parts) };
 }
 
-function bodyOf(inline: unknown, blob: unknown, stored: unknown, parts: unknown): Body {
-  if (inline !== null) return { home: "inline", bytes: inline as Buffer };
-  if (blob !== null) return { home: "blob", blob: { id: String(blob), size: Number(stored) } };
-  if (parts !== null) return { home: "parts", parts: decodeManifest(parts as string) };
+function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown): Body {
+  if (inline !== null) return { storage: "inline", bytes: inline as Buffer };
+  if (blob !== null) return { storage: "blob", blob: { id: String(blob), size: Number(stored) } };
+  if (parts !== null) return { storage: "parts", parts: decodeManifest(parts as string) };
   throw new StoreError("InternalError", { detail: "The stored data is damaged: an object has no body." });
 }
 
 /** Columns: key, then as above. What cannot be read is told, not thrown. */
-export function inspectedOf([bytes, ...row]: Row): Inspected {
+export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
   const key = (bytes as Buffer).toString();
   try {
-    const found = withBodyOf(row);
+    const found = toObjectWithBody(row);
     if (found.record.key === key) return { key, found };
     const detail = "The stored data is damaged: a record stands under another key.";
     return { key, found: new StoreError("InternalError", { detail }) };

@@ -27,7 +27,7 @@ export const queries = {
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   ),
   /** Several of any buckets, in the order asked for. A subquery each, so that it is a probe of the index each. */
-  gatheredObjects: statement(
+  objectBatch: statement(
     "gathered objects",
     `SELECT b.id IS NOT NULL,
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
@@ -65,13 +65,13 @@ export const queries = {
     `SELECT o.record, o.folder FROM store.buckets b
       LEFT JOIN LATERAL store.list_folders(b.id, $2, $3, $4, $5, $6, $7) o ON true WHERE b.name = $1`,
   ),
-  inspected: statement(
+  inspectedObjects: statement(
     "inspected",
     `SELECT o.key, o.record, o.inline, o.blob, o.stored, m.parts FROM store.buckets b LEFT JOIN LATERAL (
         SELECT * FROM store.objects WHERE bucket = b.id AND key >= $2 ORDER BY key LIMIT $3
       ) o ON true LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1 ORDER BY o.key`,
   ),
-  knowsBlob: statement(
+  referencesBlob: statement(
     "knows blob",
     "SELECT EXISTS (SELECT FROM store.blobs WHERE name = $2) FROM store.buckets WHERE name = $1",
   ),
@@ -98,13 +98,13 @@ export const queries = {
     `SELECT p.record, p.number, p.blob FROM store.buckets b
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
   ),
-  told: statement(
+  outboxEvents: statement(
     "told",
     `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
         SELECT entry, event FROM store.outbox WHERE bucket = b.id AND rule = $2 ORDER BY entry LIMIT $3
       ) o ON true WHERE b.name = $1 ORDER BY o.entry`,
   ),
-  toldCounts: statement(
+  eventCounts: statement(
     "told counts",
     `SELECT o.rule, o.told FROM store.buckets b LEFT JOIN LATERAL (
         SELECT rule, count(*) AS told FROM store.outbox WHERE bucket = b.id GROUP BY rule
@@ -121,7 +121,7 @@ export const queries = {
 };
 
 /** May run twice, or late: an entry's number is never used again. */
-export const strikeEvents = statement(
+export const deleteEvents = statement(
   "strike events",
   "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
 );

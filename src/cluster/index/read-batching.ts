@@ -7,7 +7,7 @@ import { queries } from "./queries.ts";
 /** The row's columns, null for what is not there; undefined when there is no bucket. */
 export type ReadOne = (bucket: string, key: Uint8Array) => Promise<Row | undefined>;
 
-interface Asked {
+interface PendingRead {
   readonly bucket: string;
   readonly key: Uint8Array;
   readonly resolve: (row: Row | undefined) => void;
@@ -15,39 +15,39 @@ interface Asked {
 }
 
 /** Of one statement. A server that must fetch them from its disk does so one after the other. */
-const mostAtOnce = 32;
-const mostUnderWay = 2;
+const maxBatchReads = 32;
+const maxInFlight = 2;
 
-export function gatherReads(database: Pick<Database, "read">): ReadOne {
-  const waiting: Asked[] = [];
-  let underWay = 0;
+export function createReadBatching(database: Pick<Database, "read">): ReadOne {
+  const waiting: PendingRead[] = [];
+  let inFlight = 0;
 
-  async function rowsOf(asked: readonly Asked[]): Promise<readonly (Row | undefined)[]> {
-    const [one] = asked;
-    if (asked.length === 1) return database.read(queries.object, [one!.bucket, one!.key]);
-    const values = [asked.map(({ bucket }) => bucket), asked.map(({ key }) => key)];
-    const rows = await database.read(queries.gatheredObjects, values);
+  async function readRows(batch: readonly PendingRead[]): Promise<readonly (Row | undefined)[]> {
+    const [one] = batch;
+    if (batch.length === 1) return database.read(queries.object, [one!.bucket, one!.key]);
+    const values = [batch.map(({ bucket }) => bucket), batch.map(({ key }) => key)];
+    const rows = await database.read(queries.objectBatch, values);
     return rows.map(([isBucket, ...row]) => (isBucket === true ? row : undefined));
   }
 
-  async function readOn(): Promise<void> {
-    underWay++;
+  async function drain(): Promise<void> {
+    inFlight++;
     while (waiting.length > 0) {
-      const asked = waiting.splice(0, mostAtOnce);
+      const batch = waiting.splice(0, maxBatchReads);
       try {
-        const rows = await rowsOf(asked);
-        for (const [i, { resolve }] of asked.entries()) resolve(rows[i]);
+        const rows = await readRows(batch);
+        for (const [i, { resolve }] of batch.entries()) resolve(rows[i]);
       } catch (error) {
         // Whoever came behind has waited as long: told now, and not after another time as long.
-        for (const { reject } of [...asked, ...waiting.splice(0)]) reject(error);
+        for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
       }
     }
-    underWay--;
+    inFlight--;
   }
 
   return (bucket, key) =>
     new Promise((resolve, reject) => {
       waiting.push({ bucket, key, resolve, reject });
-      if (underWay < mostUnderWay) void readOn();
+      if (inFlight < maxInFlight) void drain();
     });
 }

@@ -4,7 +4,7 @@ import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
 import { isCertificateFault, tlsFault } from "./tls-fault.ts";
-import { type DatabaseAddress, type Host, type Tls, tlsTo } from "./url.ts";
+import { type DatabaseAddress, type Host, resolveTls, type Tls } from "./url.ts";
 
 export interface Statement {
   readonly name: string;
@@ -17,11 +17,11 @@ export interface Connection {
   /** Of the server it is connected to, as the primary's finder counts them. */
   readonly generation: number;
   /** Rejects with a LostConnection, or with what the server says is wrong. */
-  ask(statement: Statement, values: readonly unknown[], until: number): Promise<readonly Row[]>;
+  query(statement: Statement, values: readonly unknown[], until: number): Promise<readonly Row[]>;
   /** Text that is not prepared, possibly several statements. */
   run(text: string, values: readonly unknown[] | undefined, until: number): Promise<readonly Row[]>;
   /** Whether the server has warned about the last statement that was asked. */
-  readonly isDoubtful: boolean;
+  readonly hasWarning: boolean;
   readonly isLost: boolean;
   end(): void;
 }
@@ -43,7 +43,7 @@ export async function openConnection(
   options: { readonly generation: number; readonly until: number },
 ): Promise<Connection> {
   const { Client } = await loadDriver();
-  const tls = tlsTo(address, host);
+  const tls = resolveTls(address, host);
   let socket: Socket | undefined;
   let refusesTls = false;
   const config: ClientConfig = {
@@ -63,15 +63,15 @@ export async function openConnection(
     ...(tls === undefined ? {} : { ssl: tlsOptions(tls, host) }),
   };
   const client = new Client(config);
-  const lost = watch(client);
+  const state = watchConnection(client);
   try {
-    await within(client.connect(), options.until, () => socket?.destroy());
+    await withDeadline(client.connect(), options.until, () => socket?.destroy());
   } catch (error) {
     socket?.destroy();
     const fault = refusesTls ? "refused" : isCertificateFault(error) ? "certificate" : undefined;
     throw fault === undefined ? error : tlsFault(fault, `${host}:${port}`, error);
   }
-  return connectionOf(client, socket!, lost, options.generation);
+  return createConnection(client, socket!, state, options.generation);
 }
 
 function tlsOptions({ checksName, ...rest }: Tls, host: string): ConnectionOptions {
@@ -91,13 +91,13 @@ async function loadDriver(): Promise<typeof import("pg").default> {
   }
 }
 
-interface Watch {
+interface ConnectionState {
   isLost: boolean;
-  isDoubtful: boolean;
+  hasWarning: boolean;
 }
 
-function watch(client: Client): Watch {
-  const state: Watch = { isLost: false, isDoubtful: false };
+function watchConnection(client: Client): ConnectionState {
+  const state: ConnectionState = { isLost: false, hasWarning: false };
   // Whoever has asked something learns it from the answer that does not come.
   client.on("error", () => {
     state.isLost = true;
@@ -106,38 +106,43 @@ function watch(client: Client): Watch {
     state.isLost = true;
   });
   client.on("notice", ({ severity }) => {
-    if (severity === "WARNING") state.isDoubtful = true;
+    if (severity === "WARNING") state.hasWarning = true;
   });
   return state;
 }
 
-function connectionOf(client: Client, socket: Socket, state: Watch, generation: number): Connection {
-  async function ask(query: object, until: number): Promise<readonly Row[]> {
-    state.isDoubtful = false;
-    const lose = () => {
+function createConnection(
+  client: Client,
+  socket: Socket,
+  state: ConnectionState,
+  generation: number,
+): Connection {
+  async function sendQuery(query: object, until: number): Promise<readonly Row[]> {
+    state.hasWarning = false;
+    const markLost = () => {
       state.isLost = true;
       socket.destroy();
     };
     try {
-      const answer = (await within(
+      const answer = (await withDeadline(
         client.query({ ...query, rowMode: "array" } as never),
         until,
-        lose,
+        markLost,
       )) as unknown as { rows: Row[] } | { rows: Row[] }[];
       return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
     } catch (error) {
       if (error instanceof Error && "code" in error && "severity" in error) throw error;
-      lose();
+      markLost();
       throw new LostConnection("The connection to the database was lost.", { cause: error });
     }
   }
 
   return {
     generation,
-    ask: ({ name, text }, values, until) => ask({ name, text, values }, until),
-    run: (text, values, until) => ask(values === undefined ? { text } : { text, values }, until),
-    get isDoubtful() {
-      return state.isDoubtful;
+    query: ({ name, text }, values, until) => sendQuery({ name, text, values }, until),
+    run: (text, values, until) => sendQuery(values === undefined ? { text } : { text, values }, until),
+    get hasWarning() {
+      return state.hasWarning;
     },
     get isLost() {
       return state.isLost;
@@ -152,12 +157,12 @@ function connectionOf(client: Client, socket: Socket, state: Watch, generation: 
 }
 
 /** The work's result, unless its time is up first: then `giveUp` is called, and an error thrown. */
-async function within<T>(work: Promise<T>, until: number, giveUp: () => void): Promise<T> {
+async function withDeadline<T>(work: Promise<T>, until: number, onTimeout: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(
       () => {
-        giveUp();
+        onTimeout();
         reject(new Error("The database did not answer in time."));
       },
       Math.max(0, until - Date.now()),

@@ -4,8 +4,8 @@
 // whether the change was made, and it cannot be made later.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
-import { failureOf, isWorthAnother, notDone, told, unavailable } from "./errors.ts";
-import type { ClusterFigures } from "./metrics.ts";
+import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";
+import type { ClusterMetrics } from "./metrics.ts";
 import type { Pool } from "./pool.ts";
 import { type Barrier, createBarrier } from "./read-barrier.ts";
 
@@ -37,7 +37,7 @@ export interface DatabaseOptions {
   readonly timeout: number;
   /** For messages. */
   readonly where: string;
-  readonly figures: ClusterFigures;
+  readonly metrics: ClusterMetrics;
 }
 
 interface Session {
@@ -45,7 +45,7 @@ interface Session {
   last: number;
 }
 
-const fence: Statement = {
+const revokeSession: Statement = {
   name: "fence",
   text: "UPDATE store.sessions SET is_fenced = true WHERE id = $1 RETURNING last",
 };
@@ -53,8 +53,8 @@ const fence: Statement = {
 const settlePauseMilliseconds = 100;
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { pool, sessions, isStrict, timeout, where, figures } = options;
-  const known = new WeakMap<Connection, Session>();
+  const { pool, sessions, isStrict, timeout, where, metrics } = options;
+  const sessionsByConnection = new WeakMap<Connection, Session>();
   const barrier = createBarrier(pool);
   const settling = new Set<Promise<void>>();
   let isClosing = false;
@@ -72,45 +72,48 @@ export function createDatabase(options: DatabaseOptions): Database {
         try {
           // Behind a failover the barrier says nothing of this server.
           if (generation !== undefined && connection.generation !== generation) continue;
-          return await connection.ask(statement, values, until);
+          return await connection.query(statement, values, until);
         } finally {
-          pool.giveBack(connection);
+          pool.release(connection);
         }
       } catch (error) {
-        if (!isWorthAnother(error)) throw told(error);
+        if (!isRetryable(error)) throw toStoreError(error);
         if (Date.now() >= until) throw unavailable(where, error);
       }
     }
   }
 
-  async function sessionOf(connection: Connection, until: number): Promise<Session> {
-    const session = known.get(connection) ?? { id: await sessions.begin(connection, until), last: 0 };
-    known.set(connection, session);
+  async function getSession(connection: Connection, until: number): Promise<Session> {
+    const session = sessionsByConnection.get(connection) ?? {
+      id: await sessions.begin(connection, until),
+      last: 0,
+    };
+    sessionsByConnection.set(connection, session);
     return session;
   }
 
   /** Whether the commit happened; undefined when that is not known and never will be. */
-  async function happened(session: Session, number: number, until: number): Promise<boolean | undefined> {
+  async function didCommit(session: Session, number: number, until: number): Promise<boolean | undefined> {
     for (;;) {
       const connection = await pool.take(until);
       try {
-        const [row] = await connection.ask(fence, [session.id], until);
-        if (!connection.isDoubtful) return row && Number(row[0]) === number;
+        const [row] = await connection.query(revokeSession, [session.id], until);
+        if (!connection.hasWarning) return row && Number(row[0]) === number;
       } catch (error) {
-        if (!isWorthAnother(error)) throw told(error);
+        if (!isRetryable(error)) throw toStoreError(error);
       } finally {
-        pool.giveBack(connection);
+        pool.release(connection);
       }
       if (Date.now() >= until) throw unavailable(where, undefined);
     }
   }
 
   /** Goes on asking after the caller was told that nobody knows. */
-  function settleLater(session: Session, number: number): void {
+  function settleInBackground(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {
         try {
-          await happened(session, number, Date.now() + timeout);
+          await didCommit(session, number, Date.now() + timeout);
           return;
         } catch {
           // As long as the database is away.
@@ -129,37 +132,37 @@ export function createDatabase(options: DatabaseOptions): Database {
     until: number,
   ): Promise<string | undefined> {
     const connection = await pool.take(until).catch((error: unknown) => {
-      throw notDone(error);
+      throw markNotDone(error);
     });
     let session: Session | undefined;
     let number = 0;
     let failure: unknown;
     try {
-      session = await sessionOf(connection, until);
+      session = await getSession(connection, until);
       number = ++session.last;
-      const [[outcome] = []] = await connection.ask(call, [session.id, number, ...values], until);
-      if (!connection.isDoubtful) return String(outcome);
+      const [[outcome] = []] = await connection.query(call, [session.id, number, ...values], until);
+      if (!connection.hasWarning) return String(outcome);
     } catch (error) {
-      const known = failureOf(error);
-      if (known.kind === "conflict") return "conflict";
-      if (known.kind === "refused") throw notDone(known.error);
+      const classified = classifyFailure(error);
+      if (classified.kind === "conflict") return "conflict";
+      if (classified.kind === "refused") throw markNotDone(classified.error);
       // Without a session nothing was sent.
-      if (session === undefined || known.kind === "again") return undefined;
-      if (known.kind === "fenced") {
+      if (session === undefined || classified.kind === "again") return undefined;
+      if (classified.kind === "fenced") {
         connection.end();
         return undefined;
       }
       failure = error;
     } finally {
-      pool.giveBack(connection);
+      pool.release(connection);
     }
     connection.end();
     try {
-      const isDone = await happened(session, number, until);
+      const isDone = await didCommit(session, number, until);
       if (isDone === false) return undefined;
       if (isDone === true) return "committed";
     } catch {
-      settleLater(session, number);
+      settleInBackground(session, number);
     }
     throw unavailable(where, failure);
   }
@@ -170,16 +173,16 @@ export function createDatabase(options: DatabaseOptions): Database {
     async commit(call, values) {
       const until = Date.now() + timeout;
       const begin = performance.now();
-      figures.queue.add(1);
+      metrics.queue.add(1);
       try {
         for (;;) {
           const outcome = await attempt(call, values, until);
           if (outcome !== undefined) return outcome;
-          if (Date.now() >= until) throw notDone(unavailable(where, undefined));
+          if (Date.now() >= until) throw markNotDone(unavailable(where, undefined));
         }
       } finally {
-        figures.queue.add(-1);
-        figures.wait.observe((performance.now() - begin) / 1000);
+        metrics.queue.add(-1);
+        metrics.wait.observe((performance.now() - begin) / 1000);
       }
     },
     async close() {

@@ -12,9 +12,9 @@ export type Failure =
   | { readonly kind: "conflict" | "fenced" | "again" | "unknown" }
   | { readonly kind: "refused"; readonly error: unknown };
 
-export function failureOf(error: unknown): Failure {
+export function classifyFailure(error: unknown): Failure {
   if (error instanceof LostConnection) return { kind: "unknown" };
-  const code = codeOf(error);
+  const code = sqlState(error);
   if (code === undefined) return { kind: "refused", error };
   switch (code) {
     case "ST001":
@@ -22,7 +22,7 @@ export function failureOf(error: unknown): Failure {
     case "ST002":
       return { kind: "fenced" };
     case "ST003":
-      return { kind: "refused", error: takenForDead(error) };
+      return { kind: "refused", error: processExpiredError(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
     // Text with a NUL: keys are bytes, so it is the name of a bucket, and no bucket has it.
@@ -36,42 +36,42 @@ export function failureOf(error: unknown): Failure {
   }
   // Ended by an operator, by a shutdown, or by a fault of its own: perhaps while it waited for a standby.
   if (/^(08|57|58|XX)/.test(code)) return { kind: "unknown" };
-  return { kind: "refused", error: told(error) };
+  return { kind: "refused", error: toStoreError(error) };
 }
 
 /** Whether a statement that changes nothing, or may run twice, is worth trying on another connection. */
-export function isWorthAnother(error: unknown): boolean {
-  const { kind } = failureOf(error);
+export function isRetryable(error: unknown): boolean {
+  const { kind } = classifyFailure(error);
   return kind === "unknown" || kind === "again";
 }
 
 /** Wrong password, no such database, no driver, no TLS: no waiting helps. */
-export function isRefusedForGood(error: unknown): boolean {
+export function isPermanent(error: unknown): boolean {
   if (error instanceof MissingDriver || error instanceof TlsFault) return true;
-  const code = codeOf(error);
+  const code = sqlState(error);
   return code !== undefined && /^(28|3D|42)/.test(code);
 }
 
 /** Asking once more at once would only take as long again. */
-export class DatabaseAway extends StoreError {}
+export class DatabaseUnavailable extends StoreError {}
 
-export function unavailable(where: string, cause: unknown): DatabaseAway {
+export function unavailable(where: string, cause: unknown): DatabaseUnavailable {
   const detail = `The database ${where} cannot be reached, or has no server that takes writes. Please try again.`;
-  return new DatabaseAway("ServiceUnavailable", { detail, cause });
+  return new DatabaseUnavailable("ServiceUnavailable", { detail, cause });
 }
 
 /** The same of a change that was certainly not made: it was never sent, or the database has rolled it back. */
-export function notDone(error: unknown): unknown {
+export function markNotDone(error: unknown): unknown {
   if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") return error;
   const options = { detail: error.detail, cause: error.cause, notDone: true } as const;
-  return error instanceof DatabaseAway
-    ? new DatabaseAway(error.reason, options)
+  return error instanceof DatabaseUnavailable
+    ? new DatabaseUnavailable(error.reason, options)
     : new StoreError(error.reason, options);
 }
 
 /** As a StoreError where it has one. */
-export function told(error: unknown): unknown {
-  const code = codeOf(error);
+export function toStoreError(error: unknown): unknown {
+  const code = sqlState(error);
   if (code === undefined) return error;
   const words = (error as Error).message;
   if (code === "53100") return new StoreError("InsufficientStorage", { cause: error });
@@ -90,13 +90,13 @@ export function told(error: unknown): unknown {
   return new StoreError("InternalError", { detail: `The database failed: ${words}.`, cause: error });
 }
 
-function takenForDead(cause: unknown): StoreError {
+function processExpiredError(cause: unknown): StoreError {
   const detail =
     "This process gave no sign of life for so long that what it was writing was cleared away. Please try again.";
   return new StoreError("ServiceUnavailable", { detail, cause });
 }
 
-function codeOf(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error) || !("severity" in error)) return undefined;
   return String(error.code);
 }

@@ -3,9 +3,9 @@
 // if it was only asleep, it comes back as a new one.
 import type { Connection, Row, Statement } from "./connection.ts";
 
-export interface Presence {
+export interface Heartbeat {
   /** The row's id; another one after this process was taken for dead. */
-  readonly process: number;
+  readonly processId: number;
   /** A session for a connection: its row. */
   beginSession(connection: Connection, until: number): Promise<number>;
   /** A read begins; the answer ends it. What it may see stays until then, on whatever machine it is removed. */
@@ -15,92 +15,92 @@ export interface Presence {
   close(): Promise<void>;
 }
 
-export interface PresenceOptions {
+export interface HeartbeatOptions {
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
-  readonly beatMilliseconds: number;
+  readonly heartbeatMilliseconds: number;
 }
 
-const enter: Statement = {
+const insertProcess: Statement = {
   name: "enter",
   text: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
 };
 // A moment behind whatever was seen before it, also while the clock stands still.
-const beat: Statement = {
+const updateProcess: Statement = {
   name: "beat",
   text: "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
 };
-const horizon: Statement = {
+const selectHorizon: Statement = {
   name: "horizon",
   text: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
 };
-const leave: Statement = { name: "leave", text: "SELECT store.leave($1)" };
+const removeProcess: Statement = { name: "leave", text: "SELECT store.leave($1)" };
 // The lock keeps the process from being ended between the look at it and the session's making.
-const session: Statement = {
+const insertSession: Statement = {
   name: "session",
   text: `INSERT INTO store.sessions (process, last)
     SELECT id, 0 FROM store.processes WHERE id = $1 FOR KEY SHARE RETURNING id`,
 };
 
-export async function announcePresence({ run, beatMilliseconds }: PresenceOptions): Promise<Presence> {
-  let process = 0;
+export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOptions): Promise<Heartbeat> {
+  let processId = 0;
   let lastBeat = 0;
   /** For each read under way, the last beat before it began: what it may see was there then, or came later. */
   const reads = new Set<{ readonly since: number }>();
-  let entering: Promise<void> | undefined;
-  let beating: Promise<void> = Promise.resolve();
+  let registering: Promise<void> | undefined;
+  let lastSend: Promise<void> = Promise.resolve();
   let isClosed = false;
 
-  async function enterAnew(): Promise<void> {
-    const [row] = await run(enter, []);
-    process = Number(row![0]);
+  async function register(): Promise<void> {
+    const [row] = await run(insertProcess, []);
+    processId = Number(row![0]);
     lastBeat = Number(row![1]);
   }
 
   /** Several notice at once that this process was taken for dead. */
-  function enterOnce(): Promise<void> {
-    entering ??= enterAnew().finally(() => {
-      entering = undefined;
+  function registerOnce(): Promise<void> {
+    registering ??= register().finally(() => {
+      registering = undefined;
     });
-    return entering;
+    return registering;
   }
 
-  async function beatNow(): Promise<void> {
+  async function sendBeat(): Promise<void> {
     const oldest = Math.min(...Array.from(reads, ({ since }) => since));
-    const [row] = await run(beat, [process, Number.isFinite(oldest) ? oldest : null]);
-    if (row === undefined) await enterOnce();
+    const [row] = await run(updateProcess, [processId, Number.isFinite(oldest) ? oldest : null]);
+    if (row === undefined) await registerOnce();
     else lastBeat = Number(row[0]);
   }
 
   /** One after the other: an earlier one must not arrive behind a later one. */
-  function beatInTurn(): Promise<void> {
-    const turn = beating.then(beatNow);
-    beating = turn.catch(() => {});
-    return turn;
+  function sendBeatInOrder(): Promise<void> {
+    const sending = lastSend.then(sendBeat);
+    lastSend = sending.catch(() => {});
+    return sending;
   }
 
-  await enterAnew();
+  await register();
   // One at a time: while the database is away they would line up, and closing would wait for all of them.
-  let isBeating = false;
+  let isSending = false;
   const timer = setInterval(() => {
-    if (isBeating) return;
-    isBeating = true;
-    beatInTurn()
+    if (isSending) return;
+    isSending = true;
+    sendBeatInOrder()
       // While the database is away there is nobody to tell.
       .catch(() => {})
       .finally(() => {
-        isBeating = false;
+        isSending = false;
       });
-  }, beatMilliseconds).unref();
+  }, heartbeatMilliseconds).unref();
 
   return {
-    get process() {
-      return process;
+    get processId() {
+      return processId;
     },
     async beginSession(connection, until) {
       for (;;) {
-        const [row] = await connection.ask(session, [process], until);
+        const [row] = await connection.query(insertSession, [processId], until);
         if (row !== undefined) return Number(row[0]);
-        await enterOnce();
+        await registerOnce();
       }
     },
     beginRead() {
@@ -109,17 +109,17 @@ export async function announcePresence({ run, beatMilliseconds }: PresenceOption
       return () => reads.delete(read);
     },
     async horizon() {
-      await beatInTurn();
-      const [row] = await run(horizon, []);
+      await sendBeatInOrder();
+      const [row] = await run(selectHorizon, []);
       return Number(row![0]);
     },
     async close() {
       if (isClosed) return;
       isClosed = true;
       clearInterval(timer);
-      await beating;
+      await lastSend;
       // Nobody waits for a process that says goodbye; one that cannot is taken for dead in time.
-      await run(leave, [process]).catch(() => {});
+      await run(removeProcess, [processId]).catch(() => {});
     },
   };
 }

@@ -1,22 +1,22 @@
 // What is counted of a cluster's database: commits on their way, how long they take, and the connections.
 import { type Counter, type Histogram, type Metrics, secondsBounds } from "../../metrics/metrics.ts";
-import type { PoolUse } from "./pool.ts";
+import type { PoolUsage } from "./pool.ts";
 
-export interface ClusterFigures {
+export interface ClusterMetrics {
   /** Commits that have not been answered yet. */
   readonly queue: Counter;
   readonly wait: Histogram;
 }
 
-export function createClusterFigures(metrics: Metrics, use: () => PoolUse): ClusterFigures {
-  metrics.reading(
+export function createClusterMetrics(metrics: Metrics, usage: () => PoolUsage): ClusterMetrics {
+  metrics.addReading(
     {
       name: "store_database_connections",
       help: "Connections to the database: busy, idle, and how many wait for one.",
       labels: ["state"],
     },
     "gauge",
-    () => Object.entries(use()).map(([state, count]) => [[state], count]),
+    () => Object.entries(usage()).map(([state, count]) => [[state], count]),
   );
   return {
     queue: metrics.gauge({ name: "store_commit_queue", help: "Changes that wait to be committed." })(),

@@ -7,12 +7,12 @@ import type { Primary } from "./primary.ts";
 export interface Pool {
   /** One that is free, or a new one, or the next that comes back. */
   take(until: number): Promise<Connection>;
-  giveBack(connection: Connection): void;
-  use(): PoolUse;
+  release(connection: Connection): void;
+  usage(): PoolUsage;
   close(): Promise<void>;
 }
 
-export interface PoolUse {
+export interface PoolUsage {
   readonly busy: number;
   readonly idle: number;
   /** Those who wait for one. */
@@ -24,7 +24,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
   const waiting = new Set<() => void>();
   let open = 0;
   let isClosed = false;
-  let closed: (() => void) | undefined;
+  let resolveClose: (() => void) | undefined;
 
   function wakeOne(): void {
     const [next] = waiting;
@@ -36,11 +36,11 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
   function drop(connection: Connection): void {
     connection.end();
     open--;
-    if (isClosed && open === 0) closed?.();
+    if (isClosed && open === 0) resolveClose?.();
     wakeOne();
   }
 
-  function isUseful(connection: Connection): boolean {
+  function isUsable(connection: Connection): boolean {
     return !connection.isLost && connection.generation === primary.generation && !isClosed;
   }
 
@@ -48,7 +48,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
   function takeIdle(): Connection | undefined {
     for (;;) {
       const connection = idle.pop();
-      if (connection === undefined || isUseful(connection)) return connection;
+      if (connection === undefined || isUsable(connection)) return connection;
       drop(connection);
     }
   }
@@ -59,13 +59,13 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
       return await primary.connect(until);
     } catch (error) {
       open--;
-      if (isClosed && open === 0) closed?.();
+      if (isClosed && open === 0) resolveClose?.();
       wakeOne();
       throw error;
     }
   }
 
-  function comesBack(until: number): Promise<void> {
+  function waitForRelease(until: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const wake = () => {
         clearTimeout(timer);
@@ -89,16 +89,16 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
         const connection = takeIdle();
         if (connection !== undefined) return connection;
         if (open < size) return openOne(until);
-        await comesBack(until);
+        await waitForRelease(until);
       }
     },
-    giveBack(connection) {
-      if (connection.isLost) primary.doubt();
-      if (!isUseful(connection)) return drop(connection);
+    release(connection) {
+      if (connection.isLost) primary.invalidate();
+      if (!isUsable(connection)) return drop(connection);
       idle.push(connection);
       wakeOne();
     },
-    use: () => ({ busy: open - idle.length, idle: idle.length, waiting: waiting.size }),
+    usage: () => ({ busy: open - idle.length, idle: idle.length, waiting: waiting.size }),
     async close() {
       isClosed = true;
       for (const wake of waiting) wake();
@@ -106,7 +106,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
       for (const connection of idle.splice(0)) drop(connection);
       if (open > 0) {
         await new Promise<void>((resolve) => {
-          closed = resolve;
+          resolveClose = resolve;
         });
       }
     },

@@ -1,7 +1,7 @@
 // Finds the one server of several that takes writes, and connects to it. The driver knows only single hosts.
 import { type Connection, openConnection, type Statement } from "./connection.ts";
-import { isRefusedForGood, unavailable } from "./errors.ts";
-import { type DatabaseAddress, describedAddress, type Host } from "./url.ts";
+import { isPermanent, unavailable } from "./errors.ts";
+import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
 
 export interface Primary {
   /** A new connection to the primary, as soon as there is one; rejects when there is none in time. */
@@ -9,42 +9,42 @@ export interface Primary {
   /** Counts the servers that were found to be the primary. Connections of an earlier one are of no use. */
   readonly generation: number;
   /** The one that was found may be it no longer. */
-  doubt(): void;
+  invalidate(): void;
 }
 
 /** How long one server may take to say what it is. */
-const askMilliseconds = 2000;
+const probeMilliseconds = 2000;
 /** Once one says it is the primary, how long others have to contradict: one that was frozen says so, too. */
 const contradictMilliseconds = 200;
 const pauseMilliseconds = 100;
 
-const whatItIs: Statement = {
+const selectTimeline: Statement = {
   name: "what it is",
   text: `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
     ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END`,
 };
 
-interface Found {
+interface FoundPrimary {
   readonly host: Host;
   /** Goes up with every failover. */
   readonly timeline: number;
 }
 
 export function createPrimary(address: DatabaseAddress): Primary {
-  let current: Found | undefined;
-  let last: Found | undefined;
+  let current: FoundPrimary | undefined;
+  let last: FoundPrimary | undefined;
   let generation = 0;
-  let finding: Promise<Found> | undefined;
+  let finding: Promise<FoundPrimary> | undefined;
 
-  async function find(): Promise<Found> {
-    const found = await newest(address);
+  async function find(): Promise<FoundPrimary> {
+    const found = await findNewest(address);
     if (found.host !== last?.host || found.timeline !== last.timeline) generation++;
     last = found;
     current = found;
     return found;
   }
 
-  function findOnce(): Promise<Found> {
+  function findOnce(): Promise<FoundPrimary> {
     finding ??= find().finally(() => {
       finding = undefined;
     });
@@ -53,9 +53,9 @@ export function createPrimary(address: DatabaseAddress): Primary {
 
   async function attempt(until: number): Promise<Connection> {
     const { host } = current ?? (await findOnce());
-    const soon = Math.min(until, Date.now() + askMilliseconds);
-    const connection = await openConnection(address, host, { generation, until: soon });
-    if ((await timelineOf(connection, soon)) !== undefined) return connection;
+    const probeDeadline = Math.min(until, Date.now() + probeMilliseconds);
+    const connection = await openConnection(address, host, { generation, until: probeDeadline });
+    if ((await readTimeline(connection, probeDeadline)) !== undefined) return connection;
     connection.end();
     throw new Error("The server takes no writes.");
   }
@@ -64,7 +64,7 @@ export function createPrimary(address: DatabaseAddress): Primary {
     get generation() {
       return generation;
     },
-    doubt() {
+    invalidate() {
       current = undefined;
     },
     async connect(until) {
@@ -73,8 +73,8 @@ export function createPrimary(address: DatabaseAddress): Primary {
           return await attempt(until);
         } catch (error) {
           current = undefined;
-          if (isRefusedForGood(error)) throw error;
-          if (Date.now() + pauseMilliseconds >= until) throw unavailable(describedAddress(address), error);
+          if (isPermanent(error)) throw error;
+          if (Date.now() + pauseMilliseconds >= until) throw unavailable(formatAddress(address), error);
           await pause(pauseMilliseconds);
         }
       }
@@ -83,31 +83,31 @@ export function createPrimary(address: DatabaseAddress): Primary {
 }
 
 /** Undefined when it is a standby. */
-async function timelineOf(connection: Connection, until: number): Promise<number | undefined> {
-  const [[timeline] = []] = await connection.ask(whatItIs, [], until);
+async function readTimeline(connection: Connection, until: number): Promise<number | undefined> {
+  const [[timeline] = []] = await connection.query(selectTimeline, [], until);
   return timeline === null || timeline === undefined ? undefined : Number(timeline);
 }
 
 /** Of all that say they are the primary, the one of the last failover. */
-async function newest(address: DatabaseAddress): Promise<Found> {
-  const found: Found[] = [];
-  const asked = address.hosts.map(async (host) => {
-    found.push(await ask(address, host));
+async function findNewest(address: DatabaseAddress): Promise<FoundPrimary> {
+  const found: FoundPrimary[] = [];
+  const probes = address.hosts.map(async (host) => {
+    found.push(await probe(address, host));
   });
   try {
-    await Promise.any(asked);
+    await Promise.any(probes);
   } catch (error) {
     const failures = (error as AggregateError).errors as unknown[];
-    throw failures.find(isRefusedForGood) ?? new Error("No server takes writes.", { cause: failures[0] });
+    throw failures.find(isPermanent) ?? new Error("No server takes writes.", { cause: failures[0] });
   }
-  await Promise.race([Promise.allSettled(asked), pause(contradictMilliseconds)]);
+  await Promise.race([Promise.allSettled(probes), pause(contradictMilliseconds)]);
   return found.sort((a, b) => b.timeline - a.timeline)[0]!;
 }
 
-async function ask(address: DatabaseAddress, host: Host): Promise<Found> {
-  const until = Date.now() + askMilliseconds;
+async function probe(address: DatabaseAddress, host: Host): Promise<FoundPrimary> {
+  const until = Date.now() + probeMilliseconds;
   const connection = await openConnection(address, host, { generation: 0, until });
-  const timeline = await timelineOf(connection, until).finally(() => connection.end());
+  const timeline = await readTimeline(connection, until).finally(() => connection.end());
   if (timeline === undefined) throw new Error("The server takes no writes.");
   return { host, timeline };
 }

@@ -15,18 +15,18 @@ const statement: Statement = {
 };
 
 export function createBarrier(pool: Pool): Barrier {
-  let underWay: Promise<unknown> | undefined;
+  let inFlight: Promise<unknown> | undefined;
   let next: Promise<number> | undefined;
 
   async function commit(until: number): Promise<number> {
     const connection: Connection = await pool.take(until);
     try {
-      await connection.ask(statement, [], until);
+      await connection.query(statement, [], until);
       // A warning says that it waited in vain for a standby: nothing is proven then.
-      if (connection.isDoubtful) throw new LostConnection("The barrier was not replicated.");
+      if (connection.hasWarning) throw new LostConnection("The barrier was not replicated.");
       return connection.generation;
     } finally {
-      pool.giveBack(connection);
+      pool.release(connection);
     }
   }
 
@@ -34,11 +34,11 @@ export function createBarrier(pool: Pool): Barrier {
     pass(until) {
       // The one under way may have begun before this read: it waits for the one behind.
       next ??= (async () => {
-        await underWay?.catch(() => {});
-        const mine = commit(until);
-        underWay = mine;
+        await inFlight?.catch(() => {});
+        const barrier = commit(until);
+        inFlight = barrier;
         next = undefined;
-        return mine;
+        return barrier;
       })();
       return next;
     },

@@ -26,21 +26,21 @@ export interface Tls {
 }
 
 const defaultPort = 5432;
-const shape = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
+const urlPattern = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
 
 /** Throws a TypeError that says what is wrong, and never shows the password. */
 export function parsePostgresUrl(url: string): DatabaseAddress {
-  const [, user, password, hosts, database, query] = shape.exec(url) ?? [];
+  const [, user, password, hosts, database, query] = urlPattern.exec(url) ?? [];
   if (hosts === undefined || hosts === "") {
     throw new TypeError('The records\' URL must be like "postgres://user:password@host/database".');
   }
   if (user === undefined || user === "") throw new TypeError("The records' URL names no user.");
-  const name = decoded(user, "user");
+  const name = decodeComponent(user, "user");
   return {
     hosts: hosts.split(",").map(parseHost),
     user: name,
-    password: password === undefined ? undefined : decoded(password, "password"),
-    database: database === undefined || database === "" ? name : decoded(database, "database"),
+    password: password === undefined ? undefined : decodeComponent(password, "password"),
+    database: database === undefined || database === "" ? name : decodeComponent(database, "database"),
     tls: parseOptions(new URLSearchParams(query ?? "")),
   };
 }
@@ -49,13 +49,13 @@ export function parsePostgresUrl(url: string): DatabaseAddress {
 const encrypted: Tls = { rejectUnauthorized: false, checksName: false };
 
 /** How a connection to this host is secured; undefined when it is not. */
-export function tlsTo({ tls }: DatabaseAddress, host: string): Tls | undefined {
+export function resolveTls({ tls }: DatabaseAddress, host: string): Tls | undefined {
   if (tls === "off") return undefined;
   return tls ?? (isLoopback(host) ? undefined : encrypted);
 }
 
 /** As it may be shown to people. */
-export function describedAddress({ hosts, database }: DatabaseAddress): string {
+export function formatAddress({ hosts, database }: DatabaseAddress): string {
   return `"${database}" at ${hosts.map(({ host, port }) => `${host}:${port}`).join(", ")}`;
 }
 
@@ -86,7 +86,7 @@ function parseOptions(options: URLSearchParams): DatabaseAddress["tls"] {
   throw new TypeError(`sslmode is disable, require, verify-ca or verify-full, not "${mode}".`);
 }
 
-function decoded(text: string, what: string): string {
+function decodeComponent(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -23,17 +23,17 @@ export const schemaVersion = migrations.length;
 export type Run = (text: string, values?: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
 
 /** 0 when there is no schema yet. */
-export async function foundVersion(run: Run): Promise<number> {
-  const [[isThere] = []] = await run("SELECT to_regclass('store.version') IS NOT NULL");
-  if (isThere !== true) return 0;
+export async function readVersion(run: Run): Promise<number> {
+  const [[exists] = []] = await run("SELECT to_regclass('store.version') IS NOT NULL");
+  if (exists !== true) return 0;
   const [[number] = []] = await run("SELECT number FROM store.version");
   return Number(number ?? 0);
 }
 
 /** Refuses bytes that are not those the records name: of another store, or of none. */
-export async function checkShelf(run: Run, shelf: string): Promise<void> {
-  const [[known] = []] = await run("SELECT shelf FROM store.version");
-  if (known === shelf) return;
+export async function checkBackendId(run: Run, backendId: string): Promise<void> {
+  const [[expectedId] = []] = await run("SELECT shelf FROM store.version");
+  if (expectedId === backendId) return;
   throw new StoreError("InternalError", {
     detail:
       "The records and the bytes are not of the same store. Check both places: each may be used with the other only.",
@@ -51,9 +51,9 @@ export function checkVersion(found: number): void {
 }
 
 /** Within the caller's transaction; of several who do this at once, one does the work. */
-export async function migrate(run: Run, shelf: string): Promise<{ from: number; to: number }> {
+export async function migrate(run: Run, backendId: string): Promise<{ from: number; to: number }> {
   await run("SELECT pg_advisory_xact_lock(hashtextextended('store migrate', 0))");
-  const from = await foundVersion(run);
+  const from = await readVersion(run);
   if (from > schemaVersion) throw unknownVersion(from);
   if (from === 0) {
     await checkEncoding(run);
@@ -64,8 +64,8 @@ export async function migrate(run: Run, shelf: string): Promise<{ from: number; 
     await run("INSERT INTO store.version VALUES (1, 0, NULL)");
   }
   for (const migration of migrations.slice(from)) await run(migration);
-  await run("UPDATE store.version SET number = $1, shelf = coalesce(shelf, $2)", [schemaVersion, shelf]);
-  await checkShelf(run, shelf);
+  await run("UPDATE store.version SET number = $1, shelf = coalesce(shelf, $2)", [schemaVersion, backendId]);
+  await checkBackendId(run, backendId);
   return { from, to: schemaVersion };
 }
 

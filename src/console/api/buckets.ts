@@ -1,6 +1,6 @@
 // The buckets: which there are, how much they hold, making one and deleting one.
 import type { Engine } from "../../engine/engine.ts";
-import { json, nothing } from "../response.ts";
+import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { BucketDocument, BucketsDocument, TotalsDocument } from "../wire-types.ts";
 import type { ConsoleKeys } from "./keys.ts";
@@ -41,7 +41,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
         const bucket = await engine.bucket(query.text("bucket"));
         await engine.deleteBucket(query.text("bucket"));
         if (bucket !== undefined) await keys.endGrants(bucket);
-        return nothing();
+        return noContent();
       },
     },
   ];

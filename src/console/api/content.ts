@@ -9,7 +9,7 @@ import type { Query, Route } from "../route.ts";
 import type { Preview } from "../wire-types.ts";
 
 /** What a browser shows by itself, and as what; everything else goes out as plain bytes. */
-const shown: ReadonlyMap<string, Preview> = new Map([
+const previewKinds: ReadonlyMap<string, Preview> = new Map([
   ...["png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon"].map(
     (type) => [`image/${type}`, "image"] as const,
   ),
@@ -27,16 +27,16 @@ const textTypes = new Set([
   "application/yaml",
 ]);
 
-export function previewOf({ httpMetadata, encryption }: ObjectRecord): Preview {
+export function previewKind({ httpMetadata, encryption }: ObjectRecord): Preview {
   if (encryption !== undefined) return "none";
-  const type = typeOf(httpMetadata.contentType);
+  const type = mediaType(httpMetadata.contentType);
   if (type === "application/json" || type.endsWith("+json")) return "json";
   const isText = type.startsWith("text/") || type.endsWith("+xml") || textTypes.has(type);
-  return shown.get(type) ?? (isText ? "text" : "none");
+  return previewKinds.get(type) ?? (isText ? "text" : "none");
 }
 
 /** `image/PNG; charset=…` → `image/png` */
-function typeOf(contentType = ""): string {
+function mediaType(contentType = ""): string {
   return contentType.split(";")[0]!.trim().toLowerCase();
 }
 
@@ -57,22 +57,22 @@ export function contentRoutes(engine: Engine): readonly Route[] {
         });
         if (found.outcome === "missing") throw new StoreError("NoSuchKey");
         if (found.outcome === "refused") throw new StoreError("PreconditionFailed");
-        return contentOf(found, query, range !== undefined);
+        return contentResponse(found, query, range !== undefined);
       },
     },
   ];
 }
 
-function contentOf(
+function contentResponse(
   { record, range, bytes }: Extract<GetOutcome, { outcome: "found" }>,
   query: Query,
   isPart: boolean,
 ): HttpResponse {
   const isPreview = query.text("as") === "preview";
-  const type = typeOf(record.httpMetadata.contentType);
+  const type = mediaType(record.httpMetadata.contentType);
   const headers: [string, string][] = [
-    ["content-type", isPreview && shown.has(type) ? type : "application/octet-stream"],
-    ["content-disposition", `${isPreview ? "inline" : "attachment"}; ${fileNameOf(record.key)}`],
+    ["content-type", isPreview && previewKinds.has(type) ? type : "application/octet-stream"],
+    ["content-disposition", `${isPreview ? "inline" : "attachment"}; ${fileNameParameter(record.key)}`],
     ["content-security-policy", sandbox],
     ["cache-control", "private, no-store"],
     ["accept-ranges", "bytes"],
@@ -87,11 +87,11 @@ function contentOf(
     const { offset, length } = range;
     headers.push(["content-range", `bytes ${offset}-${offset + length - 1}/${record.size}`]);
   }
-  return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? streamOf(bytes) };
+  return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? toByteStream(bytes) };
 }
 
 /** To be sent on, or stored anew. */
-export function streamOf(bytes: ObjectBytes) {
+export function toByteStream(bytes: ObjectBytes) {
   return {
     length: bytes.length,
     chunks: () => bytes.chunks(),
@@ -101,7 +101,7 @@ export function streamOf(bytes: ObjectBytes) {
 }
 
 /** What stands behind the last slash, as RFC 8187 writes it. */
-function fileNameOf(key: string): string {
+function fileNameParameter(key: string): string {
   const name = key.split("/").findLast((part) => part !== "") ?? "object";
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `filename*=UTF-8''${encoded}`;

@@ -1,7 +1,7 @@
 // The access keys of the S3 API: which there are, making one, and what changes of one while clients use it. What a key
 // is and may do is known elsewhere, and given to this.
 import type { BucketRecord } from "../../model/bucket.ts";
-import { ConsoleError, json, nothing } from "../response.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, Route } from "../route.ts";
 import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
 
@@ -12,7 +12,7 @@ export interface ConsoleKeys {
   create(options: NewKey): Promise<KeySecretDocument>;
   /** Drops every grant on a bucket that was deleted. */
   endGrants(bucket: BucketRecord): Promise<void>;
-  change(accessKeyId: string, act: "disable" | "enable" | "delete"): Promise<boolean>;
+  change(accessKeyId: string, action: "disable" | "enable" | "delete"): Promise<boolean>;
   /** The secret before is taken for a while more, when there is one. */
   rotate(accessKeyId: string, keep: string | undefined): Promise<KeySecretDocument | undefined>;
 }
@@ -62,15 +62,15 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
         return json(rotated);
       },
     },
-    { method: "POST", path: `${path}/disable`, run: changing("disable") },
-    { method: "POST", path: `${path}/enable`, run: changing("enable") },
-    { method: "DELETE", path, run: changing("delete") },
+    { method: "POST", path: `${path}/disable`, run: createChangeHandler("disable") },
+    { method: "POST", path: `${path}/enable`, run: createChangeHandler("enable") },
+    { method: "DELETE", path, run: createChangeHandler("delete") },
   ];
 
-  function changing(act: "disable" | "enable" | "delete") {
+  function createChangeHandler(action: "disable" | "enable" | "delete") {
     return async ({ query }: Call) => {
-      if (!(await keys.change(query.text("key"), act))) throw noSuchKey();
-      return nothing();
+      if (!(await keys.change(query.text("key"), action))) throw noSuchKey();
+      return noContent();
     };
   }
 }

@@ -4,13 +4,13 @@ import type { Route } from "../route.ts";
 import type { MetricsDocument } from "../wire-types.ts";
 
 const metricSpans = ["hour", "day", "week"] as const;
-const metricFaces = ["s3", "script", "public", "console"] as const;
+const frontEnds = ["s3", "script", "public", "console"] as const;
 
 /** Undefined when nothing is counted. */
 export type ConsoleMetrics =
   | ((
       span: (typeof metricSpans)[number],
-      face: (typeof metricFaces)[number] | undefined,
+      frontEnd: (typeof frontEnds)[number] | undefined,
     ) => Promise<MetricsDocument>)
   | undefined;
 
@@ -25,16 +25,18 @@ export function metricsRoutes(metrics: ConsoleMetrics): readonly Route[] {
             hint: "Start it without --no-metrics.",
           });
         }
-        const span = chosen(metricSpans, "span", query.optional("span") ?? "hour");
-        const face = query.optional("face");
-        return json(await metrics(span, face === undefined ? undefined : chosen(metricFaces, "face", face)));
+        const span = parseChoice(metricSpans, "span", query.optional("span") ?? "hour");
+        const frontEnd = query.optional("face");
+        return json(
+          await metrics(span, frontEnd === undefined ? undefined : parseChoice(frontEnds, "face", frontEnd)),
+        );
       },
     },
   ];
 }
 
-function chosen<T extends string>(known: readonly T[], name: string, given: string): T {
-  const found = known.find((one) => one === given);
+function parseChoice<T extends string>(choices: readonly T[], name: string, given: string): T {
+  const found = choices.find((one) => one === given);
   if (found !== undefined) return found;
-  throw new ConsoleError(400, `"${name}" must be one of ${known.join(", ")}.`);
+  throw new ConsoleError(400, `"${name}" must be one of ${choices.join(", ")}.`);
 }

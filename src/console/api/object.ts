@@ -9,11 +9,11 @@ import type { HttpMetadata, ObjectRecord } from "../../model/object.ts";
 import { ConsoleError, json } from "../response.ts";
 import type { Fields, Route } from "../route.ts";
 import type { LinkDocument, ObjectDocument, StoredDocument } from "../wire-types.ts";
-import { previewOf, streamOf } from "./content.ts";
-import { rowOf } from "./objects.ts";
+import { previewKind, toByteStream } from "./content.ts";
+import { toObjectRow } from "./objects.ts";
 import type { Links } from "./presigned-links.ts";
 
-const longestLinkSeconds = 7 * 24 * 3600;
+const maxLinkSeconds = 7 * 24 * 3600;
 
 export function singleObjectRoutes(engine: Engine, links: Links): readonly Route[] {
   return [
@@ -32,7 +32,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
       path: "/api/object",
       async run({ request, query }) {
         const contentType = request.header("content-type");
-        const outcome = await engine.put(query.text("bucket"), query.text("key"), sourceOf(request), {
+        const outcome = await engine.put(query.text("bucket"), query.text("key"), bodySource(request), {
           httpMetadata: contentType === undefined ? {} : { contentType },
         });
         if (outcome.outcome === "refused") throw new StoreError("PreconditionFailed");
@@ -43,7 +43,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
       method: "POST",
       path: "/api/object/metadata",
       async run({ fields }) {
-        const record = await restate(engine, await fields());
+        const record = await replaceMetadata(engine, await fields());
         return json({ etag: record.etag } satisfies StoredDocument);
       },
     },
@@ -61,7 +61,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
       async run({ fields }) {
         const given = await fields();
         const seconds = given.number("seconds");
-        if (!Number.isInteger(seconds) || seconds < 1 || seconds > longestLinkSeconds) {
+        if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxLinkSeconds) {
           throw new ConsoleError(400, "A link lasts from a second to seven days.");
         }
         const url = links.signed(given.text("bucket"), given.text("key"), seconds);
@@ -77,29 +77,29 @@ async function describe(engine: Engine, bucket: string, key: string): Promise<Om
   // Of one under a customer's key no more is told without it.
   const parts = record.encryption === undefined ? (await engine.describe(bucket, key))?.parts : undefined;
   return {
-    ...rowOf(record),
+    ...toObjectRow(record),
     version: record.version,
     httpMetadata: { ...record.httpMetadata },
     customMetadata: Object.fromEntries(record.customMetadata),
-    checksums: checksumsOf(record),
+    checksums: toChecksumTexts(record),
     checksumParts: record.checksumParts,
     parts: parts?.length,
     encryptionKeyMd5: record.encryption?.keyMd5,
-    preview: previewOf(record),
+    preview: previewKind(record),
   };
 }
 
-function checksumsOf({ checksums }: ObjectRecord): Record<string, string> {
-  const told: Record<string, string> = {};
+function toChecksumTexts({ checksums }: ObjectRecord): Record<string, string> {
+  const texts: Record<string, string> = {};
   for (const algorithm of allAlgorithms) {
     const value = checksums[algorithm];
-    if (value !== undefined) told[checksumNames[algorithm]] = hex(value);
+    if (value !== undefined) texts[checksumNames[algorithm]] = hex(value);
   }
-  return told;
+  return texts;
 }
 
 /** A body as it comes, with the length that its sender gave. */
-export function sourceOf(request: HttpRequest) {
+export function bodySource(request: HttpRequest) {
   const length = request.header("content-length");
   return {
     length: length === undefined ? undefined : Number(length),
@@ -110,10 +110,10 @@ export function sourceOf(request: HttpRequest) {
 }
 
 /** Stored anew over itself, on the etag that was seen: who was slower is told, and nothing is lost. */
-async function restate(engine: Engine, given: Fields): Promise<ObjectRecord> {
+async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRecord> {
   const [bucket, key, etag] = [given.text("bucket"), given.text("key"), given.text("etag")];
   const condition = { etagMatches: [{ value: etag, weak: false }] };
-  const httpMetadata = httpMetadataOf(given);
+  const httpMetadata = parseHttpMetadata(given);
   const storageClass = given.text("storageClass");
   const customMetadata = new Map(Object.entries(given.texts("customMetadata")));
   const record = await engine.head(bucket, key);
@@ -133,23 +133,23 @@ async function restate(engine: Engine, given: Fields): Promise<ObjectRecord> {
     });
   }
   const found = await engine.get(bucket, key, { condition });
-  if (found.outcome !== "found") throw changed();
-  const outcome = await engine.put(bucket, key, found.bytes.inline ?? streamOf(found.bytes), {
+  if (found.outcome !== "found") throw changedError();
+  const outcome = await engine.put(bucket, key, found.bytes.inline ?? toByteStream(found.bytes), {
     ...{ condition, httpMetadata, customMetadata, storageClass },
-    checksums: expectedOf(found.record),
+    checksums: expectedChecksums(found.record),
   });
-  if (outcome.outcome === "refused") throw changed();
+  if (outcome.outcome === "refused") throw changedError();
   return outcome.record;
 }
 
-function changed(): ConsoleError {
+function changedError(): ConsoleError {
   return new ConsoleError(412, "The object was changed or deleted meanwhile.", {
     hint: "Load the page again and see what it is now.",
   });
 }
 
 /** The same kinds as it had; those that parts were made into hold for other bytes. */
-function expectedOf({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
+function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
   return allAlgorithms
     .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)
     .map((algorithm) =>
@@ -157,19 +157,19 @@ function expectedOf({ checksums, checksumParts }: ObjectRecord): ExpectedChecksu
     );
 }
 
-function httpMetadataOf(given: Fields): HttpMetadata {
+function parseHttpMetadata(given: Fields): HttpMetadata {
   const texts = given.texts("httpMetadata");
-  const known = metadataHeaders.map(([name]) => name as string);
-  const wrong = Object.keys(texts).find((name) => !known.includes(name));
+  const fieldNames = metadataHeaders.map(([name]) => name as string);
+  const wrong = Object.keys(texts).find((name) => !fieldNames.includes(name));
   if (wrong !== undefined) throw new ConsoleError(400, `There is no HTTP metadata named "${wrong}".`);
   const { cacheExpiry = "", ...rest } = texts;
-  const kept = Object.entries(rest).filter(([, value]) => value !== "");
-  for (const [name, value] of kept) {
+  const entries = Object.entries(rest).filter(([, value]) => value !== "");
+  for (const [name, value] of entries) {
     if (/[\r\n\0]/.test(value)) throw new ConsoleError(400, `"${name}" must be one line.`);
   }
-  if (cacheExpiry === "") return Object.fromEntries(kept);
+  if (cacheExpiry === "") return Object.fromEntries(entries);
   const expiry = Date.parse(cacheExpiry);
   if (Number.isNaN(expiry))
     throw new ConsoleError(400, '"Expires" must be a date, such as 2027-01-31T12:00Z.');
-  return { ...Object.fromEntries(kept), cacheExpiry: expiry };
+  return { ...Object.fromEntries(entries), cacheExpiry: expiry };
 }

@@ -19,7 +19,7 @@ export function objectRoutes(engine: Engine): readonly Route[] {
           limit: query.number("limit", 200, limits.listEntries),
         });
         const { prefixes, cursor } = listing;
-        const objects = listing.objects.map(rowOf);
+        const objects = listing.objects.map(toObjectRow);
         return json({ prefixes, objects, cursor } satisfies ObjectsDocument);
       },
     },
@@ -32,19 +32,19 @@ export function objectRoutes(engine: Engine): readonly Route[] {
         const prefix = given.optionalText("prefix");
         return json(
           prefix === undefined
-            ? await deleteKeys(engine, bucket, keysOf(given))
-            : await deleteSome(engine, bucket, prefix),
+            ? await deleteKeys(engine, bucket, parseKeys(given))
+            : await deleteBatch(engine, bucket, prefix),
         );
       },
     },
   ];
 }
 
-export function rowOf({ key, size, uploaded, etag, storageClass }: ObjectRecord): ObjectRow {
+export function toObjectRow({ key, size, uploaded, etag, storageClass }: ObjectRecord): ObjectRow {
   return { key, size, uploaded, etag, storageClass };
 }
 
-function keysOf(given: Fields): readonly string[] {
+function parseKeys(given: Fields): readonly string[] {
   const keys = given.list("keys") ?? [];
   if (keys.every((key) => typeof key === "string")) return keys;
   throw new ConsoleError(400, '"keys" must be texts.');
@@ -56,7 +56,7 @@ async function deleteKeys(engine: Engine, bucket: string, keys: readonly string[
 }
 
 /** A step at a time, so that the page can tell how far it is and stop. */
-async function deleteSome(engine: Engine, bucket: string, prefix: string): Promise<DeletedDocument> {
+async function deleteBatch(engine: Engine, bucket: string, prefix: string): Promise<DeletedDocument> {
   const { objects, cursor } = await engine.list(bucket, { prefix, limit: limits.deleteKeys });
   const keys = objects.map(({ key }) => key);
   if (keys.length > 0) await engine.delete(bucket, keys);

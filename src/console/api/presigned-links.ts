@@ -20,17 +20,17 @@ export interface Links {
 const frameSeconds = 300;
 
 export function createLinks({ endpoint, accessKeyId, secretAccessKey }: S3Access, now: () => number): Links {
-  const pathOf = (bucket: string, key: string) => `/${encodeText(bucket)}/${encodePath(key)}`;
+  const objectPath = (bucket: string, key: string) => `/${encodeText(bucket)}/${encodePath(key)}`;
   const sign = (path: string, expiresInSeconds: number, query: readonly (readonly [string, string])[] = []) =>
     presign({
       ...{ endpoint, path, accessKeyId, secretAccessKey, query, expiresInSeconds },
       ...{ method: "GET", region: "auto", time: now() },
     });
   return {
-    url: (bucket, key) => endpoint + pathOf(bucket, key),
-    signed: (bucket, key, seconds) => sign(pathOf(bucket, key), seconds),
+    url: (bucket, key) => endpoint + objectPath(bucket, key),
+    signed: (bucket, key, seconds) => sign(objectPath(bucket, key), seconds),
     framedPdf: (bucket, key) =>
-      sign(pathOf(bucket, key), frameSeconds, [
+      sign(objectPath(bucket, key), frameSeconds, [
         ["response-content-disposition", "inline"],
         ["response-content-type", "application/pdf"],
       ]),

@@ -2,16 +2,16 @@
 // known in the model, and asked while somebody still types.
 import type { Engine } from "../../engine/engine.ts";
 import type { CorsRule } from "../../model/cors.ts";
-import { type LifecycleRule, standardLifecycle, type When } from "../../model/lifecycle.ts";
+import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
 import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
-import { ConsoleError, json, nothing } from "../response.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
 import { type Call, type Fields, isRecord, type Route } from "../route.ts";
 import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
 
 const path = "/api/rules";
 
 /** Of either kind, read out of JSON. */
-type Read =
+type ParsedRules =
   | { readonly kind: "lifecycle"; readonly rules: LifecycleRule[]; readonly flaws: RuleFlaw[] }
   | { readonly kind: "cors"; readonly rules: CorsRule[]; readonly flaws: RuleFlaw[] };
 
@@ -21,9 +21,9 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
       method: "GET",
       path,
       async run({ query }) {
-        const { settings } = await existing(engine, query.text("bucket"));
+        const { settings } = await requireBucket(engine, query.text("bucket"));
         const rules: RulesDocument = {
-          lifecycle: settings.lifecycle ?? standardLifecycle,
+          lifecycle: settings.lifecycle ?? defaultLifecycle,
           cors: settings.cors ?? [],
         };
         return json(rules);
@@ -42,28 +42,28 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
       path,
       async run(call) {
         const bucket = call.query.text("bucket");
-        await existing(engine, bucket);
+        await requireBucket(engine, bucket);
         const { kind, rules, flaws } = await readRules(call);
         const [first] = flaws;
         if (first !== undefined) throw new ConsoleError(400, first.message);
         // None at all of CORS is as if there had never been any; of lifecycle, it is the standard's end.
         const change = kind === "cors" && rules.length === 0 ? { cors: undefined } : { [kind]: rules };
         await engine.changeSettings(bucket, change);
-        return nothing();
+        return noContent();
       },
     },
   ];
 }
 
-async function existing(engine: Engine, bucket: string) {
+async function requireBucket(engine: Engine, bucket: string) {
   const found = await engine.bucket(bucket);
   if (found !== undefined) return found;
   throw new ConsoleError(404, "There is no such bucket any more.");
 }
 
-async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Promise<Read> {
+async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Promise<ParsedRules> {
   const kind = query.text("kind");
-  const given = listOf(await fields());
+  const given = parseRuleList(await fields());
   if (kind === "lifecycle") {
     const rules = given.map(lifecycleRule);
     return { kind, rules, flaws: lifecycleFlaws(rules) };
@@ -73,58 +73,58 @@ async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Pro
   return { kind, rules, flaws: corsFlaws(rules) };
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type JsonFields = Readonly<Record<string, unknown>>;
 
-function listOf(fields: Fields): Given[] {
+function parseRuleList(fields: Fields): JsonFields[] {
   const rules = fields.list("rules") ?? [];
-  if (rules.every(isRecord)) return [...rules] as Given[];
+  if (rules.every(isRecord)) return [...rules] as JsonFields[];
   throw new ConsoleError(400, '"rules" must be a list of objects.');
 }
 
-function lifecycleRule(given: Given, index: number): LifecycleRule {
+function lifecycleRule(given: JsonFields, index: number): LifecycleRule {
   return {
-    id: textOf(given, "id")?.trim() || `rule-${index + 1}`,
+    id: optionalText(given, "id")?.trim() || `rule-${index + 1}`,
     isEnabled: given.isEnabled === true,
-    prefix: textOf(given, "prefix") ?? "",
-    largerThan: numberOf(given, "largerThan"),
-    smallerThan: numberOf(given, "smallerThan"),
-    expire: whenOf(given, "expire"),
-    transition: whenOf(given, "transition"),
-    abortUploadsAfter: numberOf(given, "abortUploadsAfter"),
+    prefix: optionalText(given, "prefix") ?? "",
+    largerThan: optionalNumber(given, "largerThan"),
+    smallerThan: optionalNumber(given, "smallerThan"),
+    expire: parseWhen(given, "expire"),
+    transition: parseWhen(given, "transition"),
+    abortUploadsAfter: optionalNumber(given, "abortUploadsAfter"),
   };
 }
 
-function corsRule(given: Given): CorsRule {
+function corsRule(given: JsonFields): CorsRule {
   return {
-    id: textOf(given, "id")?.trim() || undefined,
-    origins: textsOf(given, "origins"),
-    methods: textsOf(given, "methods"),
-    headers: textsOf(given, "headers"),
-    exposed: textsOf(given, "exposed"),
-    maxAgeSeconds: numberOf(given, "maxAgeSeconds"),
+    id: optionalText(given, "id")?.trim() || undefined,
+    origins: textList(given, "origins"),
+    methods: textList(given, "methods"),
+    headers: textList(given, "headers"),
+    exposed: textList(given, "exposed"),
+    maxAgeSeconds: optionalNumber(given, "maxAgeSeconds"),
   };
 }
 
-function textOf(given: Given, name: string): string | undefined {
+function optionalText(given: JsonFields, name: string): string | undefined {
   const value = given[name];
   return typeof value === "string" ? value : undefined;
 }
 
 /** What was typed and is no number is one that the check finds. */
-function numberOf(given: Given, name: string): number | undefined {
+function optionalNumber(given: JsonFields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;
   return typeof value === "number" ? value : Number.NaN;
 }
 
-function textsOf(given: Given, name: string): string[] {
+function textList(given: JsonFields, name: string): string[] {
   const value = given[name];
   return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
 }
 
-function whenOf(given: Given, name: string): When | undefined {
+function parseWhen(given: JsonFields, name: string): When | undefined {
   const value = given[name];
   if (!isRecord(value)) return undefined;
-  const date = numberOf(value, "date");
-  return date === undefined ? { days: numberOf(value, "days") ?? Number.NaN } : { date };
+  const date = optionalNumber(value, "date");
+  return date === undefined ? { days: optionalNumber(value, "days") ?? Number.NaN } : { date };
 }

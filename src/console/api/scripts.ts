@@ -1,6 +1,6 @@
 // The scripts of this server: what each answers to and holds, what it writes while one looks on, its last faults, and
 // starting it anew.
-import { ConsoleError, json, nothing } from "../response.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { FaultDocument, LogDocument, ScriptDocument, ScriptsDocument } from "../wire-types.ts";
 
@@ -41,7 +41,7 @@ export function scriptRoutes(scripts: ConsoleScripts): readonly Route[] {
       method: "POST",
       path: `${path}/restart`,
       async run({ query }) {
-        if (await scripts.restart(query.text("script"))) return nothing();
+        if (await scripts.restart(query.text("script"))) return noContent();
         throw new ConsoleError(404, "There is no such script on this server.");
       },
     },

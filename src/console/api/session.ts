@@ -2,8 +2,8 @@
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
 import type { Attempts } from "../auth/sign-in-throttle.ts";
-import { tokenIdOf } from "../auth/tokens.ts";
-import { ConsoleError, json, nothing } from "../response.ts";
+import { parseTokenId } from "../auth/tokens.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, OpenRoute, Route } from "../route.ts";
 import type { SessionDocument } from "../wire-types.ts";
 
@@ -18,7 +18,7 @@ export function cookieName(request: HttpRequest): string {
   return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
 }
 
-export function sessionIdOf(request: HttpRequest): string | undefined {
+export function readSessionId(request: HttpRequest): string | undefined {
   const name = cookieName(request);
   for (const pair of (request.header("cookie") ?? "").split(/;\s*/)) {
     if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1);
@@ -32,7 +32,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
     path,
     async run({ request, fields }) {
       const token = (await fields()).text("token").trim();
-      const id = tokenIdOf(token);
+      const id = parseTokenId(token);
       const wait = attempts.waitFor(request.address(), id);
       if (wait > 0) {
         throw new ConsoleError(429, "Too many wrong tokens were tried.", {
@@ -47,35 +47,35 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
           hint: "Make a new one on the server: store console token",
         });
       }
-      return signedIn(request, opened);
+      return signInResponse(request, opened);
     },
   };
 }
 
-function signedIn(
+function signInResponse(
   request: HttpRequest,
   { id, session }: { readonly id: string; readonly session: Session },
 ): HttpResponse {
-  const { headers, ...response } = json(documentOf(session));
+  const { headers, ...response } = json(toSessionDocument(session));
   const cookie = `${cookieName(request)}=${id}; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=${sessionMilliseconds / 1000}`;
   return { ...response, headers: [...headers, ["set-cookie", cookie]] };
 }
 
 export function sessionRoutes(sessions: Sessions): readonly Route[] {
   return [
-    { method: "GET", path, run: ({ session }: Call) => json(documentOf(session)) },
+    { method: "GET", path, run: ({ session }: Call) => json(toSessionDocument(session)) },
     {
       method: "DELETE",
       path,
       async run({ request }: Call) {
-        await sessions.close(sessionIdOf(request)!);
+        await sessions.close(readSessionId(request)!);
         const cookie = `${cookieName(request)}=; Path=/; Secure; HttpOnly; SameSite=Strict; Max-Age=0`;
-        return nothing([["set-cookie", cookie]]);
+        return noContent([["set-cookie", cookie]]);
       },
     },
   ];
 }
 
-function documentOf({ name, expires }: Session): SessionDocument {
+function toSessionDocument({ name, expires }: Session): SessionDocument {
   return { name, expires };
 }

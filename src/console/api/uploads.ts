@@ -2,10 +2,10 @@
 import type { Engine, UploadName } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
-import { ConsoleError, json, nothing } from "../response.ts";
+import { ConsoleError, json, noContent } from "../response.ts";
 import { type Fields, isRecord, type Query, type Route } from "../route.ts";
 import type { PartsDocument, StoredDocument, UploadRow, UploadsDocument } from "../wire-types.ts";
-import { sourceOf } from "./object.ts";
+import { bodySource } from "./object.ts";
 
 const pageUploads = 100;
 
@@ -16,9 +16,9 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       path: "/api/uploads",
       async run({ query }) {
         const bucket = query.text("bucket");
-        const after = positionOf(query.optional("cursor"));
+        const after = parseCursor(query.optional("cursor"));
         const { uploads, next } = await engine.listUploads(bucket, { after, limit: pageUploads });
-        const rows = await Promise.all(uploads.map((upload) => rowOf(engine, bucket, upload)));
+        const rows = await Promise.all(uploads.map((upload) => toUploadRow(engine, bucket, upload)));
         return json({
           uploads: rows.filter((row) => row !== undefined),
           cursor: next === undefined ? undefined : JSON.stringify([next.key, next.id]),
@@ -40,7 +40,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       method: "GET",
       path: "/api/uploads/parts",
       async run({ query }) {
-        const parts = await allParts(engine, query.text("bucket"), nameOf(query));
+        const parts = await allParts(engine, query.text("bucket"), uploadName(query));
         return json({
           parts: parts.map(({ number, size, etag }) => ({ number, size, etag })),
         } satisfies PartsDocument);
@@ -51,8 +51,8 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       path: "/api/uploads/part",
       async run({ query, request }) {
         const number = query.number("number", 0, limits.partNumber);
-        const source = sourceOf(request);
-        const { etag } = await engine.uploadPart(query.text("bucket"), nameOf(query), number, source);
+        const source = bodySource(request);
+        const { etag } = await engine.uploadPart(query.text("bucket"), uploadName(query), number, source);
         return json({ etag } satisfies StoredDocument);
       },
     },
@@ -62,7 +62,7 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       async run({ fields }) {
         const given = await fields();
         const name = { key: given.text("key"), id: given.text("upload") };
-        const { etag } = await engine.completeUpload(given.text("bucket"), name, partsOf(given), {
+        const { etag } = await engine.completeUpload(given.text("bucket"), name, parseParts(given), {
           partSizes: "s3",
         });
         return json({ etag } satisfies StoredDocument);
@@ -72,19 +72,19 @@ export function uploadRoutes(engine: Engine): readonly Route[] {
       method: "DELETE",
       path: "/api/uploads",
       async run({ query }) {
-        await engine.abortUpload(query.text("bucket"), nameOf(query));
-        return nothing();
+        await engine.abortUpload(query.text("bucket"), uploadName(query));
+        return noContent();
       },
     },
   ];
 }
 
-function nameOf(query: Query): UploadName {
+function uploadName(query: Query): UploadName {
   return { key: query.text("key"), id: query.text("upload") };
 }
 
 /** Undefined for one that ended while we looked. */
-async function rowOf(
+async function toUploadRow(
   engine: Engine,
   bucket: string,
   { key, id, created, due }: UploadRecord,
@@ -107,7 +107,7 @@ async function allParts(engine: Engine, bucket: string, name: UploadName): Promi
   }
 }
 
-function positionOf(cursor: string | undefined): { key: string; id?: string | undefined } | undefined {
+function parseCursor(cursor: string | undefined): { key: string; id?: string | undefined } | undefined {
   if (cursor === undefined) return undefined;
   try {
     const [key, id] = JSON.parse(cursor) as unknown[];
@@ -118,7 +118,7 @@ function positionOf(cursor: string | undefined): { key: string; id?: string | un
   throw new ConsoleError(400, "The cursor is not valid: pass the cursor of a page before.");
 }
 
-function partsOf(given: Fields): { number: number; etag: string }[] {
+function parseParts(given: Fields): { number: number; etag: string }[] {
   return (given.list("parts") ?? []).map((part) => {
     if (isRecord(part) && typeof part.number === "number" && typeof part.etag === "string") {
       return { number: part.number, etag: part.etag };

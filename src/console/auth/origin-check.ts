@@ -34,7 +34,7 @@ export function checkOrigin(request: HttpRequest, names: readonly string[]): voi
   if (site !== undefined && site !== "same-origin" && site !== "none") throw otherOrigin();
   if (request.method === "GET" || request.method === "HEAD") return;
   const origin = request.header("origin");
-  const from = origin === undefined ? undefined : hostOf(origin);
+  const from = origin === undefined ? undefined : originHost(origin);
   const isOwn =
     origin === undefined ||
     (from !== undefined && (from === request.header("host")?.toLowerCase() || names.includes(from)));
@@ -42,7 +42,7 @@ export function checkOrigin(request: HttpRequest, names: readonly string[]): voi
 }
 
 /** `https://example.com:9001` → `example.com:9001`; what has no host is nobody's. */
-function hostOf(origin: string): string | undefined {
+function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin)?.[1]?.toLowerCase();
 }
 

@@ -2,7 +2,7 @@
 // knows it and what is at rest opens nothing. It ends by itself, by signing out, and with the token it came from.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
-import { type ConsoleTokens, hashOf, isHashOf, tokenIdOf } from "./tokens.ts";
+import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";
 
 export interface Session {
   /** The id of the token it was opened with. */
@@ -32,52 +32,53 @@ export interface SessionsOptions {
 const kind = "console session";
 export const sessionMilliseconds = 12 * 3600 * 1000;
 /** Whom the server's own token stands for. */
-const own = { id: "dev", name: "store dev" };
+const ownTokenHolder = { id: "dev", name: "store dev" };
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 
-interface Stored {
+interface StoredSession {
   readonly by: string;
   readonly expires: number;
 }
 
 export function createSessions({ documents, tokens, ownToken, now }: SessionsOptions): Sessions {
-  async function holderOf(
+  async function findHolder(
     token: string,
   ): Promise<{ readonly id: string; readonly name: string } | undefined> {
-    if (tokenIdOf(token) === undefined) return undefined;
-    if (ownToken !== undefined && isHashOf(ownToken, token)) return own;
+    if (parseTokenId(token) === undefined) return undefined;
+    if (ownToken !== undefined && matchesHash(ownToken, token)) return ownTokenHolder;
     return tokens.verify(token);
   }
 
   /** Those that are over; there are as many as people who signed in, so a look at all costs little. */
-  async function tidy(): Promise<void> {
+  async function deleteExpired(): Promise<void> {
     for (const { name, text } of await documents.list(kind)) {
-      if ((JSON.parse(text) as Stored).expires <= now()) await documents.delete(kind, name);
+      if ((JSON.parse(text) as StoredSession).expires <= now()) await documents.delete(kind, name);
     }
   }
 
   return {
     async open(token) {
-      const holder = await holderOf(token);
+      const holder = await findHolder(token);
       if (holder === undefined) return undefined;
-      await tidy();
+      await deleteExpired();
       const id = randomBytes(32).toString("base64url");
-      const stored: Stored = { by: holder.id, expires: now() + sessionMilliseconds };
-      await documents.put(kind, hashOf(id), JSON.stringify(stored), undefined);
+      const stored: StoredSession = { by: holder.id, expires: now() + sessionMilliseconds };
+      await documents.put(kind, hashSecret(id), JSON.stringify(stored), undefined);
       return { id, session: { ...stored, name: holder.name } };
     },
     async find(id) {
-      const document = idShape.test(id) ? await documents.get(kind, hashOf(id)) : undefined;
+      const document = idShape.test(id) ? await documents.get(kind, hashSecret(id)) : undefined;
       if (document === undefined) return undefined;
-      const { by, expires } = JSON.parse(document.text) as Stored;
+      const { by, expires } = JSON.parse(document.text) as StoredSession;
       if (expires <= now()) return undefined;
-      if (by === own.id) return ownToken === undefined ? undefined : { by, name: own.name, expires };
+      if (by === ownTokenHolder.id)
+        return ownToken === undefined ? undefined : { by, name: ownTokenHolder.name, expires };
       const token = await tokens.find(by);
       return token?.state === "active" ? { by, name: token.name, expires } : undefined;
     },
-    isToken: async (token) => (await holderOf(token)) !== undefined,
+    isToken: async (token) => (await findHolder(token)) !== undefined,
     async close(id) {
-      if (idShape.test(id)) await documents.delete(kind, hashOf(id));
+      if (idShape.test(id)) await documents.delete(kind, hashSecret(id));
     },
   };
 }

@@ -14,19 +14,19 @@ const maxEntries = 10_000;
 
 export function createAttempts(now: () => number): Attempts {
   const failures = new Map<string, { count: number; since: number }>();
-  const nameOf = (address: string, id = "") => `${address} ${id}`;
+  const entryName = (address: string, id = "") => `${address} ${id}`;
   const current = (name: string) => {
     const found = failures.get(name);
     return found !== undefined && now() - found.since < windowMilliseconds ? found : undefined;
   };
   return {
     waitFor(address, id) {
-      const found = current(nameOf(address, id));
+      const found = current(entryName(address, id));
       if (found === undefined || found.count < maxFailures) return 0;
       return Math.ceil((found.since + windowMilliseconds - now()) / 1000);
     },
     failed(address, id) {
-      const name = nameOf(address, id);
+      const name = entryName(address, id);
       const found = current(name) ?? { count: 0, since: now() };
       found.count++;
       // The latest last, so that the oldest goes first.

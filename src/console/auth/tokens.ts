@@ -31,7 +31,7 @@ export interface ConsoleTokens {
 }
 
 /** As kept. */
-interface Stored {
+interface StoredToken {
   readonly name: string;
   readonly created: number;
   readonly expires?: number;
@@ -43,22 +43,27 @@ const idShape = /^[a-z2-7]{10}$/;
 const tokenShape = /^sct-([a-z2-7]{10})-[A-Za-z0-9_-]{43}$/;
 
 export function createTokens(documents: Documents, now: () => number): ConsoleTokens {
-  async function read(id: string): Promise<Stored | undefined> {
+  async function read(id: string): Promise<StoredToken | undefined> {
     const document = idShape.test(id) ? await documents.get(kind, id) : undefined;
-    return document === undefined ? undefined : (JSON.parse(document.text) as Stored);
+    return document === undefined ? undefined : (JSON.parse(document.text) as StoredToken);
   }
   return {
     async create({ name, expires }) {
       for (;;) {
         const { id, token, hash } = newToken();
-        const stored: Stored = { name, created: now(), ...(expires === undefined ? {} : { expires }), hash };
+        const stored: StoredToken = {
+          name,
+          created: now(),
+          ...(expires === undefined ? {} : { expires }),
+          hash,
+        };
         const outcome = await documents.put(kind, id, JSON.stringify(stored), undefined);
-        if (outcome === "committed") return { info: infoOf(id, stored, now()), token };
+        if (outcome === "committed") return { info: toTokenInfo(id, stored, now()), token };
       }
     },
     async list() {
       const all = (await documents.list(kind)).map(({ name, text }) =>
-        infoOf(name, JSON.parse(text) as Stored, now()),
+        toTokenInfo(name, JSON.parse(text) as StoredToken, now()),
       );
       return all.sort((a, b) => a.created - b.created);
     },
@@ -67,13 +72,13 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
     },
     async find(id) {
       const stored = await read(id);
-      return stored === undefined ? undefined : infoOf(id, stored, now());
+      return stored === undefined ? undefined : toTokenInfo(id, stored, now());
     },
     async verify(token) {
-      const id = tokenIdOf(token);
+      const id = parseTokenId(token);
       const stored = id === undefined ? undefined : await read(id);
-      if (id === undefined || stored === undefined || !isHashOf(stored.hash, token)) return undefined;
-      const info = infoOf(id, stored, now());
+      if (id === undefined || stored === undefined || !matchesHash(stored.hash, token)) return undefined;
+      const info = toTokenInfo(id, stored, now());
       return info.state === "active" ? info : undefined;
     },
   };
@@ -84,25 +89,25 @@ export function newToken(): { readonly id: string; readonly token: string; reado
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
   const id = Array.from(randomBytes(10), (byte) => alphabet[byte & 31]).join("");
   const token = `sct-${id}-${randomBytes(32).toString("base64url")}`;
-  return { id, token, hash: hashOf(token) };
+  return { id, token, hash: hashSecret(token) };
 }
 
 /** The open part of a token; undefined for what has not the form of one. */
-export function tokenIdOf(token: string): string | undefined {
+export function parseTokenId(token: string): string | undefined {
   return tokenShape.exec(token)?.[1];
 }
 
 /** In hex. */
-export function hashOf(secret: string): string {
+export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
 /** In a time that tells nothing of how much was right. */
-export function isHashOf(hash: string, secret: string): boolean {
-  return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashOf(secret), "hex"));
+export function matchesHash(hash: string, secret: string): boolean {
+  return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }
 
-function infoOf(id: string, { name, created, expires }: Stored, now: number): TokenInfo {
+function toTokenInfo(id: string, { name, created, expires }: StoredToken, now: number): TokenInfo {
   const state = expires !== undefined && expires <= now ? "expired" : "active";
   return { id, name, created, expires, state };
 }

@@ -28,7 +28,7 @@ export function whenSignedOut(listener) {
 }
 
 /**
- * @typedef {object} AskOptions
+ * @typedef {object} RequestOptions
  * @property {"GET" | "POST" | "PUT" | "DELETE"} [method]
  * @property {Record<string, string | number | undefined>} [query]
  * @property {unknown} [json] sent as the body
@@ -38,7 +38,7 @@ export function whenSignedOut(listener) {
 /**
  * @template T
  * @param {string} path
- * @param {AskOptions} [options]
+ * @param {RequestOptions} [options]
  * @returns {Promise<T>}
  */
 export async function ask(path, { method = "GET", query = {}, json, signal } = {}) {
@@ -51,11 +51,11 @@ export async function ask(path, { method = "GET", query = {}, json, signal } = {
     response = await fetch(address(path, query), init);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw unreachable();
+    throw unreachableError();
   }
   if (response.status === 204) return /** @type {T} */ (undefined);
   if (response.ok) return await response.json();
-  throw await refused(response.status, () => response.json());
+  throw await toApiError(response.status, () => response.json());
 }
 
 /**
@@ -77,7 +77,7 @@ export function address(path, query) {
  * @param {number} status
  * @param {() => unknown} read
  */
-export async function refused(status, read) {
+export async function toApiError(status, read) {
   /** @type {ErrorDocument["error"]} */
   let error = { code: "Unknown", message: `The server answered with status ${status}.` };
   try {
@@ -89,7 +89,7 @@ export async function refused(status, read) {
   return new ApiError(status, error);
 }
 
-export function unreachable() {
+export function unreachableError() {
   return new ApiError(0, {
     code: "Unreachable",
     message: "The server cannot be reached.",

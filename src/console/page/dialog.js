@@ -1,6 +1,6 @@
 // Dialogs: the browser's own, which keep the focus inside and close by Escape.
 import { h } from "./dom.js";
-import { wordsOf } from "./notices.js";
+import { errorMessages } from "./notices.js";
 
 /**
  * @typedef {object} FormOptions
@@ -13,7 +13,7 @@ import { wordsOf } from "./notices.js";
 
 /** @param {FormOptions} options */
 export function openForm({ title, content, submit, danger = false, run }) {
-  const told = h("p", { class: "error-text", role: "alert" });
+  const errorText = h("p", { class: "error-text", role: "alert" });
   const button = h("button", { class: danger ? "danger" : "primary", type: "submit" }, submit);
   const cancel = h("button", { type: "button", onclick: () => dialog.close() }, "Cancel");
   const form = h(
@@ -24,19 +24,19 @@ export function openForm({ title, content, submit, danger = false, run }) {
       async onsubmit(event) {
         event.preventDefault();
         button.disabled = true;
-        told.replaceChildren();
+        errorText.replaceChildren();
         try {
           await run();
           dialog.close();
         } catch (error) {
-          told.replaceChildren(wordsOf(error).join(" "));
+          errorText.replaceChildren(errorMessages(error).join(" "));
           button.disabled = false;
         }
       },
     },
     h("h2", { id: "dialog-title" }, title),
     ...content,
-    told,
+    errorText,
     h("div", { class: "actions" }, cancel, button),
   );
   const dialog = openDialog(form);
@@ -45,11 +45,11 @@ export function openForm({ title, content, submit, danger = false, run }) {
 
 /** @param {Node} content whose heading has the id `dialog-title` */
 export function openDialog(content) {
-  const before = document.activeElement;
+  const previousFocus = document.activeElement;
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, content);
   dialog.addEventListener("close", () => {
     dialog.remove();
-    if (before instanceof HTMLElement) before.focus();
+    if (previousFocus instanceof HTMLElement) previousFocus.focus();
   });
   document.body.append(dialog);
   dialog.showModal();

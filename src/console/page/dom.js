@@ -17,7 +17,7 @@
 export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) setProperty(element, name, value);
-  element.append(...nodesOf(children));
+  element.append(...toNodes(children));
   return element;
 }
 
@@ -58,7 +58,7 @@ function setProperty(element, name, value) {
  * @param {(Child | Child[])[]} children
  * @returns {(Node | string)[]}
  */
-function nodesOf(children) {
+function toNodes(children) {
   /** @type {(Node | string)[]} */
   const nodes = [];
   for (const child of children.flat()) {

@@ -13,7 +13,7 @@ const noteMilliseconds = 6000;
  * @param {"done" | "failed"} [kind]
  */
 export function note(text, kind = "done") {
-  const place = document.getElementById("toasts");
+  const container = document.getElementById("toasts");
   const close = () => toast.remove();
   const button = h(
     "button",
@@ -21,14 +21,14 @@ export function note(text, kind = "done") {
     icon(icons.close),
   );
   const toast = h("div", { class: `toast ${kind}` }, h("span", {}, text), button);
-  place?.append(toast);
+  container?.append(toast);
   if (kind === "done") setTimeout(close, noteMilliseconds);
 }
 
 /** @param {unknown} error */
 export function noteFailure(error) {
   if (isAbort(error)) return;
-  note(wordsOf(error).join(" "), "failed");
+  note(errorMessages(error).join(" "), "failed");
 }
 
 /**
@@ -38,7 +38,7 @@ export function noteFailure(error) {
  * @param {() => void} retry
  */
 export function failure(error, retry) {
-  const [message = "", hint] = wordsOf(error);
+  const [message = "", hint] = errorMessages(error);
   return h(
     "div",
     { class: "state", role: "alert" },
@@ -61,7 +61,7 @@ export function empty(title, ...rest) {
  * @param {unknown} error
  * @returns {string[]}
  */
-export function wordsOf(error) {
+export function errorMessages(error) {
   if (error instanceof ApiError)
     return error.hint === undefined ? [error.message] : [error.message, error.hint];
   console.error(error);

@@ -4,7 +4,7 @@ import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
 import { failure } from "./notices.js";
 import { pages } from "./pages.js";
-import { currentPlace, placeOf } from "./router.js";
+import { currentRoute, pageHref } from "./router.js";
 import { listenForShortcuts, showHelp } from "./shortcuts.js";
 import { showSignIn } from "./sign-in.js";
 import { switchTheme } from "./theme-switch.js";
@@ -14,7 +14,7 @@ import { uploadPanel } from "./upload/panel.js";
 /** @import { Page } from "./pages.js" */
 
 /** @type {AbortController} */
-let shown = new AbortController();
+let pageController = new AbortController();
 
 /** One for as long as the tab is open: uploads go on while somebody signs in again. */
 const uploads = uploadPanel();
@@ -29,7 +29,7 @@ export function showShell({ name }) {
     h(
       "header",
       { class: "bar" },
-      h("a", { class: "brand", href: placeOf("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
+      h("a", { class: "brand", href: pageHref("buckets") }, h("img", { src: "/icon.svg", alt: "" }), "Store"),
       nav,
       h(
         "div",
@@ -44,31 +44,31 @@ export function showShell({ name }) {
     h("div", { id: "toasts", role: "status", "aria-live": "polite" }),
   );
   const show = () => void showPage(main, links);
-  shown.abort();
-  removeEventListener("hashchange", current);
-  current = show;
+  pageController.abort();
+  removeEventListener("hashchange", hashListener);
+  hashListener = show;
   addEventListener("hashchange", show);
   listenForShortcuts();
   show();
 }
 
 /** @type {() => void} */
-let current = () => {};
+let hashListener = () => {};
 
 /**
  * @param {HTMLElement} main
  * @param {readonly HTMLAnchorElement[]} links
  */
 async function showPage(main, links) {
-  const place = location.hash;
-  const { page: id, params } = currentPlace();
+  const hash = location.hash;
+  const { page: id, params } = currentRoute();
   if (id.startsWith("token=")) return;
   const page = pages.find((one) => one.id === id) ?? pages[0];
   if (page === undefined) return;
   const isFirst = !main.hasChildNodes();
-  shown.abort();
-  shown = new AbortController();
-  const { signal } = shown;
+  pageController.abort();
+  pageController = new AbortController();
+  const { signal } = pageController;
   for (const link of links) {
     const isHere = link.dataset.page === (page.under ?? page.id);
     if (isHere) link.setAttribute("aria-current", "page");
@@ -93,14 +93,14 @@ async function showPage(main, links) {
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
   // What is shown, for whoever waits for it.
-  main.dataset.place = place;
+  main.dataset.page = hash;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 
 /** @param {Page} page */
 function linkTo({ id, title, icon: name }) {
   const drawn = name === undefined ? undefined : icon(icons[name]);
-  return h("a", { href: placeOf(id), "data-page": id }, drawn, h("span", {}, title));
+  return h("a", { href: pageHref(id), "data-page": id }, drawn, h("span", {}, title));
 }
 
 /**
@@ -126,7 +126,7 @@ function skipTo(main) {
 
 async function signOut() {
   await ask("/api/session", { method: "DELETE" });
-  shown.abort();
-  removeEventListener("hashchange", current);
+  pageController.abort();
+  removeEventListener("hashchange", hashListener);
   showSignIn({ message: "You are signed out.", onSignedIn: showShell });
 }

@@ -12,7 +12,7 @@ import { go } from "./router.js";
  */
 
 /** @type {readonly Shortcut[]} */
-let ofPage = [];
+let pageShortcuts = [];
 
 /**
  * For as long as the page is shown.
@@ -21,14 +21,14 @@ let ofPage = [];
  * @param {readonly Shortcut[]} shortcuts
  */
 export function addShortcuts(signal, shortcuts) {
-  ofPage = shortcuts;
+  pageShortcuts = shortcuts;
   signal.addEventListener("abort", () => {
-    if (ofPage === shortcuts) ofPage = [];
+    if (pageShortcuts === shortcuts) pageShortcuts = [];
   });
 }
 
 /** One by number for each page of the navigation. */
-function ofEverywhere() {
+function globalShortcuts() {
   /** @type {Shortcut[]} */
   const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];
   const inNavigation = pages.filter(({ icon }) => icon !== undefined);
@@ -47,7 +47,7 @@ export function listenForShortcuts() {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest("input, textarea, select, dialog, .sign-in") !== null) return;
-    const found = [...ofPage, ...ofEverywhere()].find(
+    const found = [...pageShortcuts, ...globalShortcuts()].find(
       ({ key, run }) => key === event.key && run !== undefined,
     );
     if (found === undefined || document.querySelector(".sign-in, dialog[open]") !== null) return;
@@ -60,7 +60,7 @@ export function listenForShortcuts() {
 const names = { " ": "Space", ArrowUp: "↑", ArrowDown: "↓" };
 
 export function showHelp() {
-  const rows = [...ofPage, ...ofEverywhere()].map(({ key, does }) =>
+  const rows = [...pageShortcuts, ...globalShortcuts()].map(({ key, does }) =>
     h("tr", {}, h("td", {}, h("kbd", {}, names[key] ?? key)), h("td", {}, does)),
   );
   /** @type {HTMLDialogElement} */

@@ -15,7 +15,7 @@ import { h } from "./dom.js";
 /** @param {SignInOptions} options */
 export function showSignIn({ onSignedIn, token, message, error }) {
   document.title = "Sign in · Store console";
-  const told = h("p", { class: "error-text", role: "alert" });
+  const statusText = h("p", { class: "error-text", role: "alert" });
   const input = h("input", {
     id: "token",
     type: "password",
@@ -31,11 +31,11 @@ export function showSignIn({ onSignedIn, token, message, error }) {
   /** @param {string} given */
   async function signIn(given) {
     button.disabled = true;
-    told.replaceChildren();
+    statusText.replaceChildren();
     try {
       onSignedIn(await ask("/api/session", { method: "POST", json: { token: given } }));
     } catch (refusal) {
-      told.replaceChildren(...wordsOf(refusal));
+      statusText.replaceChildren(...errorNodes(refusal));
       button.disabled = false;
       input.focus();
     }
@@ -62,12 +62,12 @@ export function showSignIn({ onSignedIn, token, message, error }) {
       h("code", {}, "store console token"),
     ),
     insecureWarning(),
-    told,
+    statusText,
     button,
   );
   document.body.replaceChildren(h("main", { class: "sign-in" }, form));
-  if (message !== undefined) told.replaceChildren(message);
-  if (error instanceof ApiError && error.status !== 401) told.replaceChildren(...wordsOf(error));
+  if (message !== undefined) statusText.replaceChildren(message);
+  if (error instanceof ApiError && error.status !== 401) statusText.replaceChildren(...errorNodes(error));
   if (token === undefined) input.focus();
   else void signIn(token);
 }
@@ -84,7 +84,7 @@ function insecureWarning() {
 }
 
 /** @param {unknown} error */
-function wordsOf(error) {
+function errorNodes(error) {
   if (!(error instanceof ApiError)) throw error;
   return error.hint === undefined ? [error.message] : [error.message, h("br"), error.hint];
 }

@@ -79,13 +79,13 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
     draw();
   }
 
-  const seen = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
+  const visibleRows = () => Math.max(1, Math.floor(grid.clientHeight / rowHeight()) - 1);
   /** @type {Record<string, (event: KeyboardEvent) => void>} */
   const keys = {
     ArrowDown: (event) => step(1, event.shiftKey),
     ArrowUp: (event) => step(-1, event.shiftKey),
-    PageDown: () => moveTo(active + seen()),
-    PageUp: () => moveTo(active - seen()),
+    PageDown: () => moveTo(active + visibleRows()),
+    PageUp: () => moveTo(active - visibleRows()),
     Home: () => moveTo(0),
     End: () => moveTo(count - 1),
     Enter: () => onOpen(active),
@@ -108,14 +108,14 @@ export function virtualList({ label, drawRow, onOpen, onToggle, onToggleAll, onN
       onToggleAll();
       return;
     }
-    const does = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-    if (does === undefined) return;
+    const handler = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
+    if (handler === undefined) return;
     event.preventDefault();
-    does(event);
+    handler(event);
   });
   grid.addEventListener("scroll", draw, { passive: true });
-  const watch = new ResizeObserver(draw);
-  watch.observe(grid);
+  const resizeObserver = new ResizeObserver(draw);
+  resizeObserver.observe(grid);
 
   return {
     element: grid,

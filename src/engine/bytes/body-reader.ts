@@ -16,9 +16,9 @@ export interface BodyRequest {
   readonly range: ByteRange;
   readonly dataKey: Uint8Array | undefined;
   /** Whether the records still name this body. */
-  readonly stillNamed: () => Promise<boolean>;
+  readonly isReferenced: () => Promise<boolean>;
   /** Where the bytes of this version are by now; undefined when it is no longer the current one. */
-  readonly bodyNow: () => Promise<Body | undefined>;
+  readonly currentBody: () => Promise<Body | undefined>;
 }
 
 /** How long a body may wait for its reader before it gives up its file. */
@@ -30,27 +30,27 @@ export async function openBody(
   body: Body,
   request: BodyRequest,
 ): Promise<ObjectBytes | undefined> {
-  if (body.home === "inline") {
+  if (body.storage === "inline") {
     checkLength(context, request, { size: request.size, stored: body.bytes.length });
     return inlineBytes(await openInline(context, body.bytes, request));
   }
-  let segments = segmentsOf(body, request);
+  let segments = toSegments(body, request);
   for (const { size, blob } of segments) checkLength(context, request, { size, stored: blob.size });
   const open = () => {
     const blobs = segments.map(({ blob }) => blob);
-    return context.blobs.open(request.bucket, blobs, request.stillNamed);
+    return context.blobs.open(request.bucket, blobs, request.isReferenced);
   };
   const reopen = async () => {
     const reader = await open();
-    const now = reader === undefined ? await request.bodyNow() : undefined;
-    if (now === undefined || now.home === "inline") return reader;
+    const now = reader === undefined ? await request.currentBody() : undefined;
+    if (now === undefined || now.storage === "inline") return reader;
     // The bytes were moved while nobody read them.
-    segments = segmentsOf(now, request);
+    segments = toSegments(now, request);
     return open();
   };
   const reader = await open();
   if (reader === undefined) return undefined;
-  return lendBytes(reader, reopen, request.range.length, (opened, into) =>
+  return toObjectBytes(reader, reopen, request.range.length, (opened, into) =>
     readSegments(context, opened, segments, request, into),
   );
 }
@@ -83,8 +83,8 @@ function inlineBytes(bytes: Uint8Array): ObjectBytes {
   };
 }
 
-function segmentsOf(body: Exclude<Body, { home: "inline" }>, { size }: BodyRequest): readonly Segment[] {
-  return body.home === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
+function toSegments(body: Exclude<Body, { storage: "inline" }>, { size }: BodyRequest): readonly Segment[] {
+  return body.storage === "blob" ? [{ number: 0, size, blob: body.blob }] : body.parts;
 }
 
 interface Segment {
@@ -101,28 +101,28 @@ async function* readSegments(
   into: Uint8Array | undefined,
 ): AsyncIterable<Uint8Array> {
   let start = 0;
-  let given = 0;
+  let delivered = 0;
   for (const { number, size, blob } of segments) {
     const offset = Math.max(0, range.offset - start);
     const length = Math.min(size, range.offset + range.length - start) - offset;
     start += size;
     if (length <= 0) continue;
-    const wanted = { offset, length };
-    const place = into?.subarray(given, given + length);
-    given += length;
-    if (dataKey === undefined) yield* reader.read(blob, wanted, place);
-    else yield* decrypt(context, dataKey, number, size, wanted, (stored) => reader.read(blob, stored));
+    const blobRange = { offset, length };
+    const target = into?.subarray(delivered, delivered + length);
+    delivered += length;
+    if (dataKey === undefined) yield* reader.read(blob, blobRange, target);
+    else yield* decrypt(context, dataKey, number, size, blobRange, (stored) => reader.read(blob, stored));
   }
 }
 
 /** Closes what a body held when the script has dropped it half read, neither finished nor cancelled. */
-const abandoned = new FinalizationRegistry<BlobReader>((reader) => {
+const leakedReaders = new FinalizationRegistry<BlobReader>((reader) => {
   reader.close().catch(() => {
     // Nobody is left to tell; the descriptor is gone either way.
   });
 });
 
-function lendBytes(
+function toObjectBytes(
   opened: BlobReader,
   reopen: () => Promise<BlobReader | undefined>,
   length: number,
@@ -130,11 +130,11 @@ function lendBytes(
 ): ObjectBytes {
   let reader: BlobReader | undefined = opened;
   const holder = {};
-  abandoned.register(holder, opened, holder);
+  leakedReaders.register(holder, opened, holder);
 
   async function close(): Promise<void> {
     clearTimeout(timer);
-    abandoned.unregister(holder);
+    leakedReaders.unregister(holder);
     const closing = reader;
     reader = undefined;
     await closing?.close();

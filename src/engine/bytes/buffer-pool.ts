@@ -3,33 +3,33 @@
 // hashed and written. That takes as long as the disk, never as long as a sender.
 import { allocate, copyTo } from "./byte-streams.ts";
 
-export interface Turns {
+export interface BufferPool {
   /** A buffer of shared memory, once one is free; in the order they were asked for. */
-  take(): Promise<Buffer>;
-  give(buffer: Buffer): void;
+  acquire(): Promise<Buffer>;
+  release(buffer: Buffer): void;
 }
 
 const bufferBytes = 64 * 1024;
 /** More than the disk and the hashing threads can be busy with. */
-const buffers = 32;
+const maxBuffers = 32;
 /** Crumbs are kept until they are worth a turn. */
-const crumbBytes = 8 * 1024;
+const smallChunkBytes = 8 * 1024;
 
-export function createTurns(): Turns {
+export function createBufferPool(): BufferPool {
   const free: Buffer[] = [];
   const waiting: ((buffer: Buffer) => void)[] = [];
   let made = 0;
   return {
-    async take() {
+    async acquire() {
       const buffer = free.pop();
       if (buffer !== undefined) return buffer;
-      if (made < buffers) {
+      if (made < maxBuffers) {
         made++;
         return allocate({ size: bufferBytes, memory: "shared" });
       }
       return new Promise((resolve) => waiting.push(resolve));
     },
-    give(buffer) {
+    release(buffer) {
       const next = waiting.shift();
       if (next === undefined) free.push(buffer);
       else next(buffer);
@@ -37,72 +37,72 @@ export function createTurns(): Turns {
   };
 }
 
-const nothing = new Uint8Array();
+const emptyChunk = new Uint8Array();
 
-export interface TurnOptions {
-  readonly turns: Turns;
+export interface PoolOptions {
+  readonly pool: BufferPool;
   /** The first piece is at most so long. */
   readonly firstBytes: number;
   readonly release?: ((chunk: Uint8Array) => void) | undefined;
 }
 
 /** The same bytes in buffers that take turns. */
-export async function* inTurns(
+export async function* copyThroughPool(
   chunks: AsyncIterable<Uint8Array>,
-  { turns, firstBytes, release }: TurnOptions,
+  { pool, firstBytes, release }: PoolOptions,
 ): AsyncGenerator<Uint8Array> {
-  const crumbs = createCrumbs();
-  let most = firstBytes;
+  const smallChunks = createSmallChunks();
+  let maxBytes = firstBytes;
 
-  async function* pass(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-    const buffer = await turns.take();
+  async function* emit(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+    const buffer = await pool.acquire();
     try {
       for (let at = 0; at < bytes.length; ) {
-        const kept = crumbs.moveTo(buffer);
-        const piece = bytes.subarray(at, at + Math.max(0, Math.min(most, buffer.length) - kept));
-        copyTo(buffer, piece, kept);
-        at += piece.length;
-        most = buffer.length;
-        yield buffer.subarray(0, kept + piece.length);
+        const prefixBytes = smallChunks.moveTo(buffer);
+        const slice = bytes.subarray(at, at + Math.max(0, Math.min(maxBytes, buffer.length) - prefixBytes));
+        copyTo(buffer, slice, prefixBytes);
+        at += slice.length;
+        maxBytes = buffer.length;
+        yield buffer.subarray(0, prefixBytes + slice.length);
         // Whoever asks for what comes behind this piece is done with the one before.
-        yield nothing;
+        yield emptyChunk;
       }
     } finally {
-      turns.give(buffer);
+      pool.release(buffer);
     }
   }
 
   for await (const chunk of chunks) {
-    if (!crumbs.keep(chunk)) yield* pass(chunk);
+    if (!smallChunks.keep(chunk)) yield* emit(chunk);
     release?.(chunk);
   }
-  const last = crumbs.all();
-  if (last.length > 0) yield* pass(last);
+  const last = smallChunks.all();
+  if (last.length > 0) yield* emit(last);
 }
 
 /** Copies, since a sender may write into its chunk again. */
-function createCrumbs() {
-  let kept: Uint8Array[] = [];
+function createSmallChunks() {
+  let collected: Uint8Array[] = [];
   let size = 0;
   const empty = () => {
-    const all = kept;
-    kept = [];
+    const all = collected;
+    collected = [];
     size = 0;
     return all;
   };
   return {
     /** False when they would be more than crumbs. */
     keep(chunk: Uint8Array): boolean {
-      if (size + chunk.length > crumbBytes) return false;
-      kept.push(new Uint8Array(chunk));
+      if (size + chunk.length > smallChunkBytes) return false;
+      collected.push(new Uint8Array(chunk));
       size += chunk.length;
       return true;
     },
     moveTo(buffer: Buffer): number {
       let at = 0;
-      for (const crumb of empty()) {
-        copyTo(buffer, crumb, at);
-        at += crumb.length;
+      for (const chunk of empty()) {
+        copyTo(buffer, chunk, at);
+        at += chunk.length;
       }
       return at;
     },

@@ -1,12 +1,12 @@
 // Small pieces of byte-stream plumbing that several parts of the engine share.
 
-export interface BufferWish {
+export interface BufferRequest {
   readonly size: number;
   /** Shared memory can be read by other threads where it is. */
   readonly memory: "own" | "shared";
 }
 
-export function allocate({ size, memory }: BufferWish): Buffer {
+export function allocate({ size, memory }: BufferRequest): Buffer {
   return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
@@ -16,29 +16,29 @@ export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
   else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
 }
 
-function fits({ length, buffer }: Buffer, { size, memory }: BufferWish): boolean {
+function fits({ length, buffer }: Buffer, { size, memory }: BufferRequest): boolean {
   return length === size && buffer instanceof SharedArrayBuffer === (memory === "shared");
 }
 
 /** How many of them take turns. */
-export interface RingWish extends BufferWish {
+export interface RingRequest extends BufferRequest {
   readonly buffers: number;
 }
 
 /** Buffers that take turns: the one that was given out longest ago comes again, once it is free. */
 export function createRing(
-  nextWish: () => RingWish,
+  nextRequest: () => RingRequest,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
-  make: (wish: BufferWish) => Buffer = allocate,
+  make: (request: BufferRequest) => Buffer = allocate,
 ): () => Promise<Buffer> {
-  let given: Buffer[] = [];
+  let issued: Buffer[] = [];
   return async () => {
-    const wish = nextWish();
-    given = given.filter((buffer) => fits(buffer, wish));
-    const isFull = given.length >= wish.buffers;
-    const next = isFull ? given.shift()! : make(wish);
+    const request = nextRequest();
+    issued = issued.filter((buffer) => fits(buffer, request));
+    const isFull = issued.length >= request.buffers;
+    const next = isFull ? issued.shift()! : make(request);
     if (isFull) await whenFree(next);
-    given.push(next);
+    issued.push(next);
     return next;
   };
 }
@@ -54,10 +54,10 @@ export async function* refill(
     let taken = 0;
     while (taken < chunk.length) {
       block ??= await nextBuffer();
-      const piece = chunk.subarray(taken, taken + block.length - filled);
-      copyTo(block, piece, filled);
-      filled += piece.length;
-      taken += piece.length;
+      const slice = chunk.subarray(taken, taken + block.length - filled);
+      copyTo(block, slice, filled);
+      filled += slice.length;
+      taken += slice.length;
       if (filled === block.length) {
         yield block;
         block = undefined;
@@ -78,9 +78,9 @@ export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncG
 }
 
 export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const chunk of chunks) pieces.push(chunk);
-  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  const collected: Uint8Array[] = [];
+  for await (const chunk of chunks) collected.push(chunk);
+  return collected.length === 1 ? collected[0]! : Buffer.concat(collected);
 }
 
 export async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -2,12 +2,12 @@
 // they are; large ones in a thread beside, since MD5 is slower than the disk.
 import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
-import { hashOf, startHash } from "../../model/hashes.ts";
+import { hashBytes, startHash } from "../../model/hashes.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
 import type { HashThreads } from "./hash-pool.ts";
 
-export interface Digested {
+export interface DigestResult {
   readonly size: number;
   readonly etag: string;
   readonly checksums: Checksums;
@@ -17,12 +17,12 @@ export interface Digests {
   /** Resolves when the bytes are no longer needed. */
   update(bytes: Uint8Array): Promise<void> | undefined;
   /** Rejects when the sender named another hash. */
-  finish(): Promise<Digested>;
+  finish(): Promise<DigestResult>;
   /** For a body that did not come to its end. */
   abandon(): void;
 }
 
-interface Hashing {
+interface HashRun {
   update(bytes: Uint8Array): Promise<void> | undefined;
   finish(): Promise<readonly Uint8Array[]>;
   abandon(): void;
@@ -30,48 +30,48 @@ interface Hashing {
 
 /** With threads the hashing goes on beside. */
 export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
-  const algorithms = wanted(expected);
-  const hashing = threads?.start(algorithms) ?? hashHere(algorithms);
+  const algorithms = neededAlgorithms(expected);
+  const run = threads?.start(algorithms) ?? hashInThread(algorithms);
   let size = 0;
   return {
     update(bytes) {
       size += bytes.length;
       if (size > limits.singleWriteBytes) throw new StoreError("EntityTooLarge");
-      return hashing.update(bytes);
+      return run.update(bytes);
     },
     async finish() {
-      const values = await hashing.finish();
-      return digested(size, values, expected);
+      const values = await run.finish();
+      return toDigestResult(size, values, expected);
     },
-    abandon: () => hashing.abandon(),
+    abandon: () => run.abandon(),
   };
 }
 
 /** Those of a few bytes at once; throws when the sender named another hash. */
-export function digestsOf(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): Digested {
-  const values = wanted(expected).map((algorithm) => hashOf(algorithm, bytes));
-  return digested(bytes.length, values, expected);
+export function computeDigests(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): DigestResult {
+  const values = neededAlgorithms(expected).map((algorithm) => hashBytes(algorithm, bytes));
+  return toDigestResult(bytes.length, values, expected);
 }
 
-function wanted(expected: readonly ExpectedChecksum[]): readonly ChecksumAlgorithm[] {
+function neededAlgorithms(expected: readonly ExpectedChecksum[]): readonly ChecksumAlgorithm[] {
   if (expected.length === 0) return onlyMd5;
   return [...new Set<ChecksumAlgorithm>(["md5", ...expected.map(({ algorithm }) => algorithm)])];
 }
 
 const onlyMd5: readonly ChecksumAlgorithm[] = ["md5"];
 
-function digested(
+function toDigestResult(
   size: number,
   values: readonly Uint8Array[],
   expected: readonly ExpectedChecksum[],
-): Digested {
+): DigestResult {
   const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
-  for (const [i, algorithm] of wanted(expected).entries()) checksums[algorithm] = values[i]!;
+  for (const [i, algorithm] of neededAlgorithms(expected).entries()) checksums[algorithm] = values[i]!;
   for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
   return { size, etag: hex(values[0]!), checksums };
 }
 
-function hashHere(algorithms: readonly ChecksumAlgorithm[]): Hashing {
+function hashInThread(algorithms: readonly ChecksumAlgorithm[]): HashRun {
   const hashes = algorithms.map(startHash);
   return {
     update(bytes) {

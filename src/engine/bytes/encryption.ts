@@ -14,36 +14,36 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /** What a data key belongs to. */
-export interface Place {
+export interface KeySubject {
   readonly bucket: string;
   readonly key: string;
   readonly scope: string;
 }
 
-export interface Sealed {
+export interface SealedDataKey {
   readonly encryption: Encryption;
   readonly dataKey: Uint8Array;
 }
 
-export function sealNewKey(context: Context, customerKey: Uint8Array, place: Place): Sealed {
+export function sealNewKey(context: Context, customerKey: Uint8Array, subject: KeySubject): SealedDataKey {
   const dataKey = context.randomBytes(32);
   const salt = context.randomBytes(saltBytes);
   const nonce = context.randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", wrappingKey(customerKey, salt, place), nonce);
+  const cipher = createCipheriv("aes-256-gcm", deriveWrappingKey(customerKey, salt, subject), nonce);
   const sealedKey = Buffer.concat([salt, nonce, cipher.update(dataKey), cipher.final(), cipher.getAuthTag()]);
-  return { encryption: { keyMd5: keyMd5(customerKey), scope: place.scope, sealedKey }, dataKey };
+  return { encryption: { keyMd5: keyMd5(customerKey), scope: subject.scope, sealedKey }, dataKey };
 }
 
 /** The data key, or AccessDenied: the seal decides, the MD5 beside it is only a name. */
 export function openKey(
   customerKey: Uint8Array,
   encryption: Encryption,
-  place: Omit<Place, "scope">,
+  subject: Omit<KeySubject, "scope">,
 ): Uint8Array {
   const sealed = encryption.sealedKey;
   const salt = sealed.subarray(0, saltBytes);
   const nonce = sealed.subarray(saltBytes, saltBytes + nonceBytes);
-  const wrapping = wrappingKey(customerKey, salt, { ...place, scope: encryption.scope });
+  const wrapping = deriveWrappingKey(customerKey, salt, { ...subject, scope: encryption.scope });
   try {
     const decipher = createDecipheriv("aes-256-gcm", wrapping, nonce);
     decipher.setAuthTag(sealed.subarray(-tagBytes));
@@ -60,7 +60,7 @@ export function openKey(
 export function dataKeyFor(
   customerKey: Uint8Array | undefined,
   encryption: Encryption | undefined,
-  place: Omit<Place, "scope">,
+  subject: Omit<KeySubject, "scope">,
 ): Uint8Array | undefined {
   if (encryption === undefined) {
     if (customerKey === undefined) return undefined;
@@ -73,7 +73,7 @@ export function dataKeyFor(
       detail: "The object is encrypted with a customer key: pass the same key as ssecKey.",
     });
   }
-  return openKey(customerKey, encryption, place);
+  return openKey(customerKey, encryption, subject);
 }
 
 export function isSameKey(customerKey: Uint8Array, encryption: Encryption): boolean {
@@ -84,9 +84,11 @@ function keyMd5(customerKey: Uint8Array): string {
   return createHash("md5").update(customerKey).digest("hex");
 }
 
-function wrappingKey(customerKey: Uint8Array, salt: Uint8Array, place: Place): Uint8Array {
+function deriveWrappingKey(customerKey: Uint8Array, salt: Uint8Array, subject: KeySubject): Uint8Array {
   // Lengths before the names keep ("ab", "c") and ("a", "bc") apart.
-  const names = [place.bucket, place.key, place.scope].map((name) => `${Buffer.byteLength(name)}:${name}`);
+  const names = [subject.bucket, subject.key, subject.scope].map(
+    (name) => `${Buffer.byteLength(name)}:${name}`,
+  );
   const info = createHash("sha256")
     .update(`store sse-c key ${names.join("")}`)
     .digest();
@@ -118,14 +120,14 @@ export async function* encrypt(
     return Buffer.concat([cipher.update(block), cipher.final(), cipher.getAuthTag()]);
   };
   yield salt;
-  let held: Uint8Array | undefined;
+  let pending: Uint8Array | undefined;
   let index = 0;
   // A block is held back until the next one shows that it is not the last.
   for await (const block of rechunk(chunks, context.blockBytes)) {
-    if (held !== undefined) yield seal(held, index++, false);
-    held = block;
+    if (pending !== undefined) yield seal(pending, index++, false);
+    pending = block;
   }
-  yield seal(held ?? new Uint8Array(), index, true);
+  yield seal(pending ?? new Uint8Array(), index, true);
 }
 
 /** How long a sealed stream of so many bytes is. */
@@ -140,7 +142,7 @@ interface SealedSpan {
   readonly stored: ByteRange;
 }
 
-function spanOf(range: ByteRange, size: number, blockBytes: number): SealedSpan {
+function findSealedSpan(range: ByteRange, size: number, blockBytes: number): SealedSpan {
   const sealedBlockBytes = blockBytes + tagBytes;
   const blocks = Math.max(1, Math.ceil(size / blockBytes));
   const firstBlock = Math.min(Math.floor(range.offset / blockBytes), blocks - 1);
@@ -165,11 +167,11 @@ export async function* decrypt(
   let salt: Uint8Array = new Uint8Array();
   for await (const chunk of rechunk(read({ offset: 0, length: saltBytes }), saltBytes)) salt = chunk;
   const key = streamKey(dataKey, salt, part);
-  const span = spanOf(range, size, blockBytes);
-  const lastOfAll = Math.max(0, Math.ceil(size / blockBytes) - 1);
+  const span = findSealedSpan(range, size, blockBytes);
+  const lastIndex = Math.max(0, Math.ceil(size / blockBytes) - 1);
   let index = span.firstBlock;
   for await (const sealed of rechunk(read(span.stored), blockBytes + tagBytes)) {
-    const plain = openBlock(key, sealed, index, index === lastOfAll);
+    const plain = openBlock(key, sealed, index, index === lastIndex);
     const start = Math.max(0, range.offset - index * blockBytes);
     const end = Math.min(plain.length, range.offset + range.length - index * blockBytes);
     if (end > start) yield plain.subarray(start, end);

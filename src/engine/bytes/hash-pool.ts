@@ -36,13 +36,13 @@ interface Thread {
 
 export function createHashThreads(): HashThreads {
   const threads: Thread[] = [];
-  const most = Math.max(1, availableParallelism() - 1);
+  const maxThreads = Math.max(1, availableParallelism() - 1);
   return {
     start(algorithms) {
       const idle = threads.find(({ bodies }) => bodies === 0);
-      if (idle === undefined && threads.length < most) threads.push(startThread());
+      if (idle === undefined && threads.length < maxThreads) threads.push(startThread());
       const chosen =
-        idle ?? threads.reduce((least, thread) => (thread.bodies < least.bodies ? thread : least));
+        idle ?? threads.reduce((idlest, thread) => (thread.bodies < idlest.bodies ? thread : idlest));
       return chosen.start(algorithms);
     },
     async close() {
@@ -58,17 +58,17 @@ interface Answer {
 
 function startThread(): Thread {
   const worker = new Worker(new URL("./hash-thread.js", import.meta.url));
-  const awaited = new Map<number, Answer[]>();
+  const pending = new Map<number, Answer[]>();
   let failure: StoreError | undefined;
   let nextBody = 1;
   worker.unref();
   worker.on("message", ({ body, values }: FromHashThread) => {
-    awaited.get(body)?.shift()?.resolve(values);
+    pending.get(body)?.shift()?.resolve(values);
   });
   const fail = (cause: unknown) => {
     failure ??= new StoreError("InternalError", { cause });
-    for (const answers of awaited.values()) for (const { reject } of answers) reject(failure);
-    awaited.clear();
+    for (const answers of pending.values()) for (const { reject } of answers) reject(failure);
+    pending.clear();
   };
   worker.on("error", fail);
   worker.on("exit", (code) => fail(new Error(`A hashing thread ended with code ${code}.`)));
@@ -78,36 +78,36 @@ function startThread(): Thread {
     start(algorithms) {
       const body = nextBody++;
       const answers: Answer[] = [];
-      awaited.set(body, answers);
+      pending.set(body, answers);
       thread.bodies++;
       // A body under way keeps the process alive, an idle thread does not.
       worker.ref();
-      const say = (message: ToHashThread) => worker.postMessage(message);
-      const ask = (message: ToHashThread) =>
+      const send = (message: ToHashThread) => worker.postMessage(message);
+      const request = (message: ToHashThread) =>
         new Promise<readonly Uint8Array[] | undefined>((resolve, reject) => {
           if (failure !== undefined) return reject(failure);
           answers.push({ resolve, reject });
-          say(message);
+          send(message);
         });
       const end = () => {
-        if (!awaited.delete(body)) return;
+        if (!pending.delete(body)) return;
         thread.bodies--;
         if (thread.bodies === 0) worker.unref();
       };
-      say({ kind: "start", body, algorithms });
+      send({ kind: "start", body, algorithms });
       return {
         async update(bytes) {
-          await ask({ kind: "update", body, bytes });
+          await request({ kind: "update", body, bytes });
         },
         async finish() {
           try {
-            return (await ask({ kind: "finish", body })) ?? [];
+            return (await request({ kind: "finish", body })) ?? [];
           } finally {
             end();
           }
         },
         abandon() {
-          say({ kind: "abandon", body });
+          send({ kind: "abandon", body });
           end();
         },
       };

@@ -4,16 +4,23 @@ import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
-import type { GatheredBlobs, StagedBlob } from "../blobs.ts";
+import type { BatchedBlobs, StagedBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { ByteStream, Source } from "../engine.ts";
 import { collect, once } from "./byte-streams.ts";
-import { type Digested, digestsOf, startDigests } from "./digests.ts";
+import { computeDigests, type DigestResult, startDigests } from "./digests.ts";
 import { encrypt } from "./encryption.ts";
-import { declared, formOf, giveBack, hashing, inPieces, type PieceForm } from "./ring-buffers.ts";
+import {
+  type BufferPlan,
+  bufferBody,
+  hashChunks,
+  planBuffers,
+  readDeclared,
+  releaseBuffers,
+} from "./ring-buffers.ts";
 import { randomEtag } from "./sealed-checksums.ts";
 
-export interface IntakeOptions {
+export interface IngestOptions {
   readonly bucket: string;
   /** Seals the bytes; with the part they are, 0 for a body of its own. */
   readonly dataKey?: Uint8Array | undefined;
@@ -23,12 +30,12 @@ export interface IntakeOptions {
   readonly inlineBytes: number;
 }
 
-export interface Intake {
+export interface IngestedBody {
   /** Bytes as the sender counts them. */
   readonly size: number;
   readonly etag: string;
   readonly checksums: Checksums;
-  readonly home: { readonly inline: Uint8Array } | { readonly blob: StagedBlob };
+  readonly storage: { readonly inline: Uint8Array } | { readonly blob: StagedBlob };
 }
 
 /** Refuses a source whose declared length alone is too much, before a byte is read. */
@@ -37,96 +44,104 @@ export function checkDeclaredLength(source: Source): void {
 }
 
 /** The etag of plain bytes is their MD5; of bytes under a customer's key it says nothing about them. */
-export function takeIn(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
+export function ingest(context: Context, source: Source, options: IngestOptions): Promise<IngestedBody> {
   const received = receive(context, source, options);
   if (options.dataKey === undefined) return received;
-  return received.then((intake) => ({ ...intake, etag: randomEtag(context) }));
+  return received.then((body) => ({ ...body, etag: randomEtag(context) }));
 }
 
-async function receive(context: Context, source: Source, options: IntakeOptions): Promise<Intake> {
+async function receive(context: Context, source: Source, options: IngestOptions): Promise<IngestedBody> {
   if (source instanceof Uint8Array && source.length <= options.inlineBytes) {
     // Copied before anything is awaited: the script may write into its buffer again.
-    return takeInline(context, Buffer.from(source), options);
+    return ingestInline(context, Buffer.from(source), options);
   }
   if (
     !(source instanceof Uint8Array) &&
     source.length !== undefined &&
     source.length <= options.inlineBytes
   ) {
-    return takeInline(context, await wholeOf(source, source.length), options);
+    return ingestInline(context, await readWhole(source, source.length), options);
   }
-  const gathered = await gather(context, source, options);
-  if (gathered !== undefined) return gathered;
-  const form = formOf(context, source);
-  const pieces = inPieces(context, source, form);
-  const start = await firstBytes(pieces, options.inlineBytes);
-  if (start.ended) return takeInline(context, start.bytes!, options);
+  const batched = await ingestBatched(context, source, options);
+  if (batched !== undefined) return batched;
+  const plan = planBuffers(context, source);
+  const chunks = bufferBody(context, source, plan);
+  const start = await readFirstBytes(chunks, options.inlineBytes);
+  if (start.isComplete) return ingestInline(context, start.bytes!, options);
   try {
-    return await stage(context, resume(start, pieces), form, options);
+    return await stage(context, resume(start, chunks), plan, options);
   } catch (error) {
     // Refused before the rest was asked for, it has begun and would never end: it counts, and holds a buffer.
-    await pieces.return(undefined);
+    await chunks.return(undefined);
     throw error;
   }
 }
 
-async function takeInline(context: Context, bytes: Uint8Array, options: IntakeOptions): Promise<Intake> {
-  const { size, etag, checksums } = digestsOf(bytes, options.checksums ?? []);
+async function ingestInline(
+  context: Context,
+  bytes: Uint8Array,
+  options: IngestOptions,
+): Promise<IngestedBody> {
+  const { size, etag, checksums } = computeDigests(bytes, options.checksums ?? []);
   const { dataKey, part } = options;
   const inline = dataKey === undefined ? bytes : await sealWhole(context, bytes, dataKey, part);
-  return { size, etag, checksums, home: { inline } };
+  return { size, etag, checksums, storage: { inline } };
 }
 
 /** A whole body among others; undefined when it is to be staged by itself. */
-async function gather(context: Context, source: Source, options: IntakeOptions): Promise<Intake | undefined> {
-  const { intakes, blobs } = context;
+async function ingestBatched(
+  context: Context,
+  source: Source,
+  options: IngestOptions,
+): Promise<IngestedBody | undefined> {
+  const { ingests, blobs } = context;
   const { length } = source;
-  if (blobs.gathered === undefined || options.dataKey !== undefined || options.part !== 0) return undefined;
-  if (length === undefined || length > blobs.gathered.mostBytes) return undefined;
-  if (source instanceof Uint8Array) return stageGathered(blobs.gathered, source, options);
+  if (blobs.batched === undefined || options.dataKey !== undefined || options.part !== 0) return undefined;
+  if (length === undefined || length > blobs.batched.maxBytes) return undefined;
+  if (source instanceof Uint8Array) return stageBatched(blobs.batched, source, options);
   // A stream comes in first, so that nobody waits for its sender; where too many do, each by itself.
-  if (intakes.wholeBytes + length > mostWholeBytes) return undefined;
-  intakes.wholeBytes += length;
+  if (ingests.wholeBodyBytes + length > maxWholeBodyBytes) return undefined;
+  ingests.wholeBodyBytes += length;
   try {
-    const bytes = await wholeOf(source, length);
-    const gathered = await stageGathered(blobs.gathered, bytes, options);
-    return gathered ?? (await stage(context, once(bytes), formOf(context, bytes), options));
+    const bytes = await readWhole(source, length);
+    const batched = await stageBatched(blobs.batched, bytes, options);
+    return batched ?? (await stage(context, once(bytes), planBuffers(context, bytes), options));
   } finally {
-    intakes.wholeBytes -= length;
+    ingests.wholeBodyBytes -= length;
   }
 }
 
-async function stageGathered(
-  gathered: GatheredBlobs,
+async function stageBatched(
+  batched: BatchedBlobs,
   bytes: Uint8Array,
-  { bucket, checksums = [] }: IntakeOptions,
-): Promise<Intake | undefined> {
-  let digested: Digested | undefined;
-  const blob = await gathered.stage(bucket, bytes.length, (place) => {
-    place.set(bytes);
+  { bucket, checksums = [] }: IngestOptions,
+): Promise<IngestedBody | undefined> {
+  let digest: DigestResult | undefined;
+  const blob = await batched.stage(bucket, bytes.length, (target) => {
+    target.set(bytes);
     // What is hashed is the copy: the script may write into its buffer again.
-    digested = digestsOf(place, checksums);
+    digest = computeDigests(target, checksums);
   });
-  return blob === undefined ? undefined : { ...digested!, home: { blob } };
+  return blob === undefined ? undefined : { ...digest!, storage: { blob } };
 }
 
 async function stage(
   context: Context,
-  pieces: AsyncIterable<Uint8Array>,
-  form: PieceForm,
-  { bucket, checksums = [], dataKey, part }: IntakeOptions,
-): Promise<Intake> {
-  const digests = startDigests(checksums, form.isLarge ? context.hashThreads : undefined);
+  chunks: AsyncIterable<Uint8Array>,
+  plan: BufferPlan,
+  { bucket, checksums = [], dataKey, part }: IngestOptions,
+): Promise<IngestedBody> {
+  const digests = startDigests(checksums, plan.isLarge ? context.hashThreads : undefined);
   let blob: StagedBlob | undefined;
   try {
-    const hashed = hashing(pieces, digests, form);
+    const hashed = hashChunks(chunks, digests, plan);
     blob = await context.blobs.stage(
       bucket,
       dataKey === undefined ? hashed : encrypt(context, dataKey, part, hashed),
     );
-    const digested = await digests.finish();
-    giveBack(form);
-    return { ...digested, home: { blob } };
+    const digest = await digests.finish();
+    releaseBuffers(plan);
+    return { ...digest, storage: { blob } };
   } catch (error) {
     digests.abandon();
     await blob?.discard();
@@ -139,10 +154,10 @@ function sealWhole(context: Context, bytes: Uint8Array, dataKey: Uint8Array, par
 }
 
 /** Of a few bytes; copied, since the sender may write into its chunks again. */
-async function wholeOf(stream: ByteStream, length: number): Promise<Uint8Array> {
+async function readWhole(stream: ByteStream, length: number): Promise<Uint8Array> {
   const whole = Buffer.allocUnsafe(length);
   let filled = 0;
-  for await (const chunk of declared(stream)) {
+  for await (const chunk of readDeclared(stream)) {
     whole.set(chunk, filled);
     filled += chunk.length;
   }
@@ -150,29 +165,29 @@ async function wholeOf(stream: ByteStream, length: number): Promise<Uint8Array> 
 }
 
 /** So much memory do streams take that come in whole. */
-const mostWholeBytes = 16 * 1024 * 1024;
+const maxWholeBodyBytes = 16 * 1024 * 1024;
 
-interface Start {
+interface FirstBytes {
   /** Let go of once they are passed on: a body may take hours behind them. */
   bytes: Uint8Array | undefined;
-  readonly ended: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Reads until there is more than fits inline, or no more at all. */
-async function firstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: number): Promise<Start> {
-  const pieces: Uint8Array[] = [];
+async function readFirstBytes(chunks: AsyncGenerator<Uint8Array>, inlineBytes: number): Promise<FirstBytes> {
+  const copies: Uint8Array[] = [];
   let size = 0;
   while (size <= inlineBytes) {
     const next = await chunks.next();
-    if (next.done === true) return { bytes: Buffer.concat(pieces), ended: true };
+    if (next.done === true) return { bytes: Buffer.concat(copies), isComplete: true };
     // A copy: the buffer of a piece is used again.
-    pieces.push(new Uint8Array(next.value));
+    copies.push(new Uint8Array(next.value));
     size += next.value.length;
   }
-  return { bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces), ended: false };
+  return { bytes: copies.length === 1 ? copies[0]! : Buffer.concat(copies), isComplete: false };
 }
 
-async function* resume(start: Start, rest: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* resume(start: FirstBytes, rest: AsyncGenerator<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     yield start.bytes!;
     start.bytes = undefined;

@@ -10,7 +10,7 @@ import {
 
 const text = '"([^"\\\\\\u0000-\\u001f]*)"';
 const count = "(0|[1-9]\\d{0,14})";
-const usual = new RegExp(
+const commonForm = new RegExp(
   `^\\[1,${text},${text},${count},${count},${text},\\{"md5":"([0-9a-f]{32})"\\},"(\\w+)",(?:0|\\{"contentType":${text}\\}),0,0\\]$`,
 );
 
@@ -19,28 +19,28 @@ const noHttpMetadata: HttpMetadata = Object.freeze({});
 const noCustomMetadata: ReadonlyMap<string, string> = new Map();
 
 /** The very text that JSON makes of it, for a third of the time. */
-export function writeUsualObject(record: ObjectRecord): string | undefined {
+export function writeCommonObject(record: ObjectRecord): string | undefined {
   const { key, version, size, uploaded, etag, checksums, httpMetadata, customMetadata, storageClass } =
     record;
   if (record.encryption !== undefined || record.checksumParts !== undefined || customMetadata.size > 0)
     return undefined;
   const { md5 } = checksums;
-  if (md5 === undefined || !hasAtMost("md5", checksums) || !hasAtMost("contentType", httpMetadata))
+  if (md5 === undefined || !hasOnly("md5", checksums) || !hasOnly("contentType", httpMetadata))
     return undefined;
   if (!Number.isSafeInteger(uploaded)) return undefined;
   const { contentType } = httpMetadata;
   const http = contentType === undefined ? "0" : `{"contentType":${JSON.stringify(contentType)}}`;
-  const named = `${JSON.stringify(key)},${JSON.stringify(version)},${size},${uploaded},${JSON.stringify(etag)}`;
-  return `[1,${named},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0]`;
+  const identity = `${JSON.stringify(key)},${JSON.stringify(version)},${size},${uploaded},${JSON.stringify(etag)}`;
+  return `[1,${identity},{"md5":"${hex(md5)}"},"${storageClass}",${http},0,0]`;
 }
 
-function hasAtMost(name: string, fields: object): boolean {
+function hasOnly(name: string, fields: object): boolean {
   for (const field in fields) if (field !== name) return false;
   return true;
 }
 
-export function readUsualObject(record: string): ObjectRecord | undefined {
-  const found = usual.exec(record);
+export function readCommonObject(record: string): ObjectRecord | undefined {
+  const found = commonForm.exec(record);
   if (found === null) return undefined;
   const storageClass = found[7] as StorageClass;
   if (!storageClasses.includes(storageClass)) return undefined;

@@ -14,15 +14,15 @@ import {
 import type { PartRecord, UploadRecord, UploadState } from "../../model/upload.ts";
 import type { BodyPart } from "../records.ts";
 import { decodeEncryption, type EncodedEncryption, encodeEncryption } from "./encryption-codec.ts";
-import { readUsualObject, writeUsualObject } from "./object-record-codec.ts";
+import { readCommonObject, writeCommonObject } from "./object-record-codec.ts";
 import {
   expectCount,
   expectFields,
   expectList,
-  expectOneOf,
+  expectMember,
   expectText,
   expectTime,
-  reading,
+  readStored,
 } from "./validate.ts";
 
 const format = 1;
@@ -74,7 +74,7 @@ type EncodedBodyPart = readonly [
 type EncodedManifest = readonly [format: number, parts: readonly EncodedBodyPart[]];
 
 export function encodeObject(record: ObjectRecord): string {
-  return writeUsualObject(record) ?? writeObject(record);
+  return writeCommonObject(record) ?? writeObject(record);
 }
 
 function writeObject(record: ObjectRecord): string {
@@ -98,7 +98,7 @@ export function beginsAsObject(text: string, key: string, version: string, size:
 }
 
 export function decodeObject(text: string): ObjectRecord {
-  return readUsualObject(text) ?? reading("the record of an object", () => readObject(text));
+  return readCommonObject(text) ?? readStored("the record of an object", () => readObject(text));
 }
 
 function readObject(text: string): ObjectRecord {
@@ -145,7 +145,7 @@ export function encodeUpload(record: UploadRecord): string {
 }
 
 export function decodeUpload(text: string): UploadRecord {
-  return reading("the record of an upload", () => readUpload(text));
+  return readStored("the record of an upload", () => readUpload(text));
 }
 
 function readUpload(text: string): UploadRecord {
@@ -155,11 +155,11 @@ function readUpload(text: string): UploadRecord {
   expectText(id);
   expectTime(created);
   expectTime(due);
-  expectOneOf(state, ["active", "completed", "aborted"]);
+  expectMember(state, ["active", "completed", "aborted"]);
   if (result !== 0) for (const word of [result[0], result[1]]) expectText(word);
   if (checksum !== undefined) {
-    expectOneOf(checksum.algorithm, allAlgorithms);
-    expectOneOf(checksum.of, ["parts", "bytes"]);
+    expectMember(checksum.algorithm, allAlgorithms);
+    expectMember(checksum.of, ["parts", "bytes"]);
   }
   return {
     key,
@@ -174,12 +174,12 @@ function readUpload(text: string): UploadRecord {
 }
 
 export function encodePart({ size, etag, uploaded, stored, checksums }: PartRecord): string {
-  const encoded: EncodedPart = [format, size, etag, uploaded, stored, ...encodedIfAny(checksums)];
+  const encoded: EncodedPart = [format, size, etag, uploaded, stored, ...encodeOptional(checksums)];
   return JSON.stringify(encoded);
 }
 
 export function decodePart(number: number, blob: string, text: string): PartRecord {
-  return reading("the record of a part", () => readPart(number, blob, text));
+  return readStored("the record of a part", () => readPart(number, blob, text));
 }
 
 function readPart(number: number, blob: string, text: string): PartRecord {
@@ -188,7 +188,7 @@ function readPart(number: number, blob: string, text: string): PartRecord {
   expectCount(stored);
   expectText(etag);
   expectTime(uploaded);
-  return { number, size, etag, uploaded, blob, stored, ...decodedIfAny(checksums) };
+  return { number, size, etag, uploaded, blob, stored, ...decodeOptional(checksums) };
 }
 
 /** The parts an object is made of. */
@@ -199,14 +199,14 @@ export function encodeManifest(parts: readonly BodyPart[]): string {
       size,
       blob.id,
       blob.size,
-      ...encodedIfAny(checksums),
+      ...encodeOptional(checksums),
     ],
   );
   return JSON.stringify([format, rows] satisfies EncodedManifest);
 }
 
 export function decodeManifest(text: string): BodyPart[] {
-  return reading("the list of an object's parts", () => {
+  return readStored("the list of an object's parts", () => {
     const [, rows] = parse<EncodedManifest>(text);
     expectList(rows);
     return rows.map(readBodyPart);
@@ -216,25 +216,25 @@ export function decodeManifest(text: string): BodyPart[] {
 function readBodyPart([number, size, id, stored, checksums]: EncodedBodyPart): BodyPart {
   for (const count of [number, size, stored]) expectCount(count);
   expectText(id);
-  return { number, size, blob: { id, size: stored }, ...decodedIfAny(checksums) };
+  return { number, size, blob: { id, size: stored }, ...decodeOptional(checksums) };
 }
 
 function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
   const encoded = JSON.parse(text) as T;
   expectList(encoded);
-  const [given] = encoded;
-  if (given === format) return encoded;
-  expectCount(given);
+  const [storedFormat] = encoded;
+  if (storedFormat === format) return encoded;
+  expectCount(storedFormat);
   throw new StoreError("InternalError", {
-    detail: `The stored data is damaged, or was written by a later version: record format ${given} is not known.`,
+    detail: `The stored data is damaged, or was written by a later version: record format ${storedFormat} is not known.`,
   });
 }
 
-function encodedIfAny(checksums: Checksums | undefined): [] | [EncodedChecksums] {
+function encodeOptional(checksums: Checksums | undefined): [] | [EncodedChecksums] {
   return checksums === undefined ? [] : [encodeChecksums(checksums)];
 }
 
-function decodedIfAny(encoded: EncodedChecksums | undefined): { checksums?: Checksums } {
+function decodeOptional(encoded: EncodedChecksums | undefined): { checksums?: Checksums } {
   return encoded === undefined ? {} : { checksums: decodeChecksums(encoded) };
 }
 
@@ -277,7 +277,7 @@ function encodeMetadata({
 }
 
 function decodeMetadata(...[storageClass, http, custom, encryption]: EncodedMetadata): Metadata {
-  expectOneOf(storageClass, storageClasses);
+  expectMember(storageClass, storageClasses);
   if (http !== 0) expectFields(http, (value) => typeof value === "string" || Number.isFinite(value));
   if (custom !== 0) for (const [name, value] of custom) for (const text of [name, value]) expectText(text);
   const metadata = {

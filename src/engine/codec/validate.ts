@@ -3,7 +3,7 @@
 import { StoreError } from "../../model/errors.ts";
 
 /** Runs a reading of a record; whatever stops it is damage. */
-export function reading<T>(what: string, read: () => T): T {
+export function readStored<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
@@ -17,8 +17,8 @@ export function reading<T>(what: string, read: () => T): T {
 
 export class ShapeError extends Error {}
 
-function expect(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new ShapeError(what);
+function expect(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new ShapeError(what);
 }
 
 export function expectText(value: unknown): void {
@@ -35,8 +35,8 @@ export function expectTime(value: unknown): void {
   expect(Number.isFinite(value), "a time");
 }
 
-export function expectOneOf(value: unknown, known: readonly unknown[]): void {
-  expect(known.includes(value), "a known word");
+export function expectMember(value: unknown, allowed: readonly unknown[]): void {
+  expect(allowed.includes(value), "a known word");
 }
 
 export function expectList(value: unknown): asserts value is readonly unknown[] {

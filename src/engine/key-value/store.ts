@@ -13,14 +13,14 @@ import {
   keyValueLimits,
   namespaceBucket,
   namespaceNameRule,
-  namespaceOf,
+  parseNamespaceBucket,
   resolveExpiration,
 } from "../../model/key-value.ts";
 import { decodeCursor, encodeCursor } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import type { ByteStream, Engine, Source } from "../engine.ts";
-import { takingSource } from "../write-path.ts";
+import { cancelSourceOnFailure } from "../write-path.ts";
 import { removeExpiredKeys, storedExpiration } from "./expiry.ts";
 import type { KeyValueListing, KeyValueListOptions, KeyValuePutOptions, KeyValues } from "./key-value.ts";
 
@@ -56,7 +56,7 @@ export function createKeyValues(context: Context, parts: KeyValueParts): KeyValu
     },
     async listNamespaces() {
       return (await records.buckets()).flatMap(({ name: bucket, created }) => {
-        const name = namespaceOf(bucket);
+        const name = parseNamespaceBucket(bucket);
         return name === undefined ? [] : [{ name, created }];
       });
     },
@@ -84,12 +84,12 @@ export function createKeyValues(context: Context, parts: KeyValueParts): KeyValu
       }),
     put: (namespace, key, source, options = {}) =>
       inNamespace(namespace, async (bucket) => {
-        const customMetadata = await takingSource(source, async () => {
+        const customMetadata = await cancelSourceOnFailure(source, async () => {
           checkKeyValueKey(key);
           checkValueLength(source.length ?? 0);
           return storedMetadata(context, options);
         });
-        await parts.put(bucket, key, limited(source), { customMetadata });
+        await parts.put(bucket, key, limitLength(source), { customMetadata });
       }),
     delete: (namespace, keys) =>
       inNamespace(namespace, async (bucket) => {
@@ -133,7 +133,7 @@ function storedMetadata(context: Context, options: KeyValuePutOptions): Readonly
 }
 
 /** A stream fails as soon as it has given more bytes than a value may have. */
-function limited(source: Source): Source {
+function limitLength(source: Source): Source {
   if (source instanceof Uint8Array || source.length !== undefined) return source;
   const stream: ByteStream = {
     length: undefined,
@@ -178,7 +178,7 @@ async function list(
     after = next;
     if (next === undefined) break;
   }
-  if (live.length > limit) after = { behind: "key", value: live[limit - 1]!.key };
+  if (live.length > limit) after = { kind: "key", value: live[limit - 1]!.key };
   const keys = live.slice(0, limit).map((record) => ({
     name: record.key,
     expiration: storedExpiration(record),

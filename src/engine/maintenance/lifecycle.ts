@@ -1,13 +1,13 @@
 // Runs the lifecycle rules of buckets: objects whose time is up are deleted or moved to their new class, uploads
 // are given up. Each change commits on the version that was looked at, so a write meanwhile is never lost.
 import type { LifecycleRule } from "../../model/lifecycle.ts";
-import { abortTimeOf, expiryOf, transitionOf } from "../../model/lifecycle.ts";
+import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
-import { removing } from "../event-outbox.ts";
+import { deleteMutations } from "../event-outbox.ts";
 import { abort, everyUpload } from "../uploads/uploads.ts";
-import { existingBucket } from "../write-path.ts";
+import { requireBucket } from "../write-path.ts";
 
 export interface LifecycleCounts {
   objectsExpired: number;
@@ -15,31 +15,31 @@ export interface LifecycleCounts {
   uploadsAborted: number;
 }
 
-const turnMilliseconds = 3600_000;
+const intervalMilliseconds = 3600_000;
 
 /** True for the one of all processes that is to run the rules now. */
-export async function takeLifecycleTurn({ records, now }: Context): Promise<boolean> {
+export async function claimLifecycleRun({ records, now }: Context): Promise<boolean> {
   const last = await records.documents.get("housekeeping", "lifecycle");
-  if (last !== undefined && now() - Number(last.text) < turnMilliseconds) return false;
+  if (last !== undefined && now() - Number(last.text) < intervalMilliseconds) return false;
   const outcome = await records.documents.put("housekeeping", "lifecycle", String(now()), last?.revision);
   return outcome === "committed";
 }
 
 export async function runLifecycle(context: Context, bucket: string, counts: LifecycleCounts): Promise<void> {
-  const { lifecycle = [] } = (await existingBucket(context, bucket)).settings;
+  const { lifecycle = [] } = (await requireBucket(context, bucket)).settings;
   const rules = lifecycle.filter(({ isEnabled }) => isEnabled);
   if (rules.length === 0) return;
   if (rules.some(({ abortUploadsAfter }) => abortUploadsAfter !== undefined)) {
-    await abortOld(context, bucket, rules, counts);
+    await abortOldUploads(context, bucket, rules, counts);
   }
   for (const prefix of outermost(rules.filter(({ expire, transition }) => expire ?? transition))) {
     for await (const record of everyObject(context, bucket, prefix)) {
-      await treat(context, bucket, rules, record, counts);
+      await applyRules(context, bucket, rules, record, counts);
     }
   }
 }
 
-async function treat(
+async function applyRules(
   context: Context,
   bucket: string,
   rules: readonly LifecycleRule[],
@@ -49,15 +49,15 @@ async function treat(
   const now = context.now();
   const { key, version } = record;
   const checks = [{ kind: "object", key, version } as const];
-  if ((expiryOf(rules, record)?.time ?? Number.POSITIVE_INFINITY) <= now) {
-    const known = await existingBucket(context, bucket);
-    const mutations = removing(context, known, "s3:LifecycleExpiration:Delete", key);
+  if ((findExpiry(rules, record)?.time ?? Number.POSITIVE_INFINITY) <= now) {
+    const bucketRecord = await requireBucket(context, bucket);
+    const mutations = deleteMutations(context, bucketRecord, "s3:LifecycleExpiration:Delete", key);
     if ((await context.records.commit(bucket, { checks, mutations })) === "committed")
       counts.objectsExpired++;
     return;
   }
   if (record.storageClass === "InfrequentAccess") return;
-  if ((transitionOf(rules, record)?.time ?? Number.POSITIVE_INFINITY) > now) return;
+  if ((findTransition(rules, record)?.time ?? Number.POSITIVE_INFINITY) > now) return;
   const found = await context.records.objectWithBody(bucket, key);
   if (found?.record.version !== version) return;
   const moved: ObjectRecord = { ...found.record, storageClass: "InfrequentAccess" };
@@ -65,7 +65,7 @@ async function treat(
   if ((await context.records.commit(bucket, { checks, mutations })) === "committed") counts.objectsMoved++;
 }
 
-async function abortOld(
+async function abortOldUploads(
   context: Context,
   bucket: string,
   rules: readonly LifecycleRule[],
@@ -73,7 +73,7 @@ async function abortOld(
 ): Promise<void> {
   for await (const upload of everyUpload(context, bucket)) {
     if (upload.state !== "active") continue;
-    if ((abortTimeOf(rules, upload)?.time ?? Number.POSITIVE_INFINITY) > context.now()) continue;
+    if ((findUploadAbort(rules, upload)?.time ?? Number.POSITIVE_INFINITY) > context.now()) continue;
     const stored = await context.records.upload(bucket, upload.key, upload.id);
     if (stored?.record.state !== "active") continue;
     if ((await abort(context, bucket, stored)) === "committed") counts.uploadsAborted++;

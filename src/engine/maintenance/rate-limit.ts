@@ -1,38 +1,42 @@
 // How fast a scrub goes: slow enough that nobody notices, fast enough that the whole store takes less than a week.
 import type { Context } from "../context.ts";
 
-const leastBytesPerSecond = 16 * 1024 * 1024;
+const minBytesPerSecond = 16 * 1024 * 1024;
 const wholeStoreSeconds = 5 * 86_400;
 /** What an object counts for at least: small ones cost more than their bytes. */
 const objectBytes = 64 * 1024;
-const shortestPause = 20;
+const minPause = 20;
 /** So that whoever ends it does not wait. */
-const longestPause = 200;
+const maxPause = 200;
 
-export interface Pace {
+export interface RateLimit {
   /** Bytes were read. */
-  spend(bytes: number): Promise<void>;
+  consume(bytes: number): Promise<void>;
   /** An object was looked at. */
-  rest(): Promise<void>;
+  consumeObject(): Promise<void>;
 }
 
-export function createPace(context: Context, given: number | undefined, isStopped: () => boolean): Pace {
-  let rate = given;
-  let owed = 0;
+export function createRateLimit(
+  context: Context,
+  bytesPerSecond: number | undefined,
+  isStopped: () => boolean,
+): RateLimit {
+  let rate = bytesPerSecond;
+  let debt = 0;
 
-  async function pay(bytes: number): Promise<void> {
-    rate ??= Math.max(leastBytesPerSecond, (await storedBytes(context)) / wholeStoreSeconds);
-    owed += (bytes / rate) * 1000;
-    if (owed < shortestPause) return;
-    while (owed > 0 && !isStopped()) {
-      const milliseconds = Math.min(owed, longestPause);
+  async function wait(bytes: number): Promise<void> {
+    rate ??= Math.max(minBytesPerSecond, (await storedBytes(context)) / wholeStoreSeconds);
+    debt += (bytes / rate) * 1000;
+    if (debt < minPause) return;
+    while (debt > 0 && !isStopped()) {
+      const milliseconds = Math.min(debt, maxPause);
       await new Promise((resolve) => setTimeout(resolve, milliseconds));
-      owed -= milliseconds;
+      debt -= milliseconds;
     }
-    owed = 0;
+    debt = 0;
   }
 
-  return { spend: pay, rest: () => pay(objectBytes) };
+  return { consume: wait, consumeObject: () => wait(objectBytes) };
 }
 
 /** Of all buckets that can be counted. */

@@ -7,7 +7,7 @@ import type { Context } from "../context.ts";
 import type { Damage, SweepReport } from "../engine.ts";
 import { scrub } from "./scrub.ts";
 import type { ScrubOptions, ScrubOutcome } from "./scrub-report.ts";
-import { removeBuried, sweep } from "./sweep.ts";
+import { removeGarbage, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;
 const everyMilliseconds = 5 * 60_000;
@@ -18,7 +18,7 @@ const scrubMilliseconds = 60_000;
 
 export interface Housekeeping {
   /** The same operation; what it buried is removed shortly after. Its first argument names the bucket. */
-  after<A extends [bucket: string, ...rest: never[]], R>(
+  sweepAfter<A extends [bucket: string, ...rest: never[]], R>(
     operation: (...args: A) => Promise<R>,
   ): (...args: A) => Promise<R>;
   sweep(): Promise<SweepReport>;
@@ -29,27 +29,27 @@ export interface Housekeeping {
 }
 
 export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
-  const figures = createFigures(metrics);
+  const sweepMetrics = createSweepMetrics(metrics);
   const touched = new Set<string>();
   /** Buckets whose space is being given back, or is to be. */
   const reclaimed = new Map<string, "once" | "again">();
   let reclaims: Promise<unknown> = Promise.resolve();
-  let soon: NodeJS.Timeout | undefined;
+  let soonTimer: NodeJS.Timeout | undefined;
   let last: Promise<unknown> = Promise.resolve();
   let stopped = false;
-  let isEnding = false;
+  let isStopping = false;
   let scrubbing: Promise<unknown> | undefined;
   let scrubTimer: NodeJS.Timeout | undefined;
 
   /** Runs one piece of work after the other, so that two sweeps never do the same thing twice at once. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = last.then(work);
-    last = turn.catch(() => {});
-    return turn;
+  function enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const run = last.then(work);
+    last = run.catch(() => {});
+    return run;
   }
 
   function inBackground(work: () => Promise<unknown>): void {
-    inTurn(work).catch(warn);
+    enqueue(work).catch(warn);
   }
 
   /** Beside the removal of what is buried: that must go on while bodies are moved. */
@@ -67,7 +67,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     do {
       reclaimed.set(name, "once");
       await context.blobs.reclaim?.(name, "touched").catch(ignoreGone);
-    } while (reclaimed.get(name) === "again" && !isEnding);
+    } while (reclaimed.get(name) === "again" && !isStopping);
     reclaimed.delete(name);
   }
 
@@ -81,8 +81,8 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     touched.clear();
     for (const name of names) {
       if (stopped) return;
-      const removed = (await removeBuried(context, name).catch(ignoreGone)) ?? 0;
-      figures.freed({ blobsRemoved: removed });
+      const removed = (await removeGarbage(context, name).catch(ignoreGone)) ?? 0;
+      sweepMetrics.countSwept({ blobsRemoved: removed });
       if (removed > 0) reclaimSoon(name);
     }
   }
@@ -91,79 +91,79 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     const begin = performance.now();
     try {
       const report = await sweep(context, lifecycle);
-      figures.freed(report);
-      figures.sweeps("done").add(1);
+      sweepMetrics.countSwept(report);
+      sweepMetrics.sweeps("done").add(1);
       return report;
     } catch (error) {
-      figures.sweeps("failed").add(1);
+      sweepMetrics.sweeps("failed").add(1);
       throw error;
     } finally {
-      figures.seconds.observe((performance.now() - begin) / 1000);
+      sweepMetrics.seconds.observe((performance.now() - begin) / 1000);
     }
   }
 
   /** One at a time, and beside the sweeps, since it takes hours. */
   function scrubNow(options: ScrubOptions): Promise<ScrubOutcome> {
-    const turn = (scrubbing ?? Promise.resolve()).then(() => scrub(context, options, () => isEnding));
-    scrubbing = turn.catch(() => {});
-    return turn;
+    const run = (scrubbing ?? Promise.resolve()).then(() => scrub(context, options, () => isStopping));
+    scrubbing = run.catch(() => {});
+    return run;
   }
 
-  function scrubLater(onDamage: (damage: Damage) => void): void {
+  function scheduleScrub(onDamage: (damage: Damage) => void): void {
     scrubTimer = setTimeout(() => {
       scrubNow({ onDamage })
         .catch((error: unknown) => {
-          if (!isEnding)
+          if (!isStopping)
             process.emitWarning(`The scrub failed and will be tried again: ${String(error)}`, "StoreWarning");
         })
         .finally(() => {
-          if (!isEnding) scrubLater(onDamage);
+          if (!isStopping) scheduleScrub(onDamage);
         });
     }, scrubMilliseconds).unref();
   }
 
   /** What dead processes have buried, and segments that they left half filled. */
-  async function tidyAfterDeath(): Promise<void> {
+  async function cleanUpAfterCrash(): Promise<void> {
     for (const { name } of await context.records.buckets("sound")) {
-      if (isEnding) return;
-      const removed = (await removeBuried(context, name).catch(ignoreGone)) ?? 0;
-      figures.freed({ blobsRemoved: removed });
+      if (isStopping) return;
+      const removed = (await removeGarbage(context, name).catch(ignoreGone)) ?? 0;
+      sweepMetrics.countSwept({ blobsRemoved: removed });
       reclaimSoon(name);
       // Requests come between one bucket and the next.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  const early = context.blobs.hasFoundDeath?.()
-    ? setTimeout(() => inBackground(tidyAfterDeath), afterOpeningMilliseconds).unref()
+  const crashTimer = context.blobs.hasFoundCrash?.()
+    ? setTimeout(() => inBackground(cleanUpAfterCrash), afterOpeningMilliseconds).unref()
     : undefined;
-  const regularly = setInterval(() => inBackground(() => sweepAll("in turn")), everyMilliseconds).unref();
+  const sweepTimer = setInterval(() => inBackground(() => sweepAll("in turn")), everyMilliseconds).unref();
 
   return {
-    after(operation) {
+    sweepAfter(operation) {
       return async (...args) => {
         const result = await operation(...args);
         touched.add(args[0]);
-        soon ??= setTimeout(() => {
-          soon = undefined;
+        soonTimer ??= setTimeout(() => {
+          soonTimer = undefined;
           inBackground(removeTouched);
         }, soonMilliseconds).unref();
         return result;
       };
     },
-    sweep: () => inTurn(() => sweepAll("now")),
+    sweep: () => enqueue(() => sweepAll("now")),
     async sweepBucket(name) {
-      figures.freed({ blobsRemoved: await inTurn(() => removeBuried(context, name)) });
+      sweepMetrics.countSwept({ blobsRemoved: await enqueue(() => removeGarbage(context, name)) });
     },
-    startScrub: scrubLater,
+    startScrub: scheduleScrub,
     scrub: scrubNow,
     async stop() {
-      isEnding = true;
+      isStopping = true;
       clearTimeout(scrubTimer);
       await scrubbing;
-      clearInterval(regularly);
-      clearTimeout(early);
-      clearTimeout(soon);
+      clearInterval(sweepTimer);
+      clearTimeout(crashTimer);
+      clearTimeout(soonTimer);
       // What was deleted a moment ago is not left to the next who opens the store.
       if (touched.size > 0) inBackground(removeTouched);
       await last;
@@ -187,14 +187,14 @@ const sweptNames: Readonly<Record<keyof SweepReport, string>> = {
   blobsRemoved: "bodies removed",
 };
 
-function createFigures(metrics: Metrics) {
+function createSweepMetrics(metrics: Metrics) {
   const swept = metrics.counter({
     name: "store_swept_total",
     help: "What housekeeping has ended, moved and removed.",
     labels: ["what"],
   });
   return {
-    freed(report: Partial<SweepReport>): void {
+    countSwept(report: Partial<SweepReport>): void {
       for (const [name, count] of Object.entries(report)) {
         swept(sweptNames[name as keyof SweepReport]).add(count);
       }

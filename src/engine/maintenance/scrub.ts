@@ -4,16 +4,16 @@
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";
-import { createPace } from "./rate-limit.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import type { ScrubOptions, ScrubOutcome, ScrubProgress, ScrubReport } from "./scrub-report.ts";
 import { type WalkPosition, walkStore } from "./verify-walk.ts";
 
 const everyMilliseconds = 7 * 86_400_000;
 const savedMilliseconds = 10_000;
 /** Who has not said anything for so long is gone. */
-const goneMilliseconds = 60_000;
+const staleMilliseconds = 60_000;
 /** As much as is remembered, to tell each only once. */
-const mostFound = 1000;
+const maxFound = 1000;
 
 interface State {
   /** When this round began; the next is due a week later. */
@@ -39,10 +39,10 @@ async function readState({
 }
 
 export async function lastScrub(context: Context): Promise<ScrubReport | undefined> {
-  return reportOf((await readState(context)).state);
+  return toReport((await readState(context)).state);
 }
 
-function reportOf(state: State | undefined): ScrubReport | undefined {
+function toReport(state: State | undefined): ScrubReport | undefined {
   if (state?.last === undefined) return undefined;
   const { ended, objects, bytes, damages } = state.last;
   return { ended, objects, bytes, damages };
@@ -50,10 +50,10 @@ function reportOf(state: State | undefined): ScrubReport | undefined {
 
 export async function scrubProgress(context: Context): Promise<ScrubProgress> {
   const { state } = await readState(context);
-  const last = reportOf(state);
+  const last = toReport(state);
   if (state === undefined || state.isEnded) return { isRunning: false, round: undefined, last };
   const { beat, objects, bytes, found } = state;
-  const isRunning = beat !== undefined && Math.abs(context.now() - beat) < goneMilliseconds;
+  const isRunning = beat !== undefined && Math.abs(context.now() - beat) < staleMilliseconds;
   return { isRunning, round: { objects, bytes, damages: found.length }, last };
 }
 
@@ -63,28 +63,28 @@ export async function scrub(
   options: ScrubOptions,
   isStopped: () => boolean,
 ): Promise<ScrubOutcome> {
-  const turn = await takeTurn(context, options.everyMilliseconds ?? everyMilliseconds);
-  if (turn === undefined) return "not due";
-  const pace = createPace(context, options.bytesPerSecond, isStopped);
-  const told = new Set((turn.state.last?.found ?? []).concat(turn.state.found).map(nameOf));
-  let { state } = turn;
+  const claim = await claimRound(context, options.everyMilliseconds ?? everyMilliseconds);
+  if (claim === undefined) return "not due";
+  const rateLimit = createRateLimit(context, options.bytesPerSecond, isStopped);
+  const reported = new Set((claim.state.last?.found ?? []).concat(claim.state.found).map(damageId));
+  let { state } = claim;
   let savedAt = context.now();
   try {
     for await (const { isObject, stored, damage, at } of walkStore(context, {
       depth: "records",
       from: state.at,
-      pace: pace.spend,
+      throttle: rateLimit.consume,
     })) {
       state = { ...state, at, objects: state.objects + (isObject ? 1 : 0), bytes: state.bytes + stored };
-      if (damage !== undefined && !state.found.some((one) => nameOf(one) === nameOf(damage))) {
-        state = { ...state, found: [...state.found, damage].slice(0, mostFound) };
-        if (!told.has(nameOf(damage))) options.onDamage(damage);
+      if (damage !== undefined && !state.found.some((one) => damageId(one) === damageId(damage))) {
+        state = { ...state, found: [...state.found, damage].slice(0, maxFound) };
+        if (!reported.has(damageId(damage))) options.onDamage(damage);
       }
-      await pace.rest();
+      await rateLimit.consumeObject();
       if (isStopped()) break;
       if (Math.abs(context.now() - savedAt) < (options.savedMilliseconds ?? savedMilliseconds)) continue;
       savedAt = context.now();
-      if (!(await turn.save({ ...state, beat: savedAt }))) return "taken over";
+      if (!(await claim.save({ ...state, beat: savedAt }))) return "taken over";
     }
   } catch (error) {
     // Ended under the scrub: the next goes on where this one was saved.
@@ -92,41 +92,42 @@ export async function scrub(
     throw error;
   }
   const { beat: _, ...left } = state;
-  if (isStopped()) return (await turn.save(left)) ? "stopped" : "taken over";
+  if (isStopped()) return (await claim.save(left)) ? "stopped" : "taken over";
   const { objects, bytes, found } = left;
   const last = { ended: context.now(), objects, bytes, damages: found.length, found };
   const { at: __, ...whole } = left;
-  return (await turn.save({ ...whole, isEnded: true, last })) ? "ended" : "taken over";
+  return (await claim.save({ ...whole, isEnded: true, last })) ? "ended" : "taken over";
 }
 
-function nameOf({ bucket, key, what }: Damage): string {
+function damageId({ bucket, key, what }: Damage): string {
   return JSON.stringify([bucket, key, what]);
 }
 
-interface Turn {
+interface ScrubClaim {
   readonly state: State;
   /** False when another has taken it. */
   save(state: State): Promise<boolean>;
 }
 
 /** Undefined when nothing is due, or somebody is at it. */
-async function takeTurn(context: Context, every: number): Promise<Turn | undefined> {
+async function claimRound(context: Context, every: number): Promise<ScrubClaim | undefined> {
   const { state, revision } = await readState(context);
   const now = context.now();
   // Clocks jump in either direction: what lies ahead is as good as long ago.
   const isPast = (time: number, by: number) => Math.abs(now - time) >= by;
-  if (state?.beat !== undefined && !isPast(state.beat, goneMilliseconds)) return undefined;
+  if (state?.beat !== undefined && !isPast(state.beat, staleMilliseconds)) return undefined;
   if (state?.isEnded === true && !isPast(state.begun, every)) return undefined;
   const fresh: State = {
     ...{ begun: now, isEnded: false, objects: 0, bytes: 0, found: [] },
     ...(state?.last === undefined ? {} : { last: state.last }),
   };
   const taken = { ...(state === undefined || state.isEnded ? fresh : state), beat: now };
-  let seen = revision;
+  let expectedRevision = revision;
   async function save(next: State): Promise<boolean> {
     const { documents } = context.records;
-    if ((await documents.put(kind, name, JSON.stringify(next), seen)) === "conflict") return false;
-    seen = (await documents.get(kind, name))?.revision;
+    if ((await documents.put(kind, name, JSON.stringify(next), expectedRevision)) === "conflict")
+      return false;
+    expectedRevision = (await documents.get(kind, name))?.revision;
     return true;
   }
   return (await save(taken)) ? { state: taken, save } : undefined;

@@ -5,19 +5,19 @@ import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";
 import type { SweepReport } from "../engine.ts";
 import { removeExpiredKeys } from "../key-value/expiry.ts";
-import type { BuriedBody } from "../records.ts";
+import type { GarbageEntry } from "../records.ts";
 import { abort } from "../uploads/uploads.ts";
-import { runLifecycle, takeLifecycleTurn } from "./lifecycle.ts";
+import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
 
 const batch = 256;
 /** As many as busy writers bury during one commit. */
-const buriedBatch = 512;
+const garbageBatch = 512;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
 /** Lifecycle rules look at every object, so of all processes that sweep by themselves one does it, once an hour. */
 export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
-  const runsLifecycle = lifecycle === "now" || (await takeLifecycleTurn(context));
+  const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
   const blobsRemoved = await context.blobs.recover();
   const counts: Counts = {
     objectsExpired: 0,
@@ -36,7 +36,7 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
         else await runLifecycle(context, name, counts);
       },
       async () => {
-        counts.blobsRemoved += await removeBuried(context, name);
+        counts.blobsRemoved += await removeGarbage(context, name);
       },
       async () => context.blobs.reclaim?.(name, "all"),
     ];
@@ -70,26 +70,30 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
 }
 
 /** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
-export async function removeBuried(context: Context, bucket: string): Promise<number> {
+export async function removeGarbage(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
   // Meanwhile there may come to be many of them, and each would only be asked for in vain.
-  if (context.blobs.isHeld?.(bucket)) return removed;
+  if (context.blobs.isLeased?.(bucket)) return removed;
   for (;;) {
-    const buried = await context.records.buried(bucket, after, buriedBatch);
-    removed += await removeAll(context, bucket, buried);
-    if (buried.length < buriedBatch) return removed;
-    after = buried.at(-1)!.entry;
+    const garbage = await context.records.garbage(bucket, after, garbageBatch);
+    removed += await removeAll(context, bucket, garbage);
+    if (garbage.length < garbageBatch) return removed;
+    after = garbage.at(-1)!.entry;
   }
 }
 
 /** How many blobs were removed and struck out. */
-async function removeAll(context: Context, bucket: string, buried: readonly BuriedBody[]): Promise<number> {
+async function removeAll(
+  context: Context,
+  bucket: string,
+  garbage: readonly GarbageEntry[],
+): Promise<number> {
   const gone = [];
-  for (const body of buried) {
+  for (const body of garbage) {
     if (body.isDamaged === true) continue;
     if (await context.blobs.remove(bucket, body.blobs)) gone.push(body);
   }
-  if (gone.length > 0) await context.records.forget(bucket, gone);
+  if (gone.length > 0) await context.records.ackGarbage(bucket, gone);
   return gone.reduce((sum, { blobs }) => sum + blobs.length, 0);
 }

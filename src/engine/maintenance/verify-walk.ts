@@ -6,7 +6,7 @@ import type { Key } from "../../model/key.ts";
 import type { StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";
-import type { Inspected, ObjectWithBody } from "../records.ts";
+import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/uploads.ts";
 
 /** One thing looked at: an object, a part, or something that is wrong. */
@@ -30,14 +30,17 @@ export interface WalkOptions {
   /** Whether to check also what holds the records together, which reads each database in one go. */
   readonly depth: "records" | "pages";
   /** Awaited as bytes are read, for a walk that is not to disturb. */
-  readonly pace?: ((bytes: number) => Promise<void>) | undefined;
+  readonly throttle?: ((bytes: number) => Promise<void>) | undefined;
 }
 
-type Pacing = WalkOptions["pace"];
+type Throttle = WalkOptions["throttle"];
 
-export async function* walkStore(context: Context, { from, depth, pace }: WalkOptions): AsyncGenerator<Step> {
+export async function* walkStore(
+  context: Context,
+  { from, depth, throttle }: WalkOptions,
+): AsyncGenerator<Step> {
   if (from === undefined) {
-    for await (const { bucket, key, what } of context.records.audit(undefined, depth)) {
+    for await (const { bucket, key, what } of context.records.checkIntegrity(undefined, depth)) {
       yield { isObject: false, stored: 0, damage: { bucket, key, what }, at: { bucket: "" } };
     }
   }
@@ -45,12 +48,12 @@ export async function* walkStore(context: Context, { from, depth, pace }: WalkOp
     if (from !== undefined && bucket < from.bucket) continue;
     const after = bucket === from?.bucket ? from.key : undefined;
     try {
-      yield* walkBucket(context, bucket, { after, depth, pace });
+      yield* walkBucket(context, bucket, { after, depth, throttle });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       // Deleted under the walk, it is no damage; one that cannot be read does not keep it from the others.
       if (error.reason === "NoSuchBucket") continue;
-      yield found({ bucket }, error.detail);
+      yield toDamageStep({ bucket }, error.detail);
     }
   }
 }
@@ -58,13 +61,13 @@ export async function* walkStore(context: Context, { from, depth, pace }: WalkOp
 async function* walkBucket(
   context: Context,
   bucket: string,
-  { after, depth, pace }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
+  { after, depth, throttle }: Omit<WalkOptions, "from"> & { readonly after: Key | undefined },
 ): AsyncGenerator<Step> {
   let at: WalkPosition = after === undefined ? { bucket } : { bucket, key: after };
   try {
     for await (const inspected of context.records.inspect(bucket, after)) {
       const { key } = inspected;
-      const { stored, what } = await verifyObject(context, bucket, inspected, pace);
+      const { stored, what } = await verifyObject(context, bucket, inspected, throttle);
       at = { bucket, key };
       const damage = what === undefined ? {} : { damage: { bucket, key, what } };
       yield { isObject: true, stored, at, ...damage };
@@ -72,21 +75,22 @@ async function* walkBucket(
   } catch (error) {
     // An index that cannot be walked to its end does not keep the audit from what it can tell.
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
-    yield found(at, error.detail);
+    yield toDamageStep(at, error.detail);
   }
-  for await (const { key, what } of context.records.audit(bucket, depth)) yield found(at, what, key);
-  for await (const { key, stored, what } of verifyParts(context, bucket, pace)) {
+  for await (const { key, what } of context.records.checkIntegrity(bucket, depth))
+    yield toDamageStep(at, what, key);
+  for await (const { key, stored, what } of verifyParts(context, bucket, throttle)) {
     const damage = what === undefined ? {} : { damage: { bucket, key, what } };
     yield { isObject: false, stored, at, ...damage };
   }
-  for await (const what of unnamedBlobs(context, bucket)) yield found(at, what);
+  for await (const what of orphanedBlobs(context, bucket)) yield toDamageStep(at, what);
 }
 
-function found(at: WalkPosition, what: string, key?: Key): Step {
+function toDamageStep(at: WalkPosition, what: string, key?: Key): Step {
   return { isObject: false, stored: 0, damage: { bucket: at.bucket, key, what }, at };
 }
 
-interface Verified {
+interface Verification {
   readonly stored: number;
   readonly what?: string;
 }
@@ -94,12 +98,12 @@ interface Verified {
 async function verifyObject(
   context: Context,
   bucket: string,
-  { key, found }: Inspected,
-  pace: Pacing,
-): Promise<Verified> {
+  { key, found }: InspectedObject,
+  throttle: Throttle,
+): Promise<Verification> {
   if (found instanceof StoreError) return { stored: 0, what: found.detail };
   try {
-    return { stored: await readAll(context, bucket, found, pace) };
+    return { stored: await readAll(context, bucket, found, throttle) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     // Replaced or deleted while it was being read: what is there now is another matter.
@@ -107,7 +111,7 @@ async function verifyObject(
     if (current?.record.version !== found.record.version) return { stored: 0 };
     if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
     // The same version, elsewhere: its bytes were moved.
-    return verifyObject(context, bucket, { key, found: current }, pace);
+    return verifyObject(context, bucket, { key, found: current }, throttle);
   }
 }
 
@@ -116,21 +120,21 @@ async function readAll(
   context: Context,
   bucket: string,
   { record, body }: ObjectWithBody,
-  pace: Pacing,
+  throttle: Throttle,
 ): Promise<number> {
-  const hash = record.encryption === undefined && body.home !== "parts" ? createHash("md5") : undefined;
+  const hash = record.encryption === undefined && body.storage !== "parts" ? createHash("md5") : undefined;
   let stored = 0;
-  if (body.home === "inline") {
+  if (body.storage === "inline") {
     hash?.update(body.bytes);
     stored = body.bytes.length;
   } else {
-    const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
     const { key, version } = record;
-    const stillNamed = async () => (await context.records.object(bucket, key))?.version === version;
-    for await (const chunk of readBlobs(context, bucket, blobs, stillNamed)) {
+    const isReferenced = async () => (await context.records.object(bucket, key))?.version === version;
+    for await (const chunk of readBlobs(context, bucket, blobs, isReferenced)) {
       hash?.update(chunk);
       stored += chunk.length;
-      await pace?.(chunk.length);
+      await throttle?.(chunk.length);
     }
   }
   if (hash !== undefined && hash.digest("hex") !== record.etag) {
@@ -145,9 +149,9 @@ async function* readBlobs(
   context: Context,
   bucket: string,
   blobs: readonly StoredBlob[],
-  stillNamed: () => Promise<boolean>,
+  isReferenced: () => Promise<boolean>,
 ): AsyncIterable<Uint8Array> {
-  const reader = await context.blobs.open(bucket, blobs, stillNamed);
+  const reader = await context.blobs.open(bucket, blobs, isReferenced);
   if (reader === undefined) throw new StoreError("NoSuchKey");
   try {
     for (const blob of blobs) yield* reader.read(blob, { offset: 0, length: blob.size });
@@ -160,11 +164,11 @@ async function* readBlobs(
 async function* verifyParts(
   context: Context,
   bucket: string,
-  pace: Pacing,
-): AsyncIterable<Verified & { key: string | undefined }> {
+  throttle: Throttle,
+): AsyncIterable<Verification & { key: string | undefined }> {
   try {
     for await (const { key, id } of everyUpload(context, bucket)) {
-      yield* verifyPartsOf(context, bucket, { key, id }, pace);
+      yield* verifyUploadParts(context, bucket, { key, id }, throttle);
     }
   } catch (error) {
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
@@ -172,35 +176,38 @@ async function* verifyParts(
   }
 }
 
-async function* verifyPartsOf(
+async function* verifyUploadParts(
   context: Context,
   bucket: string,
   { key, id }: { readonly key: Key; readonly id: string },
-  pace: Pacing,
-): AsyncIterable<Verified & { key: string }> {
+  throttle: Throttle,
+): AsyncIterable<Verification & { key: string }> {
   const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
     if (error instanceof StoreError && error.reason === "InternalError") return error;
     throw error;
   });
   if (parts instanceof StoreError) return yield { key, stored: 0, what: parts.detail };
   for (const { number, blob, stored: size } of parts) {
-    const isThere = async () => (await context.records.parts(bucket, id)).some((part) => part.blob === blob);
+    const isReferenced = async () =>
+      (await context.records.parts(bucket, id)).some((part) => part.blob === blob);
     let stored = 0;
     try {
-      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isThere)) {
+      for await (const chunk of readBlobs(context, bucket, [{ id: blob, size }], isReferenced)) {
         stored += chunk.length;
-        await pace?.(chunk.length);
+        await throttle?.(chunk.length);
       }
       yield { key, stored };
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      yield (await isThere()) ? { key, stored, what: `Part ${number}: ${error.detail}` } : { key, stored };
+      yield (await isReferenced())
+        ? { key, stored, what: `Part ${number}: ${error.detail}` }
+        : { key, stored };
     }
   }
 }
 
-async function* unnamedBlobs(context: Context, bucket: string): AsyncIterable<string> {
+async function* orphanedBlobs(context: Context, bucket: string): AsyncIterable<string> {
   for await (const blob of context.blobs.all(bucket, "settled")) {
-    if (!(await context.records.knowsBlob(bucket, blob))) yield `Blob ${blob} belongs to no object.`;
+    if (!(await context.records.referencesBlob(bucket, blob))) yield `Blob ${blob} belongs to no object.`;
   }
 }

@@ -1,19 +1,25 @@
 // Completing an upload (spec 3): the parts the caller names become the body of one object, in one commit.
 import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksum.ts";
-import { type Condition, refusingClause, refusingClauseWhenMissing } from "../../model/condition.ts";
+import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
 import { combineChecksums } from "../../model/crc-combine.ts";
 import { StoreError } from "../../model/errors.ts";
-import { hashOf } from "../../model/hashes.ts";
+import { hashBytes } from "../../model/hashes.ts";
 import { checkKey, type Key } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { ended, isActive, multipartEtag, type PartRecord, type UploadRecord } from "../../model/upload.ts";
+import {
+  endUpload,
+  isActive,
+  multipartEtag,
+  type PartRecord,
+  type UploadRecord,
+} from "../../model/upload.ts";
 import { isSameKey } from "../bytes/encryption.ts";
 import { type Context, newId } from "../context.ts";
 import type { CompleteOptions, PartName, UploadName } from "../engine.ts";
-import { tellCreated } from "../event-outbox.ts";
+import { createdEventMutations } from "../event-outbox.ts";
 import type { Check, StoredUpload } from "../records.ts";
-import { existingBucket } from "../write-path.ts";
+import { requireBucket } from "../write-path.ts";
 
 export async function complete(
   context: Context,
@@ -30,7 +36,7 @@ export async function complete(
       if (object !== undefined) return object;
     } catch (error) {
       // Of a commit that failed nobody knows whether it counts: asking again would only hide the failure.
-      if (isOfTheDisk(error)) throw error;
+      if (isStorageFailure(error)) throw error;
       // What was found wrong with the parts only counts when the upload did not change meanwhile.
       const now = await activeUpload(context, bucket, upload);
       if (now.revision === stored.revision) throw error;
@@ -38,7 +44,7 @@ export async function complete(
   }
 }
 
-function isOfTheDisk(error: unknown): boolean {
+function isStorageFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return true;
   return ["ServiceUnavailable", "InsufficientStorage", "InternalError"].includes(error.reason);
 }
@@ -64,11 +70,11 @@ async function tryComplete(
   context: Context,
   bucket: string,
   { record: upload, revision }: StoredUpload,
-  named: readonly PartName[],
+  requested: readonly PartName[],
   options: CompleteOptions,
 ): Promise<ObjectRecord | undefined> {
   checkGivenKey(upload, options.customerKey);
-  const parts = chooseParts(await context.records.parts(bucket, upload.id), named);
+  const parts = chooseParts(await context.records.parts(bucket, upload.id), requested);
   checkSizes(parts, options.partSizes ?? "uniform", context.s3PartBytes);
   const replaced = await checkReplaced(context, bucket, upload.key, options.condition);
   const { key, httpMetadata, customMetadata, storageClass, encryption } = upload;
@@ -97,24 +103,24 @@ async function tryComplete(
     ...(checksums === undefined ? {} : { checksums }),
   }));
   const result = { version: object.version, etag: object.etag };
-  const known = await existingBucket(context, bucket);
+  const bucketRecord = await requireBucket(context, bucket);
   const outcome = await context.records.commit(bucket, {
     checks: [{ kind: "upload", key, id: upload.id, revision }, ...replaced],
     mutations: [
-      { kind: "put object", record: object, body: { home: "parts", parts: body } },
-      { kind: "put upload", record: { ...ended(upload, "completed", context.now()), result } },
+      { kind: "put object", record: object, body: { storage: "parts", parts: body } },
+      { kind: "put upload", record: { ...endUpload(upload, "completed", context.now()), result } },
       { kind: "end parts", uploadId: upload.id, taken: parts.map(({ number }) => number) },
-      ...tellCreated(context, known, "s3:ObjectCreated:CompleteMultipartUpload", object),
+      ...createdEventMutations(context, bucketRecord, "s3:ObjectCreated:CompleteMultipartUpload", object),
     ],
   });
   return outcome === "committed" ? object : undefined;
 }
 
 /** The stored parts the caller named, by number, whatever order they were named in. */
-function chooseParts(stored: readonly PartRecord[], named: readonly PartName[]): PartRecord[] {
-  if (named.length === 0) throw new StoreError("InvalidPart");
+function chooseParts(stored: readonly PartRecord[], requested: readonly PartName[]): PartRecord[] {
+  if (requested.length === 0) throw new StoreError("InvalidPart");
   const byNumber = new Map(stored.map((part) => [part.number, part]));
-  const chosen = named.map(({ number, etag, checksum }) => {
+  const chosen = requested.map(({ number, etag, checksum }) => {
     const part = byNumber.get(number);
     if (part === undefined || part.etag !== etag || !hasChecksum(part, checksum)) {
       throw new StoreError("InvalidPart");
@@ -126,9 +132,9 @@ function chooseParts(stored: readonly PartRecord[], named: readonly PartName[]):
 }
 
 function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | undefined): boolean {
-  const known = expected === undefined ? undefined : checksums?.[expected.algorithm];
-  if (expected === undefined || known === undefined) return true;
-  return expected.value instanceof Uint8Array && Buffer.compare(expected.value, known) === 0;
+  const actual = expected === undefined ? undefined : checksums?.[expected.algorithm];
+  if (expected === undefined || actual === undefined) return true;
+  return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
 }
 
 /** The checksum of the object, where every part has one; verified when the caller names its value. */
@@ -142,7 +148,7 @@ function wholeChecksum(
   const values = parts.map(({ size, checksums }) => ({ size, value: checksums![algorithm]! }));
   const isOfParts = checksum.of === "parts" || !isCyclic(algorithm);
   const whole = isOfParts
-    ? hashOf(algorithm, Buffer.concat(values.map(({ value }) => value)))
+    ? hashBytes(algorithm, Buffer.concat(values.map(({ value }) => value)))
     : combineChecksums(algorithm, values);
   if (expected?.algorithm === algorithm) verifyChecksum(expected, whole);
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
@@ -158,16 +164,16 @@ async function checkReplaced(
   if (condition === undefined) return [];
   const current = await context.records.object(bucket, key);
   const clause =
-    current === undefined ? refusingClauseWhenMissing(condition) : refusingClause(condition, current);
+    current === undefined ? findFailedClauseWhenMissing(condition) : findFailedClause(condition, current);
   if (clause !== undefined) throw new StoreError("PreconditionFailed");
   return [{ kind: "object", key, version: current?.version }];
 }
 
-function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3", smallest: number): void {
+function checkSizes(parts: readonly PartRecord[], rule: "uniform" | "s3", minBytes: number): void {
   const last = parts.at(-1)!;
   const leading = parts.slice(0, -1);
   if (rule === "s3") {
-    if (leading.some(({ size }) => size < smallest)) throw new StoreError("EntityTooSmall");
+    if (leading.some(({ size }) => size < minBytes)) throw new StoreError("EntityTooSmall");
     return;
   }
   const size = leading[0]?.size ?? last.size;

@@ -10,7 +10,7 @@ import type {
   UploadListing,
   UploadName,
 } from "../engine.ts";
-import { existingBucket } from "../write-path.ts";
+import { requireBucket } from "../write-path.ts";
 import { activeUpload } from "./complete.ts";
 
 export async function listUploads(
@@ -18,7 +18,7 @@ export async function listUploads(
   bucket: string,
   { prefix = "", delimiter = "", after, limit = limits.listEntries }: ListUploadsOptions,
 ): Promise<UploadListing> {
-  await existingBucket(context, bucket);
+  await requireBucket(context, bucket);
   const uploads: UploadRecord[] = [];
   const prefixes: string[] = [];
   let last =
@@ -27,13 +27,13 @@ export async function listUploads(
         ? undefined
         : { key: after.key }
       : { key: after.key, id: after.id };
-  const most = Math.min(limit, limits.listEntries);
+  const maxEntries = Math.min(limit, limits.listEntries);
   for await (const upload of activeUploads(context, bucket, prefix, last)) {
     const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
     const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
     // One that a caller has seen as a group goes on behind all of the group.
     const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
-    if (!isSeen && uploads.length + prefixes.length >= most) return { uploads, prefixes, next: last };
+    if (!isSeen && uploads.length + prefixes.length >= maxEntries) return { uploads, prefixes, next: last };
     if (group === undefined) {
       uploads.push(upload);
       last = { key: upload.key, id: upload.id };
@@ -70,7 +70,7 @@ export async function listParts(
 ): Promise<PartListing> {
   if (limit < 0) throw new StoreError("InvalidMaxKeys");
   const { record } = await activeUpload(context, bucket, upload);
-  const behind = (await context.records.parts(bucket, upload.id)).filter(({ number }) => number > after);
-  const parts = behind.slice(0, Math.min(limit, limits.listEntries));
-  return { upload: record, parts, isTruncated: parts.length < behind.length };
+  const remaining = (await context.records.parts(bucket, upload.id)).filter(({ number }) => number > after);
+  const parts = remaining.slice(0, Math.min(limit, limits.listEntries));
+  return { upload: record, parts, isTruncated: parts.length < remaining.length };
 }

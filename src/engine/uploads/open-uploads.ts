@@ -21,9 +21,9 @@ const pageUploads = 1000;
 const recountMilliseconds = 1000;
 /** After this share of what is left, it is counted again: other processes create uploads, too. */
 const share = 1 / 16;
-const mostBuckets = 1000;
+const maxBuckets = 1000;
 
-export function createOpenUploads(context: Pick<Context, "records" | "now">, mostOpen: number): OpenUploads {
+export function createOpenUploads(context: Pick<Context, "records" | "now">, maxOpen: number): OpenUploads {
   const counts = new Map<string, Count>();
   const counting = new Map<string, Promise<Count>>();
 
@@ -33,7 +33,7 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, mos
     const before = counts.get(bucket)?.created ?? 0;
     let open = 0;
     let after: { readonly key: string; readonly id: string } | undefined;
-    for (let seen = 0; open < mostOpen && seen < 2 * mostOpen; seen += pageUploads) {
+    for (let seen = 0; open < maxOpen && seen < 2 * maxOpen; seen += pageUploads) {
       const page = await context.records.uploads(bucket, { prefix: "", after, limit: pageUploads });
       for (const upload of page) if (isActive(upload, time)) open++;
       after = page.at(-1);
@@ -43,8 +43,8 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, mos
     }
     // Those created meanwhile may have been counted or not: taken as not.
     const created = (counts.get(bucket)?.created ?? 0) - before;
-    const count = { left: mostOpen - open, time, created };
-    if (counts.size >= mostBuckets) counts.clear();
+    const count = { left: maxOpen - open, time, created };
+    if (counts.size >= maxBuckets) counts.clear();
     counts.set(bucket, count);
     return count;
   }
@@ -62,16 +62,16 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, mos
       const isOld = context.now() - count.time >= recountMilliseconds;
       if (count.created >= count.left && isOld) count = await recount(bucket);
       else if (count.created >= count.left * share && isOld) recount(bucket).catch(() => {});
-      if (count.created >= count.left) throw tooMany(bucket, mostOpen);
+      if (count.created >= count.left) throw tooMany(bucket, maxOpen);
       count.created++;
     },
   };
 }
 
-function tooMany(bucket: string, mostOpen: number): StoreError {
+function tooMany(bucket: string, maxOpen: number): StoreError {
   return new StoreError("TooManyUploads", {
     detail:
-      `The bucket "${bucket}" has ${mostOpen} multipart uploads open, which is the limit: ` +
+      `The bucket "${bucket}" has ${maxOpen} multipart uploads open, which is the limit: ` +
       "complete or abort some of them, then try again.",
   });
 }

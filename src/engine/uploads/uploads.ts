@@ -5,13 +5,13 @@ import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import type { Checksums } from "../../model/object.ts";
-import { ended, type PartRecord, type UploadRecord } from "../../model/upload.ts";
+import { endUpload, type PartRecord, type UploadRecord } from "../../model/upload.ts";
 import { isSameKey, openKey, sealNewKey } from "../bytes/encryption.ts";
-import { checkDeclaredLength, takeIn } from "../bytes/ingest.ts";
+import { checkDeclaredLength, ingest } from "../bytes/ingest.ts";
 import { type Context, newId } from "../context.ts";
 import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
 import type { StoredUpload } from "../records.ts";
-import { committing, existingBucket, takingSource, writtenMetadata } from "../write-path.ts";
+import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
 import { activeUpload, complete } from "./complete.ts";
 import { listParts, listUploads } from "./listing.ts";
 import type { OpenUploads } from "./open-uploads.ts";
@@ -27,7 +27,7 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
   return {
     async createUpload(bucket, key, options = {}) {
       checkKey(key);
-      const metadata = writtenMetadata(options, await existingBucket(context, bucket));
+      const metadata = resolveMetadata(options, await requireBucket(context, bucket));
       await openUploads.admit(bucket);
       const id = newId(context);
       const { customerKey } = options;
@@ -47,7 +47,9 @@ export function createUploads(context: Context, openUploads: OpenUploads): Uploa
     },
 
     async uploadPart(bucket, upload, number, source, options = {}) {
-      return takingSource(source, () => uploadPart(context, bucket, upload, { number, source, options }));
+      return cancelSourceOnFailure(source, () =>
+        uploadPart(context, bucket, upload, { number, source, options }),
+      );
     },
 
     completeUpload: (bucket, upload, parts, options = {}) =>
@@ -81,7 +83,7 @@ export function abort(context: Context, bucket: string, { record, revision }: St
   return context.records.commit(bucket, {
     checks: [{ kind: "upload", key: record.key, id: record.id, revision }],
     mutations: [
-      { kind: "put upload", record: ended(record, "aborted", context.now()) },
+      { kind: "put upload", record: endUpload(record, "aborted", context.now()) },
       { kind: "end parts", uploadId: record.id, taken: [] },
     ],
   });
@@ -126,19 +128,27 @@ async function uploadPart(
   const { record } = await activeUpload(context, bucket, upload);
   const dataKey = partKey(record, options.customerKey, bucket);
   const checksums = partChecksums(record, options.checksums ?? []);
-  const intake = await takeIn(context, source, { bucket, dataKey, part: number, checksums, inlineBytes: -1 });
+  const ingested = await ingest(context, source, {
+    bucket,
+    dataKey,
+    part: number,
+    checksums,
+    inlineBytes: -1,
+  });
   const { key, id } = upload;
-  const { part } = await committing(intake, async () => {
-    if (!("blob" in intake.home)) throw new StoreError("InternalError");
-    const { blob } = intake.home;
+  const { part } = await commitOrDiscard(ingested, async () => {
+    if (!("blob" in ingested.storage)) throw new StoreError("InternalError");
+    const { blob } = ingested.storage;
     const written: PartRecord = {
       number,
-      size: intake.size,
-      etag: intake.etag,
+      size: ingested.size,
+      etag: ingested.etag,
       uploaded: context.now(),
       blob: blob.id,
       stored: blob.size,
-      ...(record.checksum === undefined ? {} : { checksums: onlyOf(intake.checksums, record.checksum) }),
+      ...(record.checksum === undefined
+        ? {}
+        : { checksums: pickChecksum(ingested.checksums, record.checksum) }),
     };
     const outcome = await context.records.commit(bucket, {
       checks: [{ kind: "upload", key, id }],
@@ -166,7 +176,7 @@ function partChecksums(
   return checksum === undefined ? [...expected] : [...expected, { algorithm: checksum.algorithm }];
 }
 
-function onlyOf(checksums: Checksums, { algorithm }: UploadChecksum): Checksums {
+function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Checksums {
   return { [algorithm]: checksums[algorithm] };
 }
 

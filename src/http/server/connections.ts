@@ -1,13 +1,13 @@
 // The open connections of one listener: limits their number, and ends them without cutting a request.
 import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
-import { nobody, plainAddress, type TrustedPeers } from "./forwarded.ts";
+import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { PortLimits } from "./limits.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
 export interface Connections {
   /** Serves a connection whose TLS handshake is done, in place of the socket below it. */
-  secured(socket: Socket, below: Socket): void;
+  serveSecured(socket: Socket, rawSocket: Socket): void;
   /** Closes each connection once it has nothing to do; resolves when none is left. */
   end(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface ConnectionOptions {
 
 const checkMilliseconds = 50;
 /** How many connections are looked at to find an idle one. */
-const maxLooks = 64;
+const maxChecks = 64;
 
 export function trackConnections(server: Server, options: ConnectionOptions): Connections {
   const { acceptor, limits, graceMilliseconds, trusted } = options;
@@ -34,7 +34,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
   /** From here on, idle connections make room: at the limit itself, Node closes new ones unseen. */
-  const crowded = max - Math.max(1, max / 64);
+  const softLimit = max - Math.max(1, max / 64);
   if (limits !== undefined) acceptor.maxConnections = limits.connections;
   const burst = createBurstWatch();
   let onEmpty = () => {};
@@ -55,7 +55,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
       socket.destroy();
       return;
     }
-    if (open.size >= crowded) closeOneIdle(open);
+    if (open.size >= softLimit) closeOneIdle(open);
     add(socket);
   });
 
@@ -72,10 +72,10 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   }
 
   return {
-    secured(socket, below) {
+    serveSecured(socket, rawSocket) {
       add(socket);
       server.emit("connection", socket);
-      open.delete(below);
+      open.delete(rawSocket);
     },
     async end() {
       const idleSince = new Map<Socket, number>();
@@ -97,14 +97,14 @@ function isServing(socket: Socket): boolean {
 
 /** The oldest of those that are looked at; busy ones move to the end, so that the next look starts after them. */
 function closeOneIdle(open: Set<Socket>): void {
-  let looks = 0;
+  let checks = 0;
   for (const socket of open) {
     if (!isServing(socket)) {
       socket.destroy();
       open.delete(socket);
       return;
     }
-    if (++looks === maxLooks) return;
+    if (++checks === maxChecks) return;
     open.delete(socket);
     open.add(socket);
   }
@@ -149,7 +149,7 @@ function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: Addres
       }
       const address = plainAddress(socket.remoteAddress ?? "");
       const isFull = (counts.get(address) ?? 0) >= max;
-      if (isFull && (trusted === nobody || !trusted.has(address))) return false;
+      if (isFull && (trusted === trustNone || !trusted.has(address))) return false;
       count(socket);
       return true;
     },

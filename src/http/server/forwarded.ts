@@ -9,11 +9,11 @@ export interface TrustedPeers {
 }
 
 /** Addresses and networks, such as 10.0.0.7, 10.0.0.0/8 or fd00::/8; throws a RangeError for what is neither. */
-export function trustedPeers(texts: readonly string[]): TrustedPeers {
+export function parseTrustedPeers(texts: readonly string[]): TrustedPeers {
   const list = new BlockList();
   for (const text of texts) {
     const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-    const family = familyOf(address);
+    const family = ipFamily(address);
     if (family === undefined || Number(length ?? 0) > (family === "ipv4" ? 32 : 128)) {
       throw new RangeError(`"${text}" is no address and no network, such as 10.0.0.7 or 10.0.0.0/8.`);
     }
@@ -22,15 +22,15 @@ export function trustedPeers(texts: readonly string[]): TrustedPeers {
   }
   return {
     has(address) {
-      const family = familyOf(address);
+      const family = ipFamily(address);
       return family !== undefined && list.check(address, family);
     },
   };
 }
 
-export const nobody: TrustedPeers = { has: () => false };
+export const trustNone: TrustedPeers = { has: () => false };
 /** For a listener that only our own front can reach. */
-export const everybody: TrustedPeers = { has: () => true };
+export const trustAll: TrustedPeers = { has: () => true };
 
 /** What is known of the sender of a request. */
 export interface Sender {
@@ -42,9 +42,9 @@ export interface Sender {
 }
 
 /** What the nearest hop says, or what is told by proxies that are trusted, back to the first that is not. */
-export function senderOf(peer: Sender, headers: IncomingHttpHeaders, trusted: TrustedPeers): Sender {
+export function resolveSender(peer: Sender, headers: IncomingHttpHeaders, trusted: TrustedPeers): Sender {
   if (!trusted.has(peer.address)) return peer;
-  const hops = hopsOf(headers);
+  const hops = parseHops(headers);
   let sender = peer;
   for (let i = hops.length - 1; i >= 0; i--) {
     const { address, scheme, host } = hops[i]!;
@@ -61,19 +61,19 @@ export function senderOf(peer: Sender, headers: IncomingHttpHeaders, trusted: Tr
 type Hop = { readonly [Name in keyof Sender]: Sender[Name] | undefined };
 
 /** As told by each proxy, the nearest one last. */
-function hopsOf(headers: IncomingHttpHeaders): Hop[] {
+function parseHops(headers: IncomingHttpHeaders): Hop[] {
   const [forwardedFor, proto, host] = ["for", "proto", "host"].map((name) =>
-    listOf(headers[`x-forwarded-${name}`]),
+    splitList(headers[`x-forwarded-${name}`]),
   );
   // A proxy sets one kind and may pass on what a client wrote as the other: the kind that most of them set counts.
   if (forwardedFor!.length + proto!.length + host!.length === 0)
-    return forwardedHops(listOf(headers.forwarded));
-  const nearest = { scheme: schemeOf(proto!.at(-1)), host: host!.at(-1) };
+    return forwardedHops(splitList(headers.forwarded));
+  const nearest = { scheme: parseScheme(proto!.at(-1)), host: host!.at(-1) };
   if (forwardedFor!.length === 0) return [{ address: undefined, ...nearest }];
-  return forwardedFor!.map((text) => ({ address: addressOf(text), ...nearest }));
+  return forwardedFor!.map((text) => ({ address: parseAddress(text), ...nearest }));
 }
 
-function listOf(value: string | string[] | undefined): string[] {
+function splitList(value: string | string[] | undefined): string[] {
   if (value === undefined) return [];
   const text = typeof value === "string" ? value : value.join(",");
   return text
@@ -89,29 +89,29 @@ function forwardedHops(elements: readonly string[]): Hop[] {
       const [name = "", value = ""] = pair.split(/=(.*)/s);
       return [name.trim().toLowerCase(), value.trim().replace(/^"(.*)"$/s, "$1")] as const;
     });
-    const said = new Map(pairs);
-    const address = said.get("for");
+    const fields = new Map(pairs);
+    const address = fields.get("for");
     return {
-      address: address === undefined ? undefined : addressOf(address),
-      scheme: schemeOf(said.get("proto")),
-      host: said.get("host"),
+      address: address === undefined ? undefined : parseAddress(address),
+      scheme: parseScheme(fields.get("proto")),
+      host: fields.get("host"),
     };
   });
 }
 
-function schemeOf(text: string | undefined): Sender["scheme"] | undefined {
+function parseScheme(text: string | undefined): Sender["scheme"] | undefined {
   const scheme = text?.toLowerCase();
   return scheme === "http" || scheme === "https" ? scheme : undefined;
 }
 
 /** Some write a port behind it; what hides its address says nothing. */
-function addressOf(text: string): string | undefined {
+function parseAddress(text: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/.exec(text) ?? [];
   const address = bracketed ?? plain ?? text;
   return isIP(address) === 0 ? undefined : plainAddress(address);
 }
 
-function familyOf(address: string): "ipv4" | "ipv6" | undefined {
+function ipFamily(address: string): "ipv4" | "ipv6" | undefined {
   const version = isIP(address);
   return version === 0 ? undefined : version === 4 ? "ipv4" : "ipv6";
 }
@@ -122,7 +122,7 @@ export function plainAddress(address: string): string {
 }
 
 /** By which proxies, and the platforms that scripts were written for, tell of the sender. */
-const tellingNames = [
+const senderHeaderNames = [
   "forwarded",
   "x-forwarded-for",
   "x-forwarded-host",
@@ -132,15 +132,23 @@ const tellingNames = [
 ];
 
 /** The headers as they came, with what is known of the sender in place of what anybody might have written. */
-export function tellSender({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
-  const isClaimed = tellingNames.some((name) => header(name) !== undefined);
-  const told = isClaimed ? withoutClaims(rawHeaders) : rawHeaders.slice();
-  const where = address();
-  if (where !== "") told.push("cf-connecting-ip", where, "x-real-ip", where, "x-forwarded-for", where);
-  told.push("x-forwarded-proto", scheme);
-  return told;
+export function withSenderHeaders({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
+  const hasSenderHeaders = senderHeaderNames.some((name) => header(name) !== undefined);
+  const headers = hasSenderHeaders ? withoutSenderHeaders(rawHeaders) : rawHeaders.slice();
+  const clientAddress = address();
+  if (clientAddress !== "")
+    headers.push(
+      "cf-connecting-ip",
+      clientAddress,
+      "x-real-ip",
+      clientAddress,
+      "x-forwarded-for",
+      clientAddress,
+    );
+  headers.push("x-forwarded-proto", scheme);
+  return headers;
 }
 
-function withoutClaims(rawHeaders: readonly string[]): string[] {
-  return rawHeaders.filter((_, i) => !tellingNames.includes(rawHeaders[i - (i % 2)]!.toLowerCase()));
+function withoutSenderHeaders(rawHeaders: readonly string[]): string[] {
+  return rawHeaders.filter((_, i) => !senderHeaderNames.includes(rawHeaders[i - (i % 2)]!.toLowerCase()));
 }

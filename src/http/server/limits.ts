@@ -36,7 +36,7 @@ export interface LimitShare {
 }
 
 /** What one process takes of a port's limits, and never more than its descriptors allow. */
-export function shareOf(limits: PortLimits, { processes, ports }: LimitShare): PortLimits {
+export function divideLimits(limits: PortLimits, { processes, ports }: LimitShare): PortLimits {
   const { connections, connectionsPerAddress, requests, pipelined, descriptors } = limits;
   const spare = Math.max(descriptors - reservedDescriptors, descriptors / 2);
   const affordable = Math.max(1, Math.floor(spare / descriptorsPerConnection / ports));

@@ -15,18 +15,18 @@ export function mustLinger(message: IncomingMessage, response: ServerResponse): 
 /** Resolves when the request has ended, or enough of it was dropped. */
 export function dropRest(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
-    let left = maxBytes;
-    const late = setTimeout(done, maxMilliseconds).unref();
+    let remaining = maxBytes;
+    const timer = setTimeout(done, maxMilliseconds).unref();
     function done(): void {
-      clearTimeout(late);
+      clearTimeout(timer);
       message.off("data", count);
       message.off("end", done);
       message.off("close", done);
       resolve();
     }
     function count({ length }: Uint8Array): void {
-      left -= length;
-      if (left < 0) done();
+      remaining -= length;
+      if (remaining < 0) done();
     }
     message.on("data", count);
     message.once("end", done);

@@ -4,12 +4,12 @@ import { createServer, type ServerResponse } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { trackConnections } from "./connections.ts";
-import { nobody, type TrustedPeers } from "./forwarded.ts";
+import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { PortLimits } from "./limits.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
 import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
-import { type Filler, isHeldBack } from "./zero-copy-body.ts";
+import { type DirectReader, isPausedByReceiver } from "./zero-copy-body.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -27,9 +27,9 @@ export interface HttpRequest {
   /** The body's bytes; throws when the sender goes away before their end. Who stops early is still answered. */
   body(): AsyncIterable<Uint8Array>;
   /** In the place of `body`: all of the bytes, when they have all come by now. */
-  arrived?(): Uint8Array | undefined;
+  bufferedBody?(): Uint8Array | undefined;
   /** The same bytes in buffers that the receiver gives, in place of the above. */
-  filler?(): Filler;
+  directReader?(): DirectReader;
   /** How many of them have been read so far. */
   bytesRead(): number;
   /** Calls once when the client is gone before the response was written. */
@@ -62,7 +62,7 @@ export type HttpHandler = (request: HttpRequest) => HttpResponse | Promise<HttpR
 /** A port, the socket of a path, or the descriptor of a port that this process inherited. */
 export type Address = PortAddress | { readonly path: string } | { readonly fd: number };
 
-export interface Listening {
+export interface HttpListener {
   readonly port: number | undefined;
   /** Lets requests under way finish, closes what is idle, and takes no new connections on a port. */
   drain(): Promise<void>;
@@ -96,11 +96,11 @@ export async function listen(
   handler: HttpHandler,
   address: Address,
   options: ListenOptions = {},
-): Promise<Listening> {
+): Promise<HttpListener> {
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
-  const { stallMilliseconds = 120_000, tls, trusted = nobody, limits } = options;
-  const isBehindFront = "path" in address;
-  const serving = createServing(handler, { ...options, isBehindFront });
+  const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
+  const isInternal = "path" in address;
+  const serving = createServing(handler, { ...options, isInternal });
   const server = createServer(
     {
       // A request as a whole may take as long as its body moves. Only its head has a time by which it is due,
@@ -121,19 +121,18 @@ export async function listen(
   // Node would drop headers beyond a count, and a dropped header is one that is not checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);
-  server.setTimeout(silenceMilliseconds, (socket) => cutSilent(socket, stallMilliseconds));
-  const handshakes =
-    tls === undefined || isBehindFront ? undefined : createHandshakes(tls, silenceMilliseconds);
+  server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds));
+  const handshakes = tls === undefined || isInternal ? undefined : createHandshakes(tls, silenceMilliseconds);
   const acceptor =
     handshakes === undefined
       ? server
       : createAcceptor({ pauseOnConnect: true, noDelay: true }, (socket) =>
-          handshakes.shake(socket, (secured) => connections.secured(secured, socket)),
+          handshakes.start(socket, (secured) => connections.serveSecured(secured, socket)),
         );
   const connections = trackConnections(server, {
     ...{ acceptor, limits, trusted },
     // Behind a front nothing is lost: it sends to another process what was not taken.
-    graceMilliseconds: isBehindFront ? 0 : graceMilliseconds,
+    graceMilliseconds: isInternal ? 0 : graceMilliseconds,
   });
   // With this event Node begins to check the times by which heads are due.
   if (acceptor !== server) server.emit("listening");
@@ -146,7 +145,7 @@ export async function listen(
       serving.drain();
       handshakes?.end();
       // The front no longer connects to a path; closing it would cut idle connections without grace.
-      if (!isBehindFront && acceptor.listening) acceptor.close();
+      if (!isInternal && acceptor.listening) acceptor.close();
       return connections.end();
     },
   };
@@ -169,11 +168,11 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
  * Node reports a socket on which nothing moved; only a client that owes something is at fault. A process that was not
  * scheduled finds the timer due before it has read what came meanwhile, so that is read first.
  */
-function cutSilent(socket: Socket, stallMilliseconds: number): void {
+function closeSilent(socket: Socket, stallMilliseconds: number): void {
   const { bytesRead } = socket;
-  if (owesRequest(socket)) {
+  if (isAwaitingRequest(socket)) {
     setImmediate(() => {
-      if (socket.bytesRead === bytesRead && owesRequest(socket)) socket.destroy();
+      if (socket.bytesRead === bytesRead && isAwaitingRequest(socket)) socket.destroy();
     });
   } else if (socket.writableLength > 0) {
     // A reader may pause for longer than a sender.
@@ -182,8 +181,11 @@ function cutSilent(socket: Socket, stallMilliseconds: number): void {
   }
 }
 
-function owesRequest(socket: Socket): boolean {
+function isAwaitingRequest(socket: Socket): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   const request = response?.req;
-  return request === undefined || (!request.complete && request.readableLength === 0 && !isHeldBack(request));
+  return (
+    request === undefined ||
+    (!request.complete && request.readableLength === 0 && !isPausedByReceiver(request))
+  );
 }

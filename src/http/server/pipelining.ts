@@ -5,31 +5,31 @@ import type { Socket } from "node:net";
 
 export interface Pipelining {
   /** Calls `serve` when all earlier requests of the connection are answered; for responses that have no socket yet. */
-  await(response: ServerResponse, socket: Socket, serve: () => void): void;
+  enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 
 export function createPipelining(maxWaiting: number): Pipelining {
   const waiting = new Map<Socket, number>();
   /** Connections that have pipelined before, and have their listeners. */
-  const known = new WeakSet<Socket>();
-  let total = 0;
+  const tracked = new WeakSet<Socket>();
+  let totalWaiting = 0;
 
   /** Node resumes a connection by itself when a body was read or output has drained. */
-  function begin(socket: Socket): void {
-    known.add(socket);
+  function track(socket: Socket): void {
+    tracked.add(socket);
     socket.on("resume", () => {
       if (waiting.has(socket)) stopReading(socket);
     });
     socket.once("close", () => {
-      total -= waiting.get(socket) ?? 0;
+      totalWaiting -= waiting.get(socket) ?? 0;
       waiting.delete(socket);
     });
   }
 
-  function started(socket: Socket): void {
+  function onStarted(socket: Socket): void {
     const count = waiting.get(socket);
     if (count === undefined) return;
-    total--;
+    totalWaiting--;
     if (count > 1) {
       waiting.set(socket, count - 1);
       return;
@@ -39,14 +39,14 @@ export function createPipelining(maxWaiting: number): Pipelining {
   }
 
   return {
-    await(response, socket, serve) {
-      if (total >= maxWaiting) return void socket.destroy();
-      if (!known.has(socket)) begin(socket);
+    enqueue(response, socket, serve) {
+      if (totalWaiting >= maxWaiting) return void socket.destroy();
+      if (!tracked.has(socket)) track(socket);
       waiting.set(socket, (waiting.get(socket) ?? 0) + 1);
-      total++;
+      totalWaiting++;
       stopReading(socket);
       response.once("socket", () => {
-        started(socket);
+        onStarted(socket);
         serve();
       });
     },

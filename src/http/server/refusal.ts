@@ -40,17 +40,17 @@ export function refuse(
 /** The request that a connection brought last, for what comes after it. */
 const lastMessage = Symbol("last message");
 
-interface KnownSocket extends Socket {
+interface TrackedSocket extends Socket {
   _httpMessage?: ServerResponse | null;
   [lastMessage]?: IncomingMessage;
 }
 
-export function noteMessage(message: IncomingMessage): void {
-  (message.socket as KnownSocket)[lastMessage] = message;
+export function setLastMessage(message: IncomingMessage): void {
+  (message.socket as TrackedSocket)[lastMessage] = message;
 }
 
 /** A client takes a second answer for that of its next request: a request that was answered early gets no other. */
-function isAnswered(socket: KnownSocket): boolean {
+function isAnswered(socket: TrackedSocket): boolean {
   if (socket._httpMessage != null) return socket._httpMessage.headersSent;
   return socket[lastMessage]?.complete === false;
 }

@@ -3,13 +3,13 @@ import type { IncomingMessage } from "node:http";
 import { openStreams } from "./open-streams.ts";
 
 /** Among few that are being read, what Node fetches ahead is time gained. */
-const crowd = 32;
+const highConcurrency = 32;
 
 /**
  * All of a body whose length was told, when it has come with its head, as small ones do. That it has ended Node
  * tells after the handler has gone on, so it is the length that says so.
  */
-export function arrivedBytes(
+export function readBufferedBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,
 ): Uint8Array | undefined {
@@ -24,11 +24,11 @@ export function arrivedBytes(
 }
 
 /** Leaving the stream of Node early would cut the connection, and with it the answer. */
-export async function* bytesOf(
+export async function* readBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,
 ): AsyncIterable<Uint8Array> {
-  const asking = ++openStreams.incoming > crowd ? askLate(message) : undefined;
+  const throttle = ++openStreams.incoming > highConcurrency ? readOnDemand(message) : undefined;
   try {
     // All of a small body is often there by now, and takes no waiting.
     if (message.complete && !message.destroyed) {
@@ -41,11 +41,11 @@ export async function* bytesOf(
     for await (const chunk of message.iterator({ destroyOnReturn: false })) {
       onBytes((chunk as Uint8Array).length);
       yield chunk as Uint8Array;
-      asking?.goOn();
+      throttle?.resume();
     }
   } finally {
     openStreams.incoming--;
-    asking?.end();
+    throttle?.end();
     message.resume();
   }
 }
@@ -54,23 +54,23 @@ export async function* bytesOf(
  * Node fetches the next chunk while one is in use: for a thousand senders that is as much memory again. Theirs
  * wait in the system instead, until the one before is done with.
  */
-function askLate(message: IncomingMessage): { goOn(): void; end(): void } {
-  const ask = message._read;
-  let isAsked = false;
+function readOnDemand(message: IncomingMessage): { resume(): void; end(): void } {
+  const originalRead = message._read;
+  let isReadPending = false;
   let isFirst = true;
   message._read = (size) => {
     // The first tells Node that somebody reads: else it throws the body away once the answer is out.
-    if (isFirst || message.readableLength === 0) ask.call(message, size);
-    else isAsked = true;
+    if (isFirst || message.readableLength === 0) originalRead.call(message, size);
+    else isReadPending = true;
     isFirst = false;
   };
-  const goOn = () => {
-    if (isAsked) ask.call(message, message.readableHighWaterMark);
-    isAsked = false;
+  const resume = () => {
+    if (isReadPending) originalRead.call(message, message.readableHighWaterMark);
+    isReadPending = false;
   };
   const end = () => {
-    message._read = ask;
-    goOn();
+    message._read = originalRead;
+    resume();
   };
-  return { goOn, end };
+  return { resume, end };
 }

@@ -1,12 +1,12 @@
 // A request as handlers are given it: plain data made of Node's message, with what is known of its sender.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import { nobody, plainAddress, type Sender, senderOf, type TrustedPeers } from "./forwarded.ts";
+import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { HttpRequest } from "./listen.ts";
-import { arrivedBytes, bytesOf } from "./request-body.ts";
-import { createFiller } from "./zero-copy-body.ts";
+import { readBody, readBufferedBody } from "./request-body.ts";
+import { createDirectReader } from "./zero-copy-body.ts";
 
-export function requestOf(
+export function toHttpRequest(
   message: IncomingMessage,
   response: ServerResponse,
   trusted: TrustedPeers,
@@ -24,12 +24,12 @@ export function requestOf(
       return Array.isArray(value) ? value.join(", ") : value;
     },
     scheme: (message.socket as TLSSocket).encrypted === true ? "https" : "http",
-    address: () => peerOf(message),
+    address: () => peerAddress(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => bytesOf(message, onBytes),
-    arrived: () => arrivedBytes(message, onBytes),
-    filler: () => createFiller(message, onBytes),
+    body: () => readBody(message, onBytes),
+    bufferedBody: () => readBufferedBody(message, onBytes),
+    directReader: () => createDirectReader(message, onBytes),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();
@@ -38,24 +38,28 @@ export function requestOf(
       });
     },
   };
-  return trusted === nobody ? request : forwarded(request, message, trusted);
+  return trusted === trustNone ? request : withForwardedSender(request, message, trusted);
 }
 
-function peerOf({ socket }: IncomingMessage): string {
+function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? "");
 }
 
 /** As the client sent it to the proxy: its Host is what it has signed. */
-function forwarded(request: HttpRequest, message: IncomingMessage, trusted: TrustedPeers): HttpRequest {
-  const peer: Sender = { address: peerOf(message), scheme: request.scheme, host: undefined };
-  const { address, scheme, host } = senderOf(peer, message.headers, trusted);
-  const told = { ...request, scheme, address: () => address };
-  if (host === undefined) return told;
+function withForwardedSender(
+  request: HttpRequest,
+  message: IncomingMessage,
+  trusted: TrustedPeers,
+): HttpRequest {
+  const peer: Sender = { address: peerAddress(message), scheme: request.scheme, host: undefined };
+  const { address, scheme, host } = resolveSender(peer, message.headers, trusted);
+  const resolved = { ...request, scheme, address: () => address };
+  if (host === undefined) return resolved;
   const isHost = (name: string) => name.toLowerCase() === "host";
   const rawHeaders = request.rawHeaders.map((text, i, all) =>
     i % 2 === 1 && isHost(all[i - 1]!) ? host : text,
   );
   // HTTP/1.0 may leave it out.
   if (message.headers.host === undefined) rawHeaders.push("host", host);
-  return { ...told, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
+  return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
 }

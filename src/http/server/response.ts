@@ -5,7 +5,7 @@ import { dropRest, mustLinger } from "./linger.ts";
 import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
 import { openStreams } from "./open-streams.ts";
 
-const nothing = new Uint8Array();
+const emptyBytes = new Uint8Array();
 
 export async function writeAnswer(
   answer: HttpResponse,
@@ -23,11 +23,11 @@ export async function writeAnswer(
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     if (mustLinger(message, response)) {
       // With a length, the client has its whole answer now.
-      response.write(sendsBody && body !== null ? asBuffer(body) : nothing);
+      response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
       await dropRest(message);
       response.end();
     } else endWith(response, sendsBody ? body : null);
-    onSent?.(sendsBody ? (lengthOf(body) ?? 0) : 0, !response.destroyed);
+    onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
     await stream(body, response, onSent);
   } else {
@@ -46,12 +46,12 @@ function endWith(response: ServerResponse, body: string | Uint8Array | null): vo
 }
 
 /** Node keeps the head as text until something is written. Behind it, the body goes out with it and not in a list. */
-interface Unsent {
+interface UnsentResponse {
   _header?: unknown;
   readonly _headerSent?: unknown;
 }
 
-function endInOneWrite(response: ServerResponse & Unsent, text: string): void {
+function endInOneWrite(response: ServerResponse & UnsentResponse, text: string): void {
   const isWhole = typeof response._header === "string" && response._headerSent === false;
   if (!isWhole || response.chunkedEncoding) {
     response.end(text, "latin1");
@@ -77,12 +77,12 @@ function headerLines({ headers, body }: HttpResponse, saysLength: boolean): stri
     lines.push(name, value);
     hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
   }
-  const length = lengthOf(body);
+  const length = bodyLength(body);
   if (saysLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
   return lines;
 }
 
-function lengthOf(body: HttpBody): number | undefined {
+function bodyLength(body: HttpBody): number | undefined {
   if (body === null) return 0;
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
@@ -104,7 +104,7 @@ async function stream(
   let sent = 0;
   const announced = body.length ?? Number.POSITIVE_INFINITY;
   let wake = () => {};
-  const left = () => {
+  const onClose = () => {
     isGone = true;
     wake();
     if (response.writableFinished) return;
@@ -113,27 +113,27 @@ async function stream(
     });
   };
   // The client may have left before there was anything to send.
-  if (response.destroyed) left();
-  else response.once("close", left);
+  if (response.destroyed) onClose();
+  else response.once("close", onClose);
   response.on("drain", () => wake());
-  const drained = () =>
+  const waitForDrain = () =>
     new Promise<void>((resolve) => {
       wake = resolve;
       if (isGone) resolve();
     });
   // The head does not wait for a first chunk that takes its time.
-  const head = setImmediate(() => response.write(nothing));
+  const head = setImmediate(() => response.write(emptyBytes));
   openStreams.outgoing++;
   try {
     while (!isGone) {
       const { done, value } = await chunks.next();
       clearImmediate(head);
       if (isGone || done === true) break;
-      const out = body.release === undefined ? undefined : () => body.release!(value);
+      const onWritten = body.release === undefined ? undefined : () => body.release!(value);
       // What exceeds the announced length would be taken for the next response on this connection.
       if (sent + value.length > announced) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
-      if (!response.write(value, out)) await drained();
+      if (!response.write(value, onWritten)) await waitForDrain();
     }
     if (isGone) return;
     if (body.length !== undefined && sent < body.length) throw new LengthMismatch(body.length, sent);

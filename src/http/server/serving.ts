@@ -2,12 +2,12 @@
 // port, and with the client's expectation of a 100 met when its body is wanted.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { probeHeader } from "../probe.ts";
-import { everybody, nobody } from "./forwarded.ts";
+import { trustAll, trustNone } from "./forwarded.ts";
 import { defaultPortLimits, maxHeaderLines } from "./limits.ts";
 import type { HttpHandler, HttpRequest, ListenOptions } from "./listen.ts";
 import { createPipelining } from "./pipelining.ts";
-import { headFault, noteMessage, refuse } from "./refusal.ts";
-import { requestOf } from "./request.ts";
+import { headFault, refuse, setLastMessage } from "./refusal.ts";
+import { toHttpRequest } from "./request.ts";
 import { writeAnswer } from "./response.ts";
 
 export type Expectation = "nothing" | "100-continue";
@@ -20,11 +20,11 @@ export interface Serving {
 
 export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
   /** Requests come from our own front, over a socket that only it knows. */
-  readonly isBehindFront: boolean;
+  readonly isInternal: boolean;
 }
 
 export function createServing(handler: HttpHandler, options: ServingOptions): Serving {
-  const { limits, probe, refusal, isBehindFront, trusted = nobody } = options;
+  const { limits, probe, refusal, isInternal, trusted = trustNone } = options;
   const maxRequests = limits?.requests ?? Number.POSITIVE_INFINITY;
   const pipelining = createPipelining((limits ?? defaultPortLimits).pipelined);
   let isDraining = false;
@@ -47,18 +47,18 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       return;
     }
     // The front learns that this process has begun: from now on the request must not go to another one too.
-    if (isBehindFront) response.writeProcessing();
+    if (isInternal) response.writeProcessing();
     inFlight++;
-    const request = requestOf(message, response, isBehindFront ? everybody : trusted);
+    const request = toHttpRequest(message, response, isInternal ? trustAll : trusted);
     void answer(handler, request, { message, response, expects, onDone });
   }
 
   return {
     serve(message, response, expects) {
-      noteMessage(message);
+      setLastMessage(message);
       // Node gives a response its socket when the one before it is complete.
       if (response.socket !== null) serveNow(message, response, expects);
-      else pipelining.await(response, message.socket, () => serveNow(message, response, expects));
+      else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
     },
     drain() {
       isDraining = true;
@@ -66,7 +66,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
   };
 }
 
-interface Exchange {
+interface NodeExchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
   readonly expects: Expectation;
@@ -77,24 +77,24 @@ interface Exchange {
 async function answer(
   handler: HttpHandler,
   request: HttpRequest,
-  { message, response, expects, onDone }: Exchange,
+  { message, response, expects, onDone }: NodeExchange,
 ): Promise<void> {
   try {
     if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
     let isContinued = false;
-    const sayContinue = () => {
+    const sendContinue = () => {
       if (!isContinued && !response.headersSent) response.writeContinue();
       isContinued = true;
     };
     const body = () => {
-      sayContinue();
+      sendContinue();
       return request.body();
     };
-    const filler = () => {
-      sayContinue();
-      return request.filler!();
+    const directReader = () => {
+      sendContinue();
+      return request.directReader!();
     };
-    const answered = await handler({ ...request, body, filler, arrived: () => undefined });
+    const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
     // A body that was never wanted may still come, or not: nothing else can follow on this connection.
     if (!isContinued) response.setHeader("connection", "close");
     await writeAnswer(answered, message, response);

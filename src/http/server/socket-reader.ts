@@ -5,21 +5,21 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 
-export interface Straight {
+export interface SocketReader {
   /**
    * Bytes that have come already, as many as fit; 0 when there are none. Only when all that Node has read before is
    * taken, and never within an event of Node's stream: the parser is at work then.
    */
   read(into: Buffer): number;
   /** Node reads no more by itself, until it is told to go on. */
-  hold(): void;
-  goOn(): void;
+  pause(): void;
+  resume(): void;
   /** Node goes on as if nothing had been. */
-  end(): void;
+  close(): void;
 }
 
 /** What Node keeps on a connection, and tells nobody of; where it looks otherwise, nothing is read straight. */
-interface Held {
+interface SocketInternals {
   readonly _handle?: Handle | null;
   readonly _paused?: boolean;
   readonly parser?: Parser | null;
@@ -41,19 +41,19 @@ interface Parser {
 }
 
 /** Undefined where it cannot be. */
-export function readStraight(message: IncomingMessage): Straight | undefined {
-  const socket = message.socket as Socket & Held;
-  const parser = parserOf(socket);
+export function createSocketReader(message: IncomingMessage): SocketReader | undefined {
+  const socket = message.socket as Socket & SocketInternals;
+  const parser = findParser(socket);
   if (parser === undefined) return undefined;
-  const count = counting(message, parser);
-  const ask = message._read;
+  const feedParser = createParserFeed(message, parser);
+  const originalRead = message._read;
   message._read = (size) => {
     // The first tells Node that somebody reads; with more it would go on reading by itself.
-    ask.call(message, size);
+    originalRead.call(message, size);
     message._read = () => {};
   };
 
-  function goOn(): void {
+  function resume(): void {
     const handle = socket._handle;
     if (handle?.reading !== false || socket._paused === true) return;
     handle.reading = true;
@@ -67,29 +67,29 @@ export function readStraight(message: IncomingMessage): Straight | undefined {
       if (!isOurs || message.destroyed || typeof descriptor !== "number" || descriptor < 0) return 0;
       const bytes = into.subarray(0, readNow(descriptor, into));
       if (bytes.length === 0) return 0;
-      count(bytes);
+      feedParser(bytes);
       // Node has not seen them move.
       if (socket.timeout !== undefined && socket.timeout > 0) socket.setTimeout(socket.timeout);
       return bytes.length;
     },
     // Not by pausing the connection's stream: what was resumed in the same turn would go on behind that.
-    hold() {
+    pause() {
       const handle = socket._handle;
       if (handle?.reading !== true) return;
       handle.reading = false;
       handle.readStop();
     },
-    goOn,
-    end() {
-      message._read = ask;
+    resume,
+    close() {
+      message._read = originalRead;
       socket.resume();
-      goOn();
+      resume();
     },
   };
 }
 
 /** Of a connection that Node's parser reads by itself. */
-function parserOf(socket: Socket & Held): Parser | undefined {
+function findParser(socket: Socket & SocketInternals): Parser | undefined {
   const { parser, _handle: handle } = socket;
   if ((socket as Partial<TLSSocket>).encrypted === true) return undefined;
   if (typeof handle?.fd !== "number" || typeof handle.readStop !== "function") return undefined;
@@ -99,13 +99,13 @@ function parserOf(socket: Socket & Held): Parser | undefined {
 }
 
 /** Without anybody to call for them, the parser only counts the bytes. */
-function counting(message: IncomingMessage, parser: Parser): (bytes: Buffer) => void {
+function createParserFeed(message: IncomingMessage, parser: Parser): (bytes: Buffer) => void {
   const onBody = parser.constructor.kOnBody as number;
   return (bytes) => {
-    const called = parser[onBody];
+    const bodyCallback = parser[onBody];
     parser[onBody] = undefined;
     const result = parser.execute(bytes);
-    parser[onBody] = called;
+    parser[onBody] = bodyCallback;
     if (result instanceof Error) message.destroy(result);
   };
 }

@@ -3,16 +3,16 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import { openStreams } from "./open-streams.ts";
-import { readStraight } from "./socket-reader.ts";
+import { createSocketReader } from "./socket-reader.ts";
 
-export interface Filler {
+export interface DirectReader {
   /** Answers how many bytes it wrote; fewer than there was room for only at the end of the body. */
-  fill(into: Buffer): Promise<number>;
+  readInto(into: Buffer): Promise<number>;
   /** Called once, at the end or before: nobody wants more. */
-  leave(): void;
+  close(): void;
 }
 
-interface Wanted {
+interface PendingRead {
   readonly into: Buffer;
   filled: number;
   resolve(count: number): void;
@@ -20,53 +20,53 @@ interface Wanted {
 }
 
 /** Messages of which nobody wants more at present. */
-const held = new WeakSet<IncomingMessage>();
+const pausedMessages = new WeakSet<IncomingMessage>();
 
 /** Whether it is not the sender's fault that nothing comes. */
-export function isHeldBack(message: IncomingMessage): boolean {
-  return held.has(message);
+export function isPausedByReceiver(message: IncomingMessage): boolean {
+  return pausedMessages.has(message);
 }
 
-export function createFiller(message: IncomingMessage, onBytes: (count: number) => void): Filler {
-  let wanted: Wanted | undefined;
+export function createDirectReader(message: IncomingMessage, onBytes: (count: number) => void): DirectReader {
+  let pending: PendingRead | undefined;
   /** What found no room of a chunk. */
-  let left: Uint8Array | undefined;
+  let leftover: Uint8Array | undefined;
   let end: { readonly error: unknown } | undefined;
-  let unread = lengthOf(message);
+  let unread = contentLength(message);
   let isPulling = false;
-  const straight = unread === undefined ? undefined : readStraight(message);
+  const socketReader = unread === undefined ? undefined : createSocketReader(message);
   openStreams.incoming++;
 
   function settle(): void {
-    const done = wanted;
-    wanted = undefined;
-    held.add(message);
+    const done = pending;
+    pending = undefined;
+    pausedMessages.add(message);
     message.pause();
     done?.resolve(done.filled);
   }
 
-  function counted(count: number): void {
+  function countBytes(count: number): void {
     onBytes(count);
     if (unread !== undefined) unread -= count;
   }
 
   function take(bytes: Uint8Array): void {
-    left = bytes;
-    if (wanted === undefined) return;
-    const piece = bytes.subarray(0, wanted.into.length - wanted.filled);
+    leftover = bytes;
+    if (pending === undefined) return;
+    const fitting = bytes.subarray(0, pending.into.length - pending.filled);
     // Not `set`: into shared memory that is many times slower.
-    if (piece.length > 0) wanted.into.fill(piece, wanted.filled, wanted.filled + piece.length);
-    wanted.filled += piece.length;
-    left = piece.length < bytes.length ? bytes.subarray(piece.length) : undefined;
-    if (wanted.filled === wanted.into.length) settle();
+    if (fitting.length > 0) pending.into.fill(fitting, pending.filled, pending.filled + fitting.length);
+    pending.filled += fitting.length;
+    leftover = fitting.length < bytes.length ? bytes.subarray(fitting.length) : undefined;
+    if (pending.filled === pending.into.length) settle();
   }
 
   function onData(chunk: Uint8Array): void {
-    counted(chunk.length);
+    countBytes(chunk.length);
     take(chunk);
-    if (straight === undefined) return;
+    if (socketReader === undefined) return;
     // One chunk told that there is something; the rest is taken past the parser, once that is done with this one.
-    straight.hold();
+    socketReader.pause();
     pullSoon();
   }
 
@@ -77,61 +77,61 @@ export function createFiller(message: IncomingMessage, onBytes: (count: number) 
 
   function pull(): void {
     isPulling = false;
-    if (wanted === undefined || end !== undefined) return;
+    if (pending === undefined || end !== undefined) return;
     // What Node has read already comes first.
     if (message.readableLength > 0) return void message.resume();
-    const { into, filled } = wanted;
-    const most = Math.min(into.length - filled, unread!);
-    const count = most === 0 ? 0 : straight!.read(into.subarray(filled, filled + most));
-    wanted.filled += count;
-    counted(count);
-    if (wanted.filled === into.length || unread === 0) settle();
+    const { into, filled } = pending;
+    const maxBytes = Math.min(into.length - filled, unread!);
+    const count = maxBytes === 0 ? 0 : socketReader!.read(into.subarray(filled, filled + maxBytes));
+    pending.filled += count;
+    countBytes(count);
+    if (pending.filled === into.length || unread === 0) settle();
     else {
       message.resume();
-      straight!.goOn();
+      socketReader!.resume();
     }
   }
 
-  function tellEnd({ error }: { readonly error: unknown }): void {
+  function settleEnd({ error }: { readonly error: unknown }): void {
     if (error === undefined || error === null) settle();
-    else wanted?.reject(error);
-    wanted = undefined;
+    else pending?.reject(error);
+    pending = undefined;
   }
 
-  const forget = finished(message, { writable: false }, (error) => {
+  const stopWatching = finished(message, { writable: false }, (error) => {
     end = { error };
-    if (wanted !== undefined) tellEnd(end);
+    if (pending !== undefined) settleEnd(end);
   });
   message.pause();
   message.on("data", onData);
 
   return {
-    fill(into) {
+    readInto(into) {
       return new Promise((resolve, reject) => {
-        held.delete(message);
-        wanted = { into, filled: 0, resolve, reject };
-        if (left !== undefined) take(left);
-        if (wanted === undefined) return;
+        pausedMessages.delete(message);
+        pending = { into, filled: 0, resolve, reject };
+        if (leftover !== undefined) take(leftover);
+        if (pending === undefined) return;
         if (unread === 0) settle();
-        else if (end !== undefined) tellEnd(end);
-        else if (straight === undefined || message.readableLength > 0) message.resume();
+        else if (end !== undefined) settleEnd(end);
+        else if (socketReader === undefined || message.readableLength > 0) message.resume();
         else pullSoon();
       });
     },
-    leave() {
+    close() {
       message.off("data", onData);
-      forget();
-      held.delete(message);
-      wanted = undefined;
-      left = undefined;
+      stopWatching();
+      pausedMessages.delete(message);
+      pending = undefined;
+      leftover = undefined;
       openStreams.incoming--;
       message.resume();
-      straight?.end();
+      socketReader?.close();
     },
   };
 }
 
-function lengthOf({ headers }: IncomingMessage): number | undefined {
+function contentLength({ headers }: IncomingMessage): number | undefined {
   const text = headers["content-length"];
   return text === undefined || headers["transfer-encoding"] !== undefined ? undefined : Number(text);
 }

@@ -26,22 +26,23 @@ export class PairError extends Error {
 }
 
 export function checkPair({ certificate, key }: PairText, now: number): CheckedPair {
-  const leaf = leafOf(certificate);
+  const leaf = parseCertificate(certificate);
   const from = Date.parse(leaf.validFrom);
   const until = Date.parse(leaf.validTo);
-  if (until <= now) throw new PairError("certificate", `has expired, on ${shown(until)}.`);
-  if (from > now) throw new PairError("certificate", `is not valid before ${shown(from)}.`);
-  if (!leaf.checkPrivateKey(keyOf(key))) throw new PairError("key", "does not belong to the certificate.");
+  if (until <= now) throw new PairError("certificate", `has expired, on ${formatDate(until)}.`);
+  if (from > now) throw new PairError("certificate", `is not valid before ${formatDate(from)}.`);
+  if (!leaf.checkPrivateKey(parsePrivateKey(key)))
+    throw new PairError("key", "does not belong to the certificate.");
   const pair = { certificate, key, ticketKeys: randomBytes(48).toString("base64") };
   try {
     secureContext(pair);
   } catch (error) {
     throw new PairError("certificate", `cannot be used: ${(error as Error).message}`, error);
   }
-  return { pair, subject: subjectOf(leaf), until };
+  return { pair, subject: formatSubject(leaf), until };
 }
 
-function leafOf(text: string): X509Certificate {
+function parseCertificate(text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch (error) {
@@ -53,7 +54,7 @@ function leafOf(text: string): X509Certificate {
   }
 }
 
-function keyOf(text: string): KeyObject {
+function parsePrivateKey(text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (error) {
@@ -68,10 +69,10 @@ function keyOf(text: string): KeyObject {
   }
 }
 
-function subjectOf({ subject, subjectAltName }: X509Certificate): string {
+function formatSubject({ subject, subjectAltName }: X509Certificate): string {
   return subjectAltName?.replaceAll(/(DNS|IP Address):/g, "") ?? subject?.replace(/^.*CN=/s, "") ?? "nobody";
 }
 
-export function shown(time: number): string {
+export function formatDate(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -18,11 +18,11 @@ export interface TlsSource {
   onChange(listener: (pair: TlsPair) => void): () => void;
 }
 
-export interface ChangingTls extends TlsSource {
+export interface MutableTlsSource extends TlsSource {
   change(pair: TlsPair): void;
 }
 
-export function createTlsSource(first: TlsPair): ChangingTls {
+export function createTlsSource(first: TlsPair): MutableTlsSource {
   const listeners = new Set<(pair: TlsPair) => void>();
   let pair = first;
   return {
@@ -50,7 +50,7 @@ export function secureContext({ certificate, key, ticketKeys }: TlsPair): Secure
 
 export interface Handshakes {
   /** Calls once the client has shaken hands; one that cannot, or takes too long, is cut. */
-  shake(socket: Socket, then: (secured: TLSSocket) => void): void;
+  start(socket: Socket, onSecured: (secured: TLSSocket) => void): void;
   /** Takes in no more changes. */
   end(): void;
 }
@@ -62,42 +62,42 @@ const handshakeByte = 22;
 
 export function createHandshakes(source: TlsSource, silenceMilliseconds: number): Handshakes {
   let context = secureContext(source.current());
-  const forget = source.onChange((pair) => {
+  const unsubscribe = source.onChange((pair) => {
     context = secureContext(pair);
   });
 
-  function secure(socket: Socket, then: (secured: TLSSocket) => void): void {
+  function secure(socket: Socket, onSecured: (secured: TLSSocket) => void): void {
     const secured = new TLSSocket(socket, {
       ...{ isServer: true, secureContext: context, ALPNProtocols: protocols as unknown as string[] },
     });
     secured.once("secure", () => {
       socket.setTimeout(0);
-      then(secured);
+      onSecured(secured);
     });
     // Also what Node calls an error of TLS before the handshake is done, and tells in no other way.
     for (const event of ["error", "_tlsError"]) secured.on(event, () => secured.destroy());
   }
 
   return {
-    shake(socket, then) {
+    start(socket, onSecured) {
       socket.on("error", () => socket.destroy());
       // One that says nothing, or never comes to the end of its greeting.
       socket.setTimeout(silenceMilliseconds, () => socket.destroy());
       socket.once("data", (first: Buffer) => {
-        if (first[0] !== handshakeByte) return tellPlain(socket);
+        if (first[0] !== handshakeByte) return refusePlainHttp(socket);
         socket.pause();
         socket.unshift(first);
-        secure(socket, then);
+        secure(socket, onSecured);
       });
       // It was paused for whoever would serve it.
       socket.resume();
     },
-    end: forget,
+    end: unsubscribe,
   };
 }
 
 /** To a client that speaks plain HTTP, in plain HTTP. */
-function tellPlain(socket: Socket): void {
+function refusePlainHttp(socket: Socket): void {
   const body = "This port speaks HTTPS: ask with https:// in place of http://.\n";
   socket.end(
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n" +

@@ -7,14 +7,14 @@ import type { Authentication, RestoreOptions } from "../../model/backup.ts";
 import { BackupError } from "../../model/backup.ts";
 import { parseSecretKey } from "../../secrets/seal.ts";
 import { inspectFile } from "./copy-blob.ts";
-import { type BackupLayout, snapshotLayoutOf } from "./layout.ts";
+import { type BackupLayout, snapshotLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import type { Manifest, SealedManifest } from "./manifest.ts";
 
 const keyInfo = "store backup manifest 1";
 
 /** Over everything in the manifest but its own authentication and the checksum. */
-export function authenticationOf(manifest: Manifest | SealedManifest, secretKey: Uint8Array): string {
+export function computeAuthentication(manifest: Manifest | SealedManifest, secretKey: Uint8Array): string {
   const { authentication: _, checksum: __, ...content } = manifest as SealedManifest;
   const key = Buffer.from(hkdfSync("sha256", secretKey, "", keyInfo, 32));
   return createHmac("sha256", key).update(JSON.stringify(content)).digest("hex");
@@ -47,7 +47,7 @@ export async function authenticate(
 }
 
 function matches(manifest: Manifest, secretKey: Uint8Array): boolean {
-  const expected = Buffer.from(authenticationOf(manifest, secretKey), "hex");
+  const expected = Buffer.from(computeAuthentication(manifest, secretKey), "hex");
   return timingSafeEqual(expected, Buffer.from(manifest.authentication!, "hex"));
 }
 
@@ -59,7 +59,7 @@ async function companionKey(
 ): Promise<Uint8Array | undefined> {
   const entry = companions.find(({ name }) => name === keyCompanion);
   if (entry === undefined) return undefined;
-  const path = join(snapshotLayoutOf(backup, snapshot).companions, entry.name);
+  const path = join(snapshotLayout(backup, snapshot).companions, entry.name);
   createLinkCheck(backup.root)(path);
   if (!existsSync(path)) return undefined;
   const { sha256 } = await inspectFile(path, () => {});

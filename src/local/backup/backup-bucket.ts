@@ -7,7 +7,7 @@ import { forEachLimit } from "../../async/for-each-limit.ts";
 import type { StoredBlob } from "../../engine/blobs.ts";
 import { StoreError } from "../../model/errors.ts";
 import { openDescriptor } from "../bytes/open-blob.ts";
-import { bucketPaths, type Layout, placeOf, startOf } from "../disk/layout.ts";
+import { blobOffset, bucketPaths, type Layout, parseBlobId } from "../disk/layout.ts";
 import { privateFolder } from "../disk/private-files.ts";
 import type { RegisteredBucket } from "../index/bucket-registry.ts";
 import { openBucketDatabase } from "../index/migrations.ts";
@@ -16,10 +16,10 @@ import { copyBlob, hasBlob, inspectFile, type Watch } from "./copy-blob.ts";
 import { createFolderMaker } from "./folders.ts";
 import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout.ts";
 import type { BucketEntry } from "./manifest.ts";
-import { contentsOf, copyDatabase, openSnapshot } from "./sqlite-snapshot.ts";
+import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
 /** Files copied at once: enough to keep a disk busy while others wait for their sync. */
-const filesAtOnce = 8;
+const fileConcurrency = 8;
 
 export interface BucketBackup {
   readonly source: Layout;
@@ -42,7 +42,7 @@ export async function backUpBucket(
   const database = openSnapshot(to);
   try {
     if (createQueries(database).isDeleted()) return undefined;
-    const copied = await copyBodies(work, bucket, contentsOf(database));
+    const copied = await copyBodies(work, bucket, listContents(database));
     const { bytes } = createQueries(database).totals();
     return {
       name: bucket.name,
@@ -73,14 +73,14 @@ async function copyRecords({ source, watch }: BucketBackup, id: string, to: stri
 async function copyBodies(
   work: BucketBackup,
   { name, id }: RegisteredBucket,
-  contents: ReturnType<typeof contentsOf>,
+  contents: ReturnType<typeof listContents>,
 ) {
   const { backup, damages, watch } = work;
   const folders = createFolderMaker(join(backup.blobs, id));
   const counts = { objects: 0, files: 0, stored: 0 };
-  await forEachLimit(contents, filesAtOnce, async (found) => {
+  await forEachLimit(contents, fileConcurrency, async (found) => {
     if (found.kind === "damage") {
-      damages.push(inWords(name, found.key, found.what));
+      damages.push(formatDamage(name, found.key, found.what));
     } else if (found.kind === "object") {
       counts.objects++;
       watch(found.inline);
@@ -88,11 +88,11 @@ async function copyBodies(
       counts.files++;
       counts.stored += found.blob.size;
       try {
-        await folders.make(placeOf(found.blob.id).folder);
+        await folders.make(parseBlobId(found.blob.id).folder);
         await copyBody(work, found.blob);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        damages.push(inWords(name, found.key, error.detail));
+        damages.push(formatDamage(name, found.key, error.detail));
       }
     }
   });
@@ -100,21 +100,21 @@ async function copyBodies(
   return counts;
 }
 
-function inWords(bucket: string, key: string | undefined, what: string): string {
+function formatDamage(bucket: string, key: string | undefined, what: string): string {
   return key === undefined ? `bucket "${bucket}": ${what}` : `"${bucket}/${key}": ${what}`;
 }
 
 async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: StoredBlob): Promise<void> {
-  const to = backupBlobPath(backup, placeOf(blob.id));
+  const to = backupBlobPath(backup, parseBlobId(blob.id));
   if (await hasBlob(to, blob)) return watch(blob.size);
-  const descriptor = await openDescriptor(source, placeOf(blob.id));
+  const descriptor = await openDescriptor(source, parseBlobId(blob.id));
   if (descriptor === undefined) {
     throw new StoreError("InternalError", {
       detail: `The stored data is damaged: blob ${blob.id} is missing.`,
     });
   }
   try {
-    await copyBlob({ descriptor, start: startOf(placeOf(blob.id)) }, blob, to, watch);
+    await copyBlob({ descriptor, start: blobOffset(parseBlobId(blob.id)) }, blob, to, watch);
   } finally {
     closeSync(descriptor);
   }

@@ -16,20 +16,23 @@ import type { SnapshotLayout } from "./layout.ts";
 import type { BucketEntry, Manifest } from "./manifest.ts";
 import { checkPages, copyDatabase, openSnapshot } from "./sqlite-snapshot.ts";
 
-export interface Begun {
+export interface PreparedSnapshot {
   readonly pins: Pins;
   readonly companions: readonly string[];
   /** Buckets that are copied already, by id. */
   readonly buckets: ReadonlyMap<string, BucketEntry>;
 }
 
-export type Completed = Pick<Manifest, "registry" | "companions" | "buckets">;
+export type CompletedSnapshot = Pick<Manifest, "registry" | "companions" | "buckets">;
 
 /** All of it is on the disk when this resolves. */
-export async function completeSnapshot(work: BucketBackup, begun: Begun): Promise<Completed> {
+export async function completeSnapshot(
+  work: BucketBackup,
+  prepared: PreparedSnapshot,
+): Promise<CompletedSnapshot> {
   const { source, snapshot, backup } = work;
-  const buckets = await backUpRegistry(work, begun);
-  const companions = await copyCompanions(source, snapshot.companions, begun.companions);
+  const buckets = await backUpRegistry(work, prepared);
+  const companions = await copyCompanions(source, snapshot.companions, prepared.companions);
   const registry = await inspectFile(snapshot.registry, () => {}, "sync");
   for (const { id } of buckets) await syncDirectory(bucketPaths(snapshot, id).directory);
   const directories = [snapshot.companions, snapshot.buckets, snapshot.root];
@@ -37,7 +40,10 @@ export async function completeSnapshot(work: BucketBackup, begun: Begun): Promis
   return { registry, companions, buckets };
 }
 
-async function backUpRegistry(work: BucketBackup, { pins, buckets }: Begun): Promise<BucketEntry[]> {
+async function backUpRegistry(
+  work: BucketBackup,
+  { pins, buckets }: PreparedSnapshot,
+): Promise<BucketEntry[]> {
   const { source, snapshot, watch } = work;
   const late = new Map<string, () => void>();
   const all: RegisteredBucket[] = [];
@@ -47,7 +53,7 @@ async function backUpRegistry(work: BucketBackup, { pins, buckets }: Begun): Pro
     try {
       registry.exec("BEGIN IMMEDIATE");
       all.push(...createRegistryReader(registry).all());
-      for (const { id } of all) if (!buckets.has(id)) late.set(id, pins.hold(source, id));
+      for (const { id } of all) if (!buckets.has(id)) late.set(id, pins.lease(source, id));
       await copyDatabase(source.registry, snapshot.registry, watch);
     } finally {
       if (registry.isTransaction) registry.exec("ROLLBACK");
@@ -76,7 +82,7 @@ async function settleDeleted(
     const registry = openDatabase(snapshot.registry, { role: "writer" });
     try {
       for (const { name } of deleted) deleteBucket(snapshot, registry, name);
-      foldLog(registry);
+      truncateLog(registry);
     } finally {
       registry.close();
     }
@@ -96,7 +102,7 @@ async function settleDeleted(
 }
 
 /** By closing it is not certain: the driver keeps a closed database as long as any of its statements is held. */
-function foldLog(database: Database): void {
+function truncateLog(database: Database): void {
   const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
   invariant(busy === 0, "nobody else uses the copy of the registry");
 }

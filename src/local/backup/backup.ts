@@ -4,49 +4,49 @@ import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";
 import { isMissing } from "../disk/errors.ts";
-import { bucketPaths, type Layout, layoutOf, newName } from "../disk/layout.ts";
+import { bucketPaths, dataLayout, type Layout, randomName } from "../disk/layout.ts";
 import { privateFolder } from "../disk/private-files.ts";
-import { announcePresence } from "../disk/process-lock.ts";
+import { acquireProcessLock } from "../disk/process-lock.ts";
 import { createRegistryReader, prepareDirectory, type RegisteredBucket } from "../index/bucket-registry.ts";
 import { type Database, openDatabase } from "../index/sqlite.ts";
 import { createPins, type Pins } from "../recovery/pins.ts";
-import { authenticationOf } from "./authentication.ts";
+import { computeAuthentication } from "./authentication.ts";
 import { type BucketBackup, backUpBucket } from "./backup-bucket.ts";
 import { completeSnapshot } from "./backup-registry.ts";
-import { fullDisk } from "./full-disk.ts";
-import { type BackupLayout, backupLayoutOf, snapshotLayoutOf } from "./layout.ts";
+import { mapFullDiskError } from "./full-disk.ts";
+import { type BackupLayout, backupLayout, snapshotLayout } from "./layout.ts";
 import { lockForWriting } from "./lock.ts";
-import { type BucketEntry, type Manifest, readManifest, totalsOf, writeManifest } from "./manifest.ts";
-import { clearSnapshots, removeUnnamed } from "./prune.ts";
-import { checkSameStore, prepareBackupPlace } from "./target.ts";
+import { type BucketEntry, type Manifest, readManifest, toSummary, writeManifest } from "./manifest.ts";
+import { clearSnapshots, removeUnreferenced } from "./prune.ts";
+import { checkSameStore, prepareBackupFolder } from "./target.ts";
 
 export async function backUp(
   directory: string,
   to: string,
   options: BackupOptions = {},
 ): Promise<BackupReport> {
-  const source = layoutOf(resolve(directory));
-  const backup = backupLayoutOf(resolve(to));
-  prepareBackupPlace(source, backup);
+  const source = dataLayout(resolve(directory));
+  const backup = backupLayout(resolve(to));
+  prepareBackupFolder(source, backup);
   // Brings the registry up to date, as opening the directory does.
   prepareDirectory(source);
   const unlock = lockForWriting(backup);
   try {
     // Others honour what a process holds for as long as it is there.
-    const presence = announcePresence(source.processes);
+    const processLock = acquireProcessLock(source.processes);
     try {
-      return await backUpAlone(source, backup, createPins(presence.name), options);
+      return await backUpLocked(source, backup, createPins(processLock.name), options);
     } finally {
-      presence.close();
+      processLock.close();
     }
   } catch (error) {
-    throw fullDisk(error, backup.root, "An earlier backup there is as it was.");
+    throw mapFullDiskError(error, backup.root, "An earlier backup there is as it was.");
   } finally {
     unlock();
   }
 }
 
-async function backUpAlone(
+async function backUpLocked(
   source: Layout,
   backup: BackupLayout,
   pins: Pins,
@@ -54,12 +54,12 @@ async function backUpAlone(
 ): Promise<BackupReport> {
   const made = Date.now();
   const earlier = readManifest(backup);
-  const registered = reading(source.registry, (registry) => createRegistryReader(registry).all());
+  const registered = readDatabase(source.registry, (registry) => createRegistryReader(registry).all());
   checkSameStore(registered, earlier, backup);
   progress?.expect(bytesIn(source, registered));
   await clearSnapshots(backup, earlier?.snapshot);
-  const name = newName();
-  const snapshot = snapshotLayoutOf(backup, name);
+  const name = randomName();
+  const snapshot = snapshotLayout(backup, name);
   const watch = (bytes: number) => {
     signal?.throwIfAborted();
     progress?.advance(bytes);
@@ -74,12 +74,12 @@ async function backUpAlone(
       await mkdir(path, { recursive: true, mode: privateFolder });
     const buckets = await backUpBuckets(work, pins, registered);
     const completed = await completeSnapshot(work, { pins, companions, buckets });
-    if (work.damages.length > 0) throw damagedStore(work.damages);
+    if (work.damages.length > 0) throw damagedStoreError(work.damages);
     const content: Manifest = { format: 1, made, snapshot: name, elsewhere, ...completed };
     const manifest = authenticated(content, secretKey?.());
     await writeManifest(backup, manifest);
-    await removeUnnamed(backup, manifest);
-    return { ...totalsOf(manifest), ...work.counts };
+    await removeUnreferenced(backup, manifest);
+    return { ...toSummary(manifest), ...work.counts };
   } catch (error) {
     // What was copied of the bodies stays: the next run need not copy it again.
     if (readManifest(backup)?.snapshot !== name) await rm(snapshot.root, { recursive: true, force: true });
@@ -88,7 +88,7 @@ async function backUpAlone(
 }
 
 function authenticated(manifest: Manifest, key: Uint8Array | undefined): Manifest {
-  return key === undefined ? manifest : { ...manifest, authentication: authenticationOf(manifest, key) };
+  return key === undefined ? manifest : { ...manifest, authentication: computeAuthentication(manifest, key) };
 }
 
 /** By id. One that is deleted meanwhile is left out. */
@@ -99,7 +99,7 @@ async function backUpBuckets(
 ): Promise<Map<string, BucketEntry>> {
   const done = new Map<string, BucketEntry>();
   for (const bucket of buckets) {
-    const release = heldIfThere(pins, work.source, bucket.id);
+    const release = leaseIfExists(pins, work.source, bucket.id);
     try {
       const entry = release === undefined ? undefined : await backUpBucket(work, bucket);
       if (entry !== undefined) done.set(bucket.id, entry);
@@ -110,9 +110,9 @@ async function backUpBuckets(
   return done;
 }
 
-function heldIfThere(pins: Pins, source: Layout, id: string): (() => void) | undefined {
+function leaseIfExists(pins: Pins, source: Layout, id: string): (() => void) | undefined {
   try {
-    return pins.hold(source, id);
+    return pins.lease(source, id);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
@@ -125,7 +125,7 @@ function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   for (const { id } of buckets) {
     try {
       const count = (database: Database) => database.prepare("SELECT bytes FROM bucket").get();
-      const row = reading(bucketPaths(source, id).database, count) as { bytes: number } | undefined;
+      const row = readDatabase(bucketPaths(source, id).database, count) as { bytes: number } | undefined;
       bytes += row?.bytes ?? 0;
     } catch {
       // Deleted by now; other failures come up again when the bucket's turn comes, and are told then.
@@ -134,7 +134,7 @@ function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   return bytes;
 }
 
-function reading<T>(path: string, read: (database: Database) => T): T {
+function readDatabase<T>(path: string, read: (database: Database) => T): T {
   const database = openDatabase(path, { role: "reader" });
   try {
     return read(database);
@@ -143,14 +143,14 @@ function reading<T>(path: string, read: (database: Database) => T): T {
   }
 }
 
-const mostTold = 20;
+const maxReported = 20;
 
-function damagedStore(damages: readonly string[]): BackupError {
-  const more = damages.length - mostTold;
+function damagedStoreError(damages: readonly string[]): BackupError {
+  const more = damages.length - maxReported;
   return new BackupError(
     "The store itself is damaged, so the backup was not completed; an earlier one there is as it was.",
     [
-      ...damages.slice(0, mostTold),
+      ...damages.slice(0, maxReported),
       ...(more > 0 ? [`and ${more} more`] : []),
       "Replace or delete these objects, then try again. An earlier backup may still have them.",
     ],

@@ -4,7 +4,7 @@ import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";
 import { inspectFile } from "./copy-blob.ts";
-import { type BackupLayout, snapshotLayoutOf } from "./layout.ts";
+import { type BackupLayout, snapshotLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
@@ -14,7 +14,7 @@ export async function findForeignBucket(
   backup: BackupLayout,
   manifest: Manifest,
 ): Promise<string | undefined> {
-  const { registry } = snapshotLayoutOf(backup, manifest.snapshot);
+  const { registry } = snapshotLayout(backup, manifest.snapshot);
   createLinkCheck(backup.root)(registry);
   try {
     const { sha256 } = await inspectFile(registry, () => {});
@@ -30,8 +30,8 @@ export async function findForeignBucket(
     const reader = createRegistryReader(database);
     const all = reader.all();
     const isSame = all.length === expected.size && all.every(({ id, name }) => expected.get(id) === name);
-    const isKnown = [...reader.ids()].every((id) => id === "" || expected.has(id));
-    return isSame && isKnown ? undefined : other;
+    const hasOnlyExpectedIds = [...reader.ids()].every((id) => id === "" || expected.has(id));
+    return isSame && hasOnlyExpectedIds ? undefined : other;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return `${other} ${error.detail}`;

@@ -53,14 +53,14 @@ async function writeChunks(
 
 /** Copies a file as it is; what was copied is told for the caller to compare. */
 export function copyWhole(from: string, to: string, watch: Watch): Promise<FileEntry> {
-  return writeChunks(to, chunksOf(from, watch));
+  return writeChunks(to, readChunks(from, watch));
 }
 
 /** What a file holds; with `sync` it is on the disk when this is told. */
 export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Promise<FileEntry> {
   const hash = createHash("sha256");
   let bytes = 0;
-  for await (const chunk of chunksOf(path, watch)) {
+  for await (const chunk of readChunks(path, watch)) {
     hash.update(chunk);
     bytes += chunk.length;
   }
@@ -68,7 +68,7 @@ export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Pr
   return { bytes, sha256: hash.digest("hex") };
 }
 
-async function* chunksOf(path: string, watch: Watch): AsyncGenerator<Uint8Array> {
+async function* readChunks(path: string, watch: Watch): AsyncGenerator<Uint8Array> {
   const file = await openFile(path, "r");
   try {
     for (;;) {

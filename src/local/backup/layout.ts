@@ -7,7 +7,7 @@
 //   blobs/<bucket>/<folder>/<n>                bodies, a file each, as in a data directory
 //   lock                                       held while a backup is written
 import { join } from "node:path";
-import { type BlobPlace, type Layout, layoutOf } from "../disk/layout.ts";
+import { type BlobLocation, dataLayout, type Layout } from "../disk/layout.ts";
 
 export interface BackupLayout {
   readonly root: string;
@@ -17,7 +17,7 @@ export interface BackupLayout {
   readonly lock: string;
 }
 
-export function backupLayoutOf(root: string): BackupLayout {
+export function backupLayout(root: string): BackupLayout {
   return {
     root,
     manifest: join(root, "manifest.json"),
@@ -34,11 +34,11 @@ export interface SnapshotLayout extends Layout {
   readonly companions: string;
 }
 
-export function snapshotLayoutOf(backup: BackupLayout, name: string): SnapshotLayout {
+export function snapshotLayout(backup: BackupLayout, name: string): SnapshotLayout {
   const root = join(backup.snapshots, name);
-  return { ...layoutOf(root), companions: join(root, "companions") };
+  return { ...dataLayout(root), companions: join(root, "companions") };
 }
 
-export function backupBlobPath(backup: BackupLayout, { bucketId, folder, file }: BlobPlace): string {
+export function backupBlobPath(backup: BackupLayout, { bucketId, folder, file }: BlobLocation): string {
   return join(backup.blobs, bucketId, folder, file);
 }

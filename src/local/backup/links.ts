@@ -14,12 +14,12 @@ export function createLinkCheck(root: string): (path: string) => void {
       const found = lstatSync(at, { throwIfNoEntry: false });
       if (found === undefined) return;
       if (found.isDirectory()) folders.add(at);
-      else if (!found.isFile() || at !== path) throw notPlain(at);
+      else if (!found.isFile() || at !== path) throw notPlainError(at);
     }
   };
 }
 
-function notPlain(path: string): BackupError {
+function notPlainError(path: string): BackupError {
   return new BackupError(`The backup is not valid: "${path}" is not a plain file or folder.`, [
     "Store makes no links inside a backup. Replace the link by what it points to, if you made it yourself.",
   ]);

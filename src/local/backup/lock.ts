@@ -1,7 +1,7 @@
 // One at a time: while a backup is written, no other is written to the same place, and none is read from it.
 import { DatabaseSync } from "@photostructure/sqlite";
 import { BackupError } from "../../model/backup.ts";
-import { createPrivately } from "../disk/private-files.ts";
+import { createPrivateFile } from "../disk/private-files.ts";
 import { sqliteBusy, sqliteCode } from "../index/sqlite.ts";
 import type { BackupLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
@@ -10,11 +10,11 @@ import { requireManifest, type SealedManifest } from "./manifest.ts";
 /** Freed by the kernel when the process ends in whatever way. The answer lets go of it. */
 export function lockForWriting({ lock, root }: BackupLayout): () => void {
   createLinkCheck(root)(lock);
-  return locked(lock) ?? refuse(root);
+  return tryLock(lock) ?? refuse(root);
 }
 
 /** For as long as the work takes. A place that cannot be written to, such as a read-only disk, needs no lock. */
-export async function whileReading<T>(
+export async function withReadLock<T>(
   backup: BackupLayout,
   work: (manifest: SealedManifest) => Promise<T>,
 ): Promise<T> {
@@ -31,7 +31,7 @@ export async function whileReading<T>(
 function lockIfPossible({ lock, root }: BackupLayout): () => void {
   createLinkCheck(root)(lock);
   try {
-    return locked(lock) ?? refuse(root);
+    return tryLock(lock) ?? refuse(root);
   } catch (error) {
     if (error instanceof BackupError || sqliteCode(error) === undefined) throw error;
     return () => {};
@@ -42,8 +42,8 @@ function refuse(root: string): never {
   throw new BackupError(`Another process is using the backup at "${root}".`, ["Try again when it is done."]);
 }
 
-function locked(path: string): (() => void) | undefined {
-  createPrivately(path);
+function tryLock(path: string): (() => void) | undefined {
+  createPrivateFile(path);
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
     lock.exec("BEGIN EXCLUSIVE");

@@ -43,12 +43,12 @@ export interface Manifest {
 /** Told apart from every other state of the same place. */
 export type SealedManifest = Manifest & { readonly checksum: string };
 
-function checksumOf(manifest: Partial<Manifest>): string {
+function computeChecksum(manifest: Partial<Manifest>): string {
   return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
 }
 
 export async function writeManifest(backup: BackupLayout, manifest: Manifest): Promise<void> {
-  const sealed: SealedManifest = { ...manifest, checksum: checksumOf(manifest) };
+  const sealed: SealedManifest = { ...manifest, checksum: computeChecksum(manifest) };
   const partial = `${backup.manifest}.partial`;
   await writeWhole(partial, Buffer.from(`${JSON.stringify(sealed, undefined, 1)}\n`));
   await rename(partial, backup.manifest);
@@ -65,7 +65,7 @@ export function readManifest(backup: BackupLayout): SealedManifest | undefined {
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
     throw error;
   }
-  return parsed(text, backup.manifest);
+  return parseManifest(text, backup.manifest);
 }
 
 /** Of a backup that is to be read: why there is none is told. */
@@ -81,7 +81,7 @@ export function requireManifest(backup: BackupLayout): SealedManifest {
   throw new BackupError(`There is no backup at "${backup.root}": it has no manifest.json.`);
 }
 
-export function totalsOf(manifest: Manifest): BackupSummary {
+export function toSummary(manifest: Manifest): BackupSummary {
   const { made, buckets, companions, elsewhere } = manifest;
   const sum = (count: (bucket: BucketEntry) => number) => buckets.reduce((all, one) => all + count(one), 0);
   return {
@@ -95,7 +95,7 @@ export function totalsOf(manifest: Manifest): BackupSummary {
   };
 }
 
-function parsed(text: string, path: string): SealedManifest {
+function parseManifest(text: string, path: string): SealedManifest {
   let sealed: Partial<SealedManifest> | null;
   try {
     sealed = JSON.parse(text) as Partial<SealedManifest> | null;
@@ -103,7 +103,7 @@ function parsed(text: string, path: string): SealedManifest {
     throw new BackupError(`The backup is damaged: "${path}" is not JSON.`, [], cause);
   }
   const { checksum, ...manifest } = sealed ?? {};
-  if (checksum !== checksumOf(manifest)) {
+  if (checksum !== computeChecksum(manifest)) {
     throw new BackupError(`The backup is damaged: "${path}" does not match its checksum.`);
   }
   if (manifest.format !== 1) {

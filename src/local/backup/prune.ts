@@ -7,7 +7,7 @@ import { blobId, bucketPaths } from "../disk/layout.ts";
 import { createQueries } from "../index/object-queries.ts";
 import { filesIn } from "../recovery/recover.ts";
 import type { BackupLayout } from "./layout.ts";
-import { snapshotLayoutOf } from "./layout.ts";
+import { snapshotLayout } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
@@ -19,28 +19,33 @@ export async function clearSnapshots(backup: BackupLayout, keep: string | undefi
 }
 
 /** What this cannot remove does no harm, and the next run tries again: the backup is complete all the same. */
-export async function removeUnnamed(backup: BackupLayout, manifest: Manifest): Promise<void> {
+export async function removeUnreferenced(backup: BackupLayout, manifest: Manifest): Promise<void> {
   await clearSnapshots(backup, manifest.snapshot).catch(() => {});
-  const kept = new Set(manifest.buckets.map(({ id }) => id));
+  const bucketIds = new Set(manifest.buckets.map(({ id }) => id));
   for (const id of filesIn(backup.blobs)) {
     const removal =
-      kept.has(id) && lstatSync(join(backup.blobs, id)).isDirectory()
-        ? removeUnknown(backup, manifest, id)
+      bucketIds.has(id) && lstatSync(join(backup.blobs, id)).isDirectory()
+        ? removeUnknownBlobs(backup, manifest, id)
         : rm(join(backup.blobs, id), { recursive: true, force: true });
     await removal.catch(() => {});
   }
 }
 
-async function removeUnknown(backup: BackupLayout, { snapshot }: Manifest, bucketId: string): Promise<void> {
-  const database = openSnapshot(bucketPaths(snapshotLayoutOf(backup, snapshot), bucketId).database);
+async function removeUnknownBlobs(
+  backup: BackupLayout,
+  { snapshot }: Manifest,
+  bucketId: string,
+): Promise<void> {
+  const database = openSnapshot(bucketPaths(snapshotLayout(backup, snapshot), bucketId).database);
   try {
-    const { knowsBlob } = createQueries(database);
+    const { referencesBlob } = createQueries(database);
     for (const folder of filesIn(join(backup.blobs, bucketId))) {
       const directory = join(backup.blobs, bucketId, folder);
       // Nothing is removed through a link.
       if (!lstatSync(directory).isDirectory()) continue;
       for (const file of filesIn(directory)) {
-        if (!knowsBlob(blobId({ bucketId, folder, file }))) await rm(join(directory, file), { force: true });
+        if (!referencesBlob(blobId({ bucketId, folder, file })))
+          await rm(join(directory, file), { force: true });
       }
       if (filesIn(directory).length === 0) await rmdir(directory);
     }

@@ -13,17 +13,17 @@ import {
 } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
-import { bucketPaths, isPlaceFor, placeOf } from "../disk/layout.ts";
+import { bucketPaths, isValidBlobId, parseBlobId } from "../disk/layout.ts";
 import { authenticate } from "./authentication.ts";
 import { findForeignBucket } from "./check.ts";
 import { inspectFile, readBlob, type Watch } from "./copy-blob.ts";
-import { type BackupLayout, backupBlobPath, backupLayoutOf, snapshotLayoutOf } from "./layout.ts";
+import { type BackupLayout, backupBlobPath, backupLayout, snapshotLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
-import { whileReading } from "./lock.ts";
-import { type BucketEntry, type FileEntry, type Manifest, totalsOf } from "./manifest.ts";
-import { contentsOf, openSnapshot } from "./sqlite-snapshot.ts";
+import { withReadLock } from "./lock.ts";
+import { type BucketEntry, type FileEntry, type Manifest, toSummary } from "./manifest.ts";
+import { listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
-const filesAtOnce = 8;
+const fileConcurrency = 8;
 
 export interface BackupVisitor {
   /** Reads a file to its end and tells what it held. */
@@ -40,7 +40,7 @@ export async function walkBackup(
   manifest: Manifest,
   visitor: BackupVisitor,
 ): Promise<void> {
-  const snapshot = snapshotLayoutOf(backup, manifest.snapshot);
+  const snapshot = snapshotLayout(backup, manifest.snapshot);
   const checkLinks = createLinkCheck(backup.root);
   for (const entry of manifest.buckets) {
     const path = bucketPaths(snapshot, entry.id).database;
@@ -88,8 +88,8 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
   const counts = { objects: 0, files: 0 };
   const database = openSnapshot(records);
   try {
-    await forEachLimit(contentsOf(database), filesAtOnce, async (found) => {
-      if (found.kind === "damage") visitor.damage(`${subjectOf(entry, found.key)}: ${found.what}`);
+    await forEachLimit(listContents(database), fileConcurrency, async (found) => {
+      if (found.kind === "damage") visitor.damage(`${formatSubject(entry, found.key)}: ${found.what}`);
       else if (found.kind === "object") counts.objects++;
       else {
         counts.files++;
@@ -100,7 +100,7 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
     database.close();
   }
   if (counts.objects !== entry.objects || counts.files !== entry.files)
-    visitor.damage(`${subjectOf(entry, undefined)} does not hold what the manifest says.`);
+    visitor.damage(`${formatSubject(entry, undefined)} does not hold what the manifest says.`);
 }
 
 async function readBody(
@@ -108,16 +108,16 @@ async function readBody(
   { key, blob }: { readonly key: string; readonly blob: StoredBlob },
 ): Promise<void> {
   // The records say where a body is written: only into the folders of its own bucket.
-  if (!isPlaceFor(blob, entry.id)) {
-    visitor.damage(`${subjectOf(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
+  if (!isValidBlobId(blob, entry.id)) {
+    visitor.damage(`${formatSubject(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
     return;
   }
-  const path = backupBlobPath(backup, placeOf(blob.id));
+  const path = backupBlobPath(backup, parseBlobId(blob.id));
   checkLinks(path);
   try {
     await visitor.blob(path, blob);
   } catch (error) {
-    const subject = subjectOf(entry, key);
+    const subject = formatSubject(entry, key);
     if (isMissing(error)) visitor.damage(`${subject}: the file "${path}" is missing.`);
     else if (error instanceof StoreError)
       visitor.damage(`${subject}: ${error.detail} The file is "${path}".`);
@@ -125,16 +125,16 @@ async function readBody(
   }
 }
 
-function subjectOf({ name }: BucketEntry, key: string | undefined): string {
+function formatSubject({ name }: BucketEntry, key: string | undefined): string {
   return key === undefined ? `Bucket "${name}"` : `"${name}/${key}"`;
 }
 
 /** How many bytes of files a backup has. */
-export function bytesOf({ buckets, registry }: Manifest): number {
+export function totalBytes({ buckets, registry }: Manifest): number {
   return buckets.reduce((sum, { stored, database }) => sum + stored + database.bytes, registry.bytes);
 }
 
-export function watchOf({ progress, signal }: BackupWork): Watch {
+export function createWatch({ progress, signal }: BackupWork): Watch {
   return (bytes) => {
     signal?.throwIfAborted();
     progress?.advance(bytes);
@@ -143,12 +143,12 @@ export function watchOf({ progress, signal }: BackupWork): Watch {
 
 /** Reads all of it, past the first damage. */
 export async function verifyBackup(from: string, work: RestoreOptions = {}): Promise<VerifyBackupReport> {
-  const backup = backupLayoutOf(resolve(from));
-  return whileReading(backup, async (manifest) => {
+  const backup = backupLayout(resolve(from));
+  return withReadLock(backup, async (manifest) => {
     const damages: BackupDamage[] = [];
     const damage = (what: string) => damages.push({ what });
-    work.progress?.expect(bytesOf(manifest));
-    const watch = watchOf(work);
+    work.progress?.expect(totalBytes(manifest));
+    const watch = createWatch(work);
     const inspect = (path: string) => inspectFile(path, watch);
     const authentication = await authenticate(backup, manifest, work).catch(
       (error: unknown): Authentication => {
@@ -166,6 +166,6 @@ export async function verifyBackup(from: string, work: RestoreOptions = {}): Pro
       blob: (path, blob) => readBlob(path, blob, watch),
       damage,
     });
-    return { ...totalsOf(manifest), authentication, damages };
+    return { ...toSummary(manifest), authentication, damages };
   });
 }

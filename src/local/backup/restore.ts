@@ -7,15 +7,15 @@ import type { StoredBlob } from "../../engine/blobs.ts";
 import { BackupError, type RestoreOptions, type RestoreReport } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
-import { syncAbove, syncDirectory } from "../disk/fsync-directory.ts";
+import { syncAncestors, syncDirectory } from "../disk/fsync-directory.ts";
 import {
+  blobOffset,
   blobPath,
   bucketPaths,
+  dataLayout,
   isInSegment,
   type Layout,
-  layoutOf,
-  placeOf,
-  startOf,
+  parseBlobId,
 } from "../disk/layout.ts";
 import { privateFolder, tightenDirectory } from "../disk/private-files.ts";
 import { authenticate } from "./authentication.ts";
@@ -30,34 +30,38 @@ import {
   writeWhole,
 } from "./copy-blob.ts";
 import { createFolderMaker, type FolderMaker } from "./folders.ts";
-import { fullDisk } from "./full-disk.ts";
-import { type BackupLayout, backupLayoutOf } from "./layout.ts";
-import { whileReading } from "./lock.ts";
-import { type SealedManifest, totalsOf } from "./manifest.ts";
-import { bytesOf, walkBackup, watchOf } from "./reader.ts";
+import { mapFullDiskError } from "./full-disk.ts";
+import { type BackupLayout, backupLayout } from "./layout.ts";
+import { withReadLock } from "./lock.ts";
+import { type SealedManifest, toSummary } from "./manifest.ts";
+import { createWatch, totalBytes, walkBackup } from "./reader.ts";
 
 export async function restore(
   from: string,
   directory: string,
   work: RestoreOptions = {},
 ): Promise<RestoreReport> {
-  const backup = backupLayoutOf(resolve(from));
-  const target = layoutOf(resolve(directory));
+  const backup = backupLayout(resolve(from));
+  const target = dataLayout(resolve(directory));
   try {
-    return await whileReading(backup, async (manifest) => {
-      const begun = await checkTarget(target, manifest);
+    return await withReadLock(backup, async (manifest) => {
+      const startedChecksum = await checkTarget(target, manifest);
       const authentication = await authenticate(backup, manifest, work);
       const foreign = await findForeignBucket(backup, manifest);
-      if (foreign !== undefined) throw damagedBackup(backup, foreign);
-      if (begun !== manifest.checksum) await markUnfinished(target, manifest);
-      work.progress?.expect(bytesOf(manifest));
-      await restoreAll(backup, target, manifest, watchOf(work));
-      await rm(target.unfinished);
+      if (foreign !== undefined) throw damagedBackupError(backup, foreign);
+      if (startedChecksum !== manifest.checksum) await markUnfinished(target, manifest);
+      work.progress?.expect(totalBytes(manifest));
+      await restoreAll(backup, target, manifest, createWatch(work));
+      await rm(target.restoreMarker);
       await syncDirectory(target.root);
-      return { ...totalsOf(manifest), authentication };
+      return { ...toSummary(manifest), authentication };
     });
   } catch (error) {
-    throw fullDisk(error, target.root, "Make room and run the same command again, or remove the folder.");
+    throw mapFullDiskError(
+      error,
+      target.root,
+      "Make room and run the same command again, or remove the folder.",
+    );
   }
 }
 
@@ -67,28 +71,30 @@ export async function restore(
  */
 async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
-  const begun = names.includes("restore.unfinished") ? await readFile(target.unfinished, "utf8") : undefined;
-  if (begun === undefined && names.length > 0) {
+  const startedChecksum = names.includes("restore.unfinished")
+    ? await readFile(target.restoreMarker, "utf8")
+    : undefined;
+  if (startedChecksum === undefined && names.length > 0) {
     throw new BackupError(`"${target.root}" is not empty: it holds "${names[0]}".`, [
       "Name a new or empty folder for the data.",
     ]);
   }
   // Cut off before it was written, it stands for a directory that has nothing else yet.
-  if (begun !== undefined && begun !== checksum && names.length > 1) {
+  if (startedChecksum !== undefined && startedChecksum !== checksum && names.length > 1) {
     throw new BackupError(`"${target.root}" holds a restore of another backup that was not finished.`, [
       "Remove the folder, or name another one.",
     ]);
   }
-  return begun;
+  return startedChecksum;
 }
 
 /** Never while the marker is there: without it, while it is replaced, the directory would look whole. */
 async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
-  const firstMade = await mkdir(target.root, { recursive: true, mode: privateFolder });
+  const firstCreated = await mkdir(target.root, { recursive: true, mode: privateFolder });
   tightenDirectory(target);
-  await writeWhole(target.unfinished, Buffer.from(checksum));
+  await writeWhole(target.restoreMarker, Buffer.from(checksum));
   await syncDirectory(target.root);
-  syncAbove(target.root, firstMade);
+  syncAncestors(target.root, firstCreated);
 }
 
 async function namesIn(directory: string): Promise<string[]> {
@@ -122,15 +128,15 @@ async function restoreAll(
     registry: (from) => copyWhole(from, target.registry, watch),
     companion: (from, name) => copyWhole(from, join(target.root, name), watch),
     async blob(from, blob) {
-      const place = placeOf(blob.id);
-      const to = blobPath(target, place);
+      const location = parseBlobId(blob.id);
+      const to = blobPath(target, location);
       if (isInSegment(blob.id))
-        return restoreIntoSegment(blob, from, { path: to, start: startOf(place) }, watch);
-      await folders.get(place.bucketId)!.make(place.folder);
+        return restoreIntoSegment(blob, from, { path: to, start: blobOffset(location) }, watch);
+      await folders.get(location.bucketId)!.make(location.folder);
       await restoreBlob(blob, from, to, watch);
     },
     damage(what) {
-      throw damagedBackup(backup, what);
+      throw damagedBackupError(backup, what);
     },
   });
   for (const [id, made] of folders) {
@@ -143,7 +149,7 @@ async function restoreAll(
   await syncDirectory(target.root);
 }
 
-function damagedBackup({ root }: BackupLayout, what: string): BackupError {
+function damagedBackupError({ root }: BackupLayout, what: string): BackupError {
   return new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
     `Find out all that is damaged: store restore --verify --from ${root}`,
   ]);

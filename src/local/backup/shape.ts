@@ -2,8 +2,8 @@
 // someone who must not choose where files are written, so every field is checked before any of them is used.
 import { BackupError } from "../../model/backup.ts";
 import { checkBucketName } from "../../model/bucket.ts";
-import { namespaceOf } from "../../model/key-value.ts";
-import { isName } from "../disk/layout.ts";
+import { parseNamespaceBucket } from "../../model/key-value.ts";
+import { isRandomName } from "../disk/layout.ts";
 import type { BucketEntry, FileEntry, Manifest } from "./manifest.ts";
 
 /** Companions are key files: no name of the store's own files has this form. */
@@ -16,17 +16,17 @@ export function checkManifestShape(value: unknown, path: string): Manifest {
     new BackupError(`The backup is not valid: "${field}" in "${path}" is not what Store writes there.`, [
       "The manifest was damaged or changed. Use another copy of the backup.",
     ]);
-  const check = (holds: boolean, field: string) => {
-    if (!holds) throw wrong(field);
+  const check = (isValid: boolean, field: string) => {
+    if (!isValid) throw wrong(field);
   };
   check(isObject(value), "manifest");
   const manifest = value as Manifest;
   check(isCount(manifest.made), "made");
-  check(isName(manifest.snapshot), "snapshot");
+  check(isRandomName(manifest.snapshot), "snapshot");
   check(isFile(manifest.registry), "registry");
-  check(isListOf(manifest.companions, isCompanion), "companions");
-  check(isListOf(manifest.elsewhere, isCompanionName), "elsewhere");
-  check(isListOf(manifest.buckets, isBucket), "buckets");
+  check(isList(manifest.companions, isCompanion), "companions");
+  check(isList(manifest.elsewhere, isCompanionName), "elsewhere");
+  check(isList(manifest.buckets, isBucket), "buckets");
   const ids = new Set(manifest.buckets.map(({ id }) => id));
   check(ids.size === manifest.buckets.length, "buckets");
   const { authentication } = manifest;
@@ -38,7 +38,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isListOf(value: unknown, isEntry: (entry: unknown) => boolean): boolean {
+function isList(value: unknown, isEntry: (entry: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isEntry);
 }
 
@@ -69,13 +69,16 @@ function isBucket(value: unknown): boolean {
   const { name, id, database, ...counts } = value as { [name in keyof BucketEntry]: unknown };
   const { objects, bytes, files, stored } = counts;
   return (
-    isBucketName(name) && isName(id) && isFile(database) && [objects, bytes, files, stored].every(isCount)
+    isBucketName(name) &&
+    isRandomName(id) &&
+    isFile(database) &&
+    [objects, bytes, files, stored].every(isCount)
   );
 }
 
 function isBucketName(name: unknown): boolean {
   if (typeof name !== "string") return false;
-  if (namespaceOf(name) !== undefined) return true;
+  if (parseNamespaceBucket(name) !== undefined) return true;
   try {
     checkBucketName(name);
     return true;

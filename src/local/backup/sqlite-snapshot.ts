@@ -6,18 +6,18 @@ import { backup, DatabaseSync } from "@photostructure/sqlite";
 import type { StoredBlob } from "../../engine/blobs.ts";
 import { BackupError } from "../../model/backup.ts";
 import { StoreError } from "../../model/errors.ts";
-import { createPrivately } from "../disk/private-files.ts";
+import { createPrivateFile } from "../disk/private-files.ts";
 import { createQueries, type Queries } from "../index/object-queries.ts";
 import { schemaVersion } from "../index/schema.ts";
-import { type Database, openDatabase, pragma, readingError } from "../index/sqlite.ts";
-import { auditBucket } from "../integrity/check-bucket.ts";
+import { type Database, openDatabase, pragma, toReadError } from "../index/sqlite.ts";
+import { checkBucket } from "../integrity/check-bucket.ts";
 import type { Watch } from "./copy-blob.ts";
 
-const pagesAtOnce = 256;
+const pagesPerStep = 256;
 
 export async function copyDatabase(from: string, to: string, watch: Watch): Promise<void> {
   rmSync(to, { force: true });
-  createPrivately(to);
+  createPrivateFile(to);
   const source = openDatabase(from, { role: "reader" });
   try {
     // The transaction begins with its first read. Without it each write of another process would begin the
@@ -25,7 +25,7 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_schema").get();
     // The driver tells of progress where nobody can throw: an end that is asked for waits for the last page.
-    await backup(source, to, { rate: pagesAtOnce });
+    await backup(source, to, { rate: pagesPerStep });
     source.exec("COMMIT");
   } finally {
     source.close();
@@ -69,38 +69,38 @@ export function checkPages(database: Database): void {
 }
 
 /** What is found in a bucket's snapshot: objects, the blobs of their bodies and of parts, and damage. */
-export type Found =
+export type SnapshotItem =
   | { readonly kind: "object"; readonly inline: number }
   | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
   | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
 
 /** Everything a bucket's records name, each record verified. What cannot be read is told, and the rest goes on. */
-export function* contentsOf(database: Database): Generator<Found> {
+export function* listContents(database: Database): Generator<SnapshotItem> {
   try {
     checkPages(database);
     const queries = createQueries(database);
     let objects = 0;
-    for (const found of objectsOf(queries)) {
+    for (const found of listObjects(queries)) {
       if (found.kind === "object") objects++;
       yield found;
     }
     const { objects: expected } = queries.totals();
     if (objects !== expected)
       yield { kind: "damage", key: undefined, what: `${expected} objects are counted, ${objects} found.` };
-    yield* partsOf(queries);
-    for (const { key, what } of auditBucket((read) => read(queries, database), "records"))
+    yield* listParts(queries);
+    for (const { key, what } of checkBucket((read) => read(queries, database), "records"))
       yield { kind: "damage", key, what };
   } catch (error) {
-    yield { kind: "damage", key: undefined, what: detailOf(error) };
+    yield { kind: "damage", key: undefined, what: describeError(error) };
   }
 }
 
-function* objectsOf(queries: Queries): Generator<Found> {
+function* listObjects(queries: Queries): Generator<SnapshotItem> {
   let after: Uint8Array | undefined;
   for (;;) {
     const keys = queries.keys(after);
     for (const bytes of keys) {
-      if (bytes instanceof Uint8Array) yield* objectOf(queries, Buffer.from(bytes).toString());
+      if (bytes instanceof Uint8Array) yield* readObject(queries, Buffer.from(bytes).toString());
       else yield { kind: "damage", key: undefined, what: "A key of the index is none." };
     }
     const last = keys.at(-1);
@@ -110,7 +110,7 @@ function* objectsOf(queries: Queries): Generator<Found> {
   }
 }
 
-function objectOf(queries: Queries, key: string): Found[] {
+function readObject(queries: Queries, key: string): SnapshotItem[] {
   try {
     const found = queries.objectWithBody(key);
     if (found === undefined)
@@ -119,19 +119,22 @@ function objectOf(queries: Queries, key: string): Found[] {
         { kind: "damage", key, what: "The key is not found again." },
       ];
     const { body } = found;
-    if (body.home === "inline") return [{ kind: "object", inline: body.bytes.length }];
-    const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
-    return [{ kind: "object", inline: 0 }, ...blobs.map((blob): Found => ({ kind: "blob", key, blob }))];
+    if (body.storage === "inline") return [{ kind: "object", inline: body.bytes.length }];
+    const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    return [
+      { kind: "object", inline: 0 },
+      ...blobs.map((blob): SnapshotItem => ({ kind: "blob", key, blob })),
+    ];
   } catch (error) {
     return [
       { kind: "object", inline: 0 },
-      { kind: "damage", key, what: detailOf(error) },
+      { kind: "damage", key, what: describeError(error) },
     ];
   }
 }
 
 /** The parts of uploads in flight. */
-function* partsOf(queries: Queries): Generator<Found> {
+function* listParts(queries: Queries): Generator<SnapshotItem> {
   const limit = 1000;
   let after: { key: string; id: string } | undefined;
   for (;;) {
@@ -145,7 +148,7 @@ function* partsOf(queries: Queries): Generator<Found> {
   }
 }
 
-function detailOf(error: unknown): string {
-  const told = readingError(error, "its records");
-  return told instanceof StoreError ? told.detail : String(told);
+function describeError(error: unknown): string {
+  const mapped = toReadError(error, "its records");
+  return mapped instanceof StoreError ? mapped.detail : String(mapped);
 }

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";
-import { syncAbove } from "../disk/fsync-directory.ts";
+import { syncAncestors } from "../disk/fsync-directory.ts";
 import type { Layout } from "../disk/layout.ts";
 import { privateFolder, tightenBackup } from "../disk/private-files.ts";
 import type { RegisteredBucket } from "../index/bucket-registry.ts";
@@ -11,17 +11,17 @@ import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** Makes the place when it is not there. */
-export function prepareBackupPlace(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
-  const [data, place] = [realPath(source.root) + sep, realPath(root) + sep];
-  if (place.startsWith(data) || data.startsWith(place)) {
+export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
+  const [data, target] = [realPath(source.root) + sep, realPath(root) + sep];
+  if (target.startsWith(data) || data.startsWith(target)) {
     throw new BackupError(`"${root}" and the data directory lie one in the other.`, [
       "Name a folder elsewhere, best on another disk.",
     ]);
   }
   const found = statSync(root, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is no folder.`);
-  const firstMade = mkdirSync(root, { recursive: true, mode: privateFolder });
-  syncAbove(root, firstMade);
+  const firstCreated = mkdirSync(root, { recursive: true, mode: privateFolder });
+  syncAncestors(root, firstCreated);
   const names = readdirSync(root);
   const foreign = names.find((name) => !backupNames.test(name));
   if (foreign !== undefined) {

@@ -5,12 +5,12 @@ import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSharedSync, syncDirectory } from "../disk/fsync-directory.ts";
-import { type BlobPlace, type BucketPaths, markerName, newName } from "../disk/layout.ts";
+import { type BlobLocation, type BucketPaths, markerName, randomName } from "../disk/layout.ts";
 import { privateFile, privateFolder } from "../disk/private-files.ts";
 import { removeEmpty } from "../recovery/recover.ts";
 
 export interface Slot {
-  readonly place: Omit<BlobPlace, "bucketId">;
+  readonly location: Omit<BlobLocation, "bucketId">;
   readonly path: string;
   /** Makes the file's entry in its folder durable. */
   sync(): Promise<void>;
@@ -39,7 +39,7 @@ export function createFolders(paths: BucketPaths, processName: string, folderFil
   let opened: Folder | undefined;
 
   async function openFolder(): Promise<Folder> {
-    const name = newName();
+    const name = randomName();
     const directory = join(paths.blobs, name);
     const marker = join(paths.open, markerName(name, processName));
     await writeFile(marker, "", { mode: privateFile });
@@ -85,7 +85,7 @@ export function createFolders(paths: BucketPaths, processName: string, folderFil
       }
       let settled = false;
       return {
-        place: { folder: folder.name, file },
+        location: { folder: folder.name, file },
         path: join(folder.directory, file),
         sync: folder.sync,
         settle() {

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
 import type { ByteRange } from "../../model/range.ts";
 import { readError } from "../disk/errors.ts";
-import { damaged } from "../index/checksum.ts";
+import { damagedError } from "../index/checksum.ts";
 import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);
@@ -27,11 +27,11 @@ export interface BlockFile {
   readonly spare: Uint8Array[];
 }
 
-const mostSpare = 4;
+const maxSpare = 4;
 
 /** Keeps the memory of a chunk for a later one. */
 export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockBytes: number): void {
-  if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < mostSpare)
+  if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < maxSpare)
     spare.push(new Uint8Array(buffer));
 }
 
@@ -41,7 +41,7 @@ export function readBlockFile(
   range: ByteRange,
   into?: Uint8Array,
 ): AsyncGenerator<Uint8Array> {
-  const isSmall = file.size + blocksOf(file) * checksumBytes <= largeChunkBlocks * file.blockBytes;
+  const isSmall = file.size + blockCount(file) * checksumBytes <= largeChunkBlocks * file.blockBytes;
   return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
 }
 
@@ -50,7 +50,7 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
   const { blockBytes: block } = file;
   const offset = range.offset - (range.offset % block);
   const end = Math.min(file.size, range.offset + range.length);
-  const length = file.size - offset + blocksOf(file) * checksumBytes;
+  const length = file.size - offset + blockCount(file) * checksumBytes;
   const bytes = await readExactly(file, offset, Buffer.allocUnsafeSlow(length));
   const table = new DataView(bytes.buffer, bytes.byteOffset + file.size - offset);
   for (let at = offset; at < end; at += block) {
@@ -73,7 +73,7 @@ function chunkBytes(blockBytes: number): number {
 }
 
 /** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
-function readsAtOnce(): number {
+function readConcurrency(): number {
   return readers.active <= 8 ? 2 : 1;
 }
 
@@ -93,9 +93,9 @@ async function* readLargeFile(
   const checksums = createChecksumTable(file);
   let position = range.offset - (range.offset % block);
   let next = position;
-  const reading: Promise<Uint8Array>[] = [];
+  const pendingReads: Promise<Uint8Array>[] = [];
   /** In the receiver's buffer, unless blocks stick out of the range. */
-  const placeFor = (offset: number, length: number) => {
+  const takeBuffer = (offset: number, length: number) => {
     const start = offset - range.offset;
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
     if (isWithin) return into.subarray(start, start + length);
@@ -104,18 +104,18 @@ async function* readLargeFile(
     return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
   };
   const readAhead = () => {
-    while (reading.length < readsAtOnce() && next < end) {
+    while (pendingReads.length < readConcurrency() && next < end) {
       const length = Math.min(chunkBytes(block), Math.ceil(end / block) * block - next, file.size - next);
-      const chunk = readVerified(file, checksums, next, placeFor(next, length));
+      const chunk = readVerified(file, checksums, next, takeBuffer(next, length));
       // Awaited when its turn comes; a failure is told then.
       chunk.catch(() => {});
-      reading.push(chunk);
+      pendingReads.push(chunk);
       next += length;
     }
   };
   try {
-    for (readAhead(); reading.length > 0; readAhead()) {
-      const bytes = await reading.shift()!;
+    for (readAhead(); pendingReads.length > 0; readAhead()) {
+      const bytes = await pendingReads.shift()!;
       if (readsAhead()) readAhead();
       const first = Math.max(0, range.offset - position);
       const last = Math.min(bytes.length, end - position);
@@ -124,11 +124,11 @@ async function* readLargeFile(
     }
   } finally {
     // The descriptor may be closed behind this: nothing must still be reading from it.
-    await Promise.allSettled(reading);
+    await Promise.allSettled(pendingReads);
   }
 }
 
-function blocksOf({ size, blockBytes }: BlockFile): number {
+function blockCount({ size, blockBytes }: BlockFile): number {
   return Math.ceil(size / blockBytes);
 }
 
@@ -142,14 +142,19 @@ async function readVerified(
   await readExactly(file, offset, bytes);
   for (let at = 0; at < bytes.length; at += block) {
     const index = (offset + at) / block;
-    const known = table.of(index);
-    checkBlock(file, bytes.subarray(at, at + block), index, typeof known === "number" ? known : await known);
+    const checksum = table.get(index);
+    checkBlock(
+      file,
+      bytes.subarray(at, at + block),
+      index,
+      typeof checksum === "number" ? checksum : await checksum,
+    );
   }
   return bytes;
 }
 
 function checkBlock({ name, seed }: BlockFile, bytes: Uint8Array, index: number, expected: number): void {
-  if (crc32(bytes, seed(index)) !== expected) throw damaged(`block ${index} of ${name}`);
+  if (crc32(bytes, seed(index)) !== expected) throw damagedError(`block ${index} of ${name}`);
 }
 
 async function readExactly(
@@ -161,7 +166,7 @@ async function readExactly(
   try {
     for (let done = 0; done < length; ) {
       const { bytesRead } = await readFile(descriptor, bytes, done, length - done, start + offset + done);
-      if (bytesRead === 0) throw damaged(`the end of ${name}`);
+      if (bytesRead === 0) throw damagedError(`the end of ${name}`);
       done += bytesRead;
     }
   } catch (error) {
@@ -171,36 +176,36 @@ async function readExactly(
 }
 
 interface ChecksumTable {
-  of(index: number): number | Promise<number>;
+  get(index: number): number | Promise<number>;
 }
 
 /** The checksums behind the bytes, read a piece at a time as the blocks come by. */
 function createChecksumTable(file: BlockFile): ChecksumTable {
-  const pieceBlocks = 4096;
+  const sectionBlocks = 4096;
   let first = -1;
   let loading: Promise<DataView> | undefined;
-  let piece: DataView | undefined;
+  let section: DataView | undefined;
 
   function load(from: number): Promise<DataView> {
-    const length = Math.min(pieceBlocks, blocksOf(file) - from) * checksumBytes;
+    const length = Math.min(sectionBlocks, blockCount(file) - from) * checksumBytes;
     first = from;
-    piece = undefined;
-    const place = Buffer.allocUnsafeSlow(length);
-    loading = readExactly(file, file.size + from * checksumBytes, place).then((bytes) => {
+    section = undefined;
+    const buffer = Buffer.allocUnsafeSlow(length);
+    loading = readExactly(file, file.size + from * checksumBytes, buffer).then((bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      if (first === from) piece = view;
+      if (first === from) section = view;
       return view;
     });
     return loading;
   }
 
   return {
-    of(index) {
-      const from = index - (index % pieceBlocks);
+    get(index) {
+      const from = index - (index % sectionBlocks);
       const at = (index - from) * checksumBytes;
-      if (first === from && piece !== undefined) return piece.getUint32(at);
-      const wanted = first === from ? loading! : load(from);
-      return wanted.then((view) => view.getUint32(at));
+      if (first === from && section !== undefined) return section.getUint32(at);
+      const loadingSection = first === from ? loading! : load(from);
+      return loadingSection.then((view) => view.getUint32(at));
     },
   };
 }

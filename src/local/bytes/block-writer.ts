@@ -42,36 +42,36 @@ export async function writeBlockFile(
   const isNew = start === undefined ? constants.O_EXCL : 0;
   const file = await openFile(path, constants.O_CREAT | isNew | constants.O_WRONLY, 0o600);
   const from = start ?? 0;
-  const underWay = { write: Promise.resolve(), sync: Promise.resolve() };
+  const inFlight = { write: Promise.resolve(), sync: Promise.resolve() };
   try {
     const checksums = createBlockChecksums(seed, blockBytes);
     let size = 0;
     let unsynced = 0;
     for await (const chunk of chunks) {
       checksums.update(chunk);
-      await underWay.write;
+      await inFlight.write;
       // Written while the next chunk is fetched and hashed.
-      underWay.write = writeAll(file, chunk, from + size);
-      underWay.write.catch(() => {});
+      inFlight.write = writeAll(file, chunk, from + size);
+      inFlight.write.catch(() => {});
       size += chunk.length;
       unsynced += chunk.length;
       if (unsynced >= syncEvery) {
         unsynced = 0;
-        await underWay.sync;
-        underWay.sync = syncFile(file);
-        underWay.sync.catch(() => {});
+        await inFlight.sync;
+        inFlight.sync = syncFile(file);
+        inFlight.sync.catch(() => {});
       }
     }
-    await underWay.write;
+    await inFlight.write;
     await writeAll(file, checksums.finish(), from + size);
-    await underWay.sync;
+    await inFlight.sync;
     const begin = performance.now();
     await syncFile(file);
     onSynced?.((performance.now() - begin) / 1000);
     return size;
   } finally {
     // Nothing may still be using the descriptor when it is closed.
-    await Promise.allSettled([underWay.write, underWay.sync]);
+    await Promise.allSettled([inFlight.write, inFlight.sync]);
     await closeFile(file);
   }
 }
@@ -103,10 +103,10 @@ function createBlockChecksums(seed: (block: number) => number, blockBytes: numbe
   return {
     update(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; ) {
-        const piece = bytes.subarray(at, at + blockBytes - filled);
-        current = crc32(piece, current);
-        filled += piece.length;
-        at += piece.length;
+        const slice = bytes.subarray(at, at + blockBytes - filled);
+        current = crc32(slice, current);
+        filled += slice.length;
+        at += slice.length;
         if (filled === blockBytes) endBlock();
       }
     },

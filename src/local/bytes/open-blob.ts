@@ -4,7 +4,14 @@ import { promisify } from "node:util";
 import type { BlobReader, StoredBlob } from "../../engine/blobs.ts";
 import { StoreError } from "../../model/errors.ts";
 import { isMissing, readError } from "../disk/errors.ts";
-import { type BlobPlace, blobPath, type Layout, placeOf, startOf, trashedBlobPath } from "../disk/layout.ts";
+import {
+  type BlobLocation,
+  blobOffset,
+  blobPath,
+  type Layout,
+  parseBlobId,
+  trashedBlobPath,
+} from "../disk/layout.ts";
 import type { Pins } from "../recovery/pins.ts";
 import { keepSpare, readBlockFile, readers } from "./block-reader.ts";
 import { checksumSeed } from "./block-writer.ts";
@@ -12,18 +19,18 @@ import { checksumSeed } from "./block-writer.ts";
 const openFile = promisify(open);
 
 /** Where bodies are, and in what blocks. */
-export interface Place {
+export interface BlobStorage {
   readonly layout: Layout;
   readonly blockBytes: number;
 }
 
-export async function openOne(
-  { layout, blockBytes }: Place,
+export async function openBlob(
+  { layout, blockBytes }: BlobStorage,
   blob: StoredBlob,
 ): Promise<BlobReader | undefined> {
-  const descriptor = await openDescriptor(layout, placeOf(blob.id));
+  const descriptor = await openDescriptor(layout, parseBlobId(blob.id));
   if (descriptor === undefined) return undefined;
-  const start = startOf(placeOf(blob.id));
+  const start = blobOffset(parseBlobId(blob.id));
   let state: "unread" | "reading" | "closed" = "unread";
   const spare: Uint8Array[] = [];
   return {
@@ -48,8 +55,8 @@ export async function openOne(
 }
 
 /** Undefined when the file is not there, nor in the trash, where a deleted bucket waits for its readers. */
-export async function openDescriptor(layout: Layout, place: BlobPlace): Promise<number | undefined> {
-  for (const path of [blobPath(layout, place), trashedBlobPath(layout, place)]) {
+export async function openDescriptor(layout: Layout, location: BlobLocation): Promise<number | undefined> {
+  for (const path of [blobPath(layout, location), trashedBlobPath(layout, location)]) {
     try {
       return await openFile(path, "r");
     } catch (error) {
@@ -59,21 +66,21 @@ export async function openDescriptor(layout: Layout, place: BlobPlace): Promise<
   return undefined;
 }
 
-export function missing({ id }: StoredBlob): StoreError {
+export function missingBlobError({ id }: StoredBlob): StoreError {
   return new StoreError("InternalError", { detail: `The stored data is damaged: blob ${id} is missing.` });
 }
 
-export async function openGroup(
-  place: Place,
+export async function openParts(
+  storage: BlobStorage,
   pins: Pins,
   blobs: readonly StoredBlob[],
-  stillNamed: () => Promise<boolean>,
+  isReferenced: () => Promise<boolean>,
 ): Promise<BlobReader | undefined> {
   const first = blobs[0]!;
-  const release = pins.pin(place.layout, first.id);
+  const release = pins.pin(storage.layout, first.id);
   try {
     // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
-    if (!(await stillNamed())) {
+    if (!(await isReferenced())) {
       release();
       return undefined;
     }
@@ -84,8 +91,8 @@ export async function openGroup(
   let current: BlobReader | undefined;
   return {
     async *read(blob, range, into) {
-      const reader = await openOne(place, blob);
-      if (reader === undefined) throw missing(blob);
+      const reader = await openBlob(storage, blob);
+      if (reader === undefined) throw missingBlobError(blob);
       current = reader;
       try {
         yield* reader.read(blob, range, into);

@@ -2,14 +2,14 @@
 // does nothing when its object has another body by then: whoever overwrites or deletes it meanwhile simply wins.
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
-import { moving, type WireChange } from "../commit/change.ts";
-import { placeOf, sharedSize, startOf } from "../disk/layout.ts";
+import { moveBodyChange, type WireChange } from "../commit/change.ts";
+import { blobOffset, parseBlobId, segmentBlobSize } from "../disk/layout.ts";
 import type { SegmentBlob } from "../index/segment-queries.ts";
 import { readBlockFile } from "./block-reader.ts";
 import { checksumSeed } from "./block-writer.ts";
-import type { Gathering } from "./segment-writer.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
 
-export interface Moves {
+export interface Relocator {
   /** Those that are still what their objects have; each is looked at just before. */
   moveAll(
     bucketId: string,
@@ -19,23 +19,23 @@ export interface Moves {
   ): Promise<void>;
 }
 
-export interface MovesOptions {
+export interface RelocatorOptions {
   readonly blockBytes: number;
-  readonly gathering: (bucketId: string) => Gathering;
+  readonly getWriter: (bucketId: string) => SegmentWriter;
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
 /** Moved at the same time: they share a write and a commit, and half of a group's memory is for others. */
-const bytesAtOnce = 2 * 1024 * 1024;
+const batchBytes = 2 * 1024 * 1024;
 
-export function createMoves({ blockBytes, gathering, commit }: MovesOptions): Moves {
+export function createRelocator({ blockBytes, getWriter, commit }: RelocatorOptions): Relocator {
   async function move(bucketId: string, descriptor: number, { id, key }: SegmentBlob): Promise<void> {
-    const bytes = await wholeBody(descriptor, id);
-    const staged = await gathering(bucketId).take(bytes.length, (place) => place.set(bytes));
+    const bytes = await readWholeBody(descriptor, id);
+    const staged = await getWriter(bucketId).stage(bytes.length, (target) => target.set(bytes));
     // So many are writing that there is no room: another time.
     if (staged === undefined) return;
     try {
-      await commit(bucketId, moving(key!, id, staged.id));
+      await commit(bucketId, moveBodyChange(key!, id, staged.id));
       staged.keep();
     } catch (error) {
       // A move that may yet turn out to have happened keeps its bytes.
@@ -44,10 +44,10 @@ export function createMoves({ blockBytes, gathering, commit }: MovesOptions): Mo
     }
   }
 
-  async function wholeBody(descriptor: number, id: string): Promise<Uint8Array> {
-    const place = placeOf(id);
-    const size = sharedSize(place);
-    const file = { descriptor, start: startOf(place), size, blockBytes, name: `blob ${id}` };
+  async function readWholeBody(descriptor: number, id: string): Promise<Uint8Array> {
+    const location = parseBlobId(id);
+    const size = segmentBlobSize(location);
+    const file = { descriptor, start: blobOffset(location), size, blockBytes, name: `blob ${id}` };
     const whole = Buffer.allocUnsafe(size);
     let filled = 0;
     const range = { offset: 0, length: size };
@@ -80,8 +80,8 @@ function* inBatches(blobs: readonly SegmentBlob[]): Generator<SegmentBlob[]> {
   let bytes = 0;
   for (const blob of blobs) {
     batch.push(blob);
-    bytes += sharedSize(placeOf(blob.id));
-    if (bytes < bytesAtOnce) continue;
+    bytes += segmentBlobSize(parseBlobId(blob.id));
+    if (bytes < batchBytes) continue;
     yield batch;
     batch = [];
     bytes = 0;

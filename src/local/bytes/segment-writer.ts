@@ -4,8 +4,8 @@ import { crc32 } from "@node-rs/crc32";
 import type { StagedBlob } from "../../engine/blobs.ts";
 import { writeError } from "../disk/errors.ts";
 import { type BucketPaths, blobId, segmentFile } from "../disk/layout.ts";
-import type { LocalFigures } from "../disk/metrics.ts";
-import type { Fence } from "../disk/write-fence.ts";
+import type { LocalMetrics } from "../disk/metrics.ts";
+import type { WriteStop } from "../disk/write-stop.ts";
 import { checksumBytes, checksumSeed, storedBytes } from "./block-writer.ts";
 import { openSegment, type Segment } from "./segment.ts";
 
@@ -16,31 +16,31 @@ export interface SegmentSizes {
   readonly fileBytes: number;
 }
 
-export const usualSegments: SegmentSizes = { bodyBytes: 256 * 1024, fileBytes: 8 * 1024 * 1024 };
+export const defaultSegmentSizes: SegmentSizes = { bodyBytes: 256 * 1024, fileBytes: 8 * 1024 * 1024 };
 
-export interface Gathering {
+export interface SegmentWriter {
   /**
    * Takes a body of so many bytes in, which `fill` copies into the place it is given; durable once this resolves. What
    * `fill` throws is passed on, and nothing was taken in. Undefined when there is no room now.
    */
-  take(size: number, fill: (place: Uint8Array) => void): Promise<StagedBlob | undefined>;
+  stage(size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
   /** The segment that bodies go into, and how many of its bytes are given away. */
   head(): Pick<Segment, "name" | "end"> | undefined;
   /** Seals what is open: nothing is lost by it but a little speed. */
-  rest(): Promise<void>;
+  seal(): Promise<void>;
 }
 
-export interface GatheringOptions {
+export interface SegmentWriterOptions {
   readonly bucketId: string;
   readonly paths: BucketPaths;
   readonly processName: string;
   readonly blockBytes: number;
   readonly sizes: SegmentSizes;
   readonly memory: GroupMemory;
-  readonly fence: Fence;
-  readonly figures: Pick<LocalFigures, "bodySync">;
+  readonly writeStop: WriteStop;
+  readonly metrics: Pick<LocalMetrics, "bodySync">;
   /** Called with the bytes that each body takes. */
-  readonly onTaken: (bytes: number) => void;
+  readonly onStored: (bytes: number) => void;
 }
 
 interface Group {
@@ -57,8 +57,8 @@ interface Group {
 
 const idleMilliseconds = 5_000;
 
-export function createGathering(options: GatheringOptions): Gathering {
-  const { bucketId, paths, processName, blockBytes, sizes, memory, fence, figures } = options;
+export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
+  const { bucketId, paths, processName, blockBytes, sizes, memory, writeStop, metrics } = options;
   let head: Segment | undefined;
   /** The next one, made before it is needed: that takes two syncs. */
   let next: Promise<Segment> | undefined;
@@ -71,14 +71,14 @@ export function createGathering(options: GatheringOptions): Gathering {
     if (next !== undefined) return next;
     const opening: Promise<Segment> = openSegment(paths, processName).catch((error: unknown) => {
       if (next === opening) next = undefined;
-      throw writeError(error, fence);
+      throw writeError(error, writeStop);
     });
     next = opening;
     return opening;
   }
 
   /** Puts the next segment in the place of one that is full. */
-  async function renewHead(full: Segment | undefined): Promise<void> {
+  async function replaceHead(full: Segment | undefined): Promise<void> {
     const prepared = prepareNext();
     const opened = await prepared;
     // Of several that wait for it, the first puts it in its place; one that was sealed meanwhile is none.
@@ -101,7 +101,7 @@ export function createGathering(options: GatheringOptions): Gathering {
   /** One that nobody is in. */
   function drop(group: Group): void {
     groups.splice(groups.indexOf(group), 1);
-    memory.give(group.bytes);
+    memory.release(group.bytes);
   }
 
   async function writeGroups(): Promise<void> {
@@ -109,13 +109,13 @@ export function createGathering(options: GatheringOptions): Gathering {
       try {
         const begin = performance.now();
         await group.segment.append(group.bytes.subarray(0, group.filled), group.at);
-        figures.bodySync.observe((performance.now() - begin) / 1000);
-        fence.check();
+        metrics.bodySync.observe((performance.now() - begin) / 1000);
+        writeStop.check();
         for (const { blob, resolve } of group.bodies) resolve(blob);
       } catch (error) {
-        await fail(group, writeError(error, fence));
+        await fail(group, writeError(error, writeStop));
       } finally {
-        memory.give(group.bytes);
+        memory.release(group.bytes);
       }
     }
     isWriting = false;
@@ -123,9 +123,9 @@ export function createGathering(options: GatheringOptions): Gathering {
 
   /** What a failed write or sync has left is never named; no more is put behind it, and on a full disk it goes. */
   async function fail({ segment, at, bodies }: Group, error: unknown): Promise<void> {
-    if (head === segment) void rest();
+    if (head === segment) void seal();
     const isLast = !groups.some((group) => group.segment === segment);
-    if (isLast) await segment.cut(at).catch(() => {});
+    if (isLast) await segment.truncate(at).catch(() => {});
     for (const { reject } of bodies) {
       segment.settle("dropped");
       reject(error);
@@ -139,7 +139,7 @@ export function createGathering(options: GatheringOptions): Gathering {
     setImmediate(() => void writeGroups());
   }
 
-  async function rest(): Promise<void> {
+  async function seal(): Promise<void> {
     clearTimeout(idle);
     idle = undefined;
     head?.seal();
@@ -150,39 +150,39 @@ export function createGathering(options: GatheringOptions): Gathering {
     await prepared?.then((segment) => segment.seal()).catch(() => {});
   }
 
-  function stayAwake(): void {
-    if (idle === undefined) idle = setTimeout(() => void rest(), idleMilliseconds).unref();
+  function restartIdleTimer(): void {
+    if (idle === undefined) idle = setTimeout(() => void seal(), idleMilliseconds).unref();
     else idle.refresh();
   }
 
   return {
-    async take(size, fill) {
+    async stage(size, fill) {
       const stored = storedBytes(size, blockBytes);
-      while (head === undefined || head.end + stored > sizes.fileBytes) await renewHead(head);
+      while (head === undefined || head.end + stored > sizes.fileBytes) await replaceHead(head);
       const segment = head;
       const group = groupFor(segment, stored);
       if (group === undefined) return undefined;
       const id = blobId({ bucketId, folder: segment.name, file: segmentFile(segment.end, size) });
       try {
-        place(group, id, size, fill);
+        appendBody(group, id, size, fill);
       } catch (error) {
         if (group.bodies.length === 0) drop(group);
         throw error;
       }
-      segment.take(stored);
-      options.onTaken(stored);
+      segment.reserve(stored);
+      options.onStored(stored);
       if (segment.end > sizes.fileBytes / 2) prepareNext().catch(() => {});
-      stayAwake();
+      restartIdleTimer();
       return new Promise((resolve, reject) => {
-        group.bodies.push({ blob: staged(segment, id, size), resolve, reject });
+        group.bodies.push({ blob: toStagedBlob(segment, id, size), resolve, reject });
         writeSoon();
       });
     },
     head: () => head,
-    rest,
+    seal,
   };
 
-  function place(group: Group, id: string, size: number, fill: (place: Uint8Array) => void): void {
+  function appendBody(group: Group, id: string, size: number, fill: (target: Uint8Array) => void): void {
     const { bytes, filled } = group;
     const body = bytes.subarray(filled, filled + size);
     fill(body);
@@ -197,7 +197,7 @@ export function createGathering(options: GatheringOptions): Gathering {
   }
 }
 
-function staged(segment: Segment, id: string, size: number): StagedBlob {
+function toStagedBlob(segment: Segment, id: string, size: number): StagedBlob {
   let settled = false;
   const settle = (fate: "named" | "dropped") => {
     if (settled) return;
@@ -210,22 +210,22 @@ function staged(segment: Segment, id: string, size: number): StagedBlob {
 /** The memory of groups, all buckets together. Fresh pages cost as much as the bytes, so it is used again. */
 export interface GroupMemory {
   take(): Uint8Array | undefined;
-  give(bytes: Uint8Array): void;
+  release(bytes: Uint8Array): void;
 }
 
 const groupBytes = 4 * 1024 * 1024;
-const mostGroups = 4;
+const maxGroups = 4;
 
 export function createGroupMemory(): GroupMemory {
   const spare: Uint8Array[] = [];
   let taken = 0;
   return {
     take() {
-      if (taken === mostGroups) return undefined;
+      if (taken === maxGroups) return undefined;
       taken++;
       return spare.pop() ?? Buffer.allocUnsafeSlow(groupBytes);
     },
-    give(bytes) {
+    release(bytes) {
       taken--;
       spare.push(bytes);
     },

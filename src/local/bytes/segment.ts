@@ -6,25 +6,25 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { isMissing } from "../disk/errors.ts";
 import { syncDirectory } from "../disk/fsync-directory.ts";
-import { type BucketPaths, markerName, newName } from "../disk/layout.ts";
+import { type BucketPaths, markerName, randomName } from "../disk/layout.ts";
 import { privateFile, privateFolder } from "../disk/private-files.ts";
 
 const openFile = promisify(open);
 const closeFile = promisify(close);
 const syncFile = promisify(fdatasync);
 const writeBytes = promisify(write);
-const cutFile = promisify(ftruncate);
+const truncateFile = promisify(ftruncate);
 
 export interface Segment {
   readonly name: string;
   /** How many of its bytes are given away. */
   readonly end: number;
   /** Gives so many bytes behind them away. */
-  take(bytes: number): void;
+  reserve(bytes: number): void;
   /** Writes what was gathered for this place, and makes it durable. */
   append(bytes: Uint8Array, at: number): Promise<void>;
   /** Gives back what was written from this place on, after a write that failed. */
-  cut(at: number): Promise<void>;
+  truncate(at: number): Promise<void>;
   /** A body whose room was taken is named by a record; or it never will be. */
   settle(fate: "named" | "dropped"): void;
   /** No more room is given. With the last body settled the marker goes, and with it a segment that has none. */
@@ -32,7 +32,7 @@ export interface Segment {
 }
 
 export async function openSegment(paths: BucketPaths, processName: string): Promise<Segment> {
-  const name = newName();
+  const name = randomName();
   const path = join(paths.segments, name);
   const marker = join(paths.open, markerName(name, processName));
   await writeFile(marker, "", { mode: privateFile });
@@ -41,7 +41,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
     throw error;
   });
   let end = 0;
-  let named = 0;
+  let referencedBodies = 0;
   let unsettled = 0;
   let sealed = false;
   let writing = 0;
@@ -50,7 +50,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
     if (!sealed || unsettled > 0 || writing > 0) return;
     // Nothing was written that is not synced, so nothing waits for this.
     closeFile(file).catch(() => {});
-    if (named === 0) rmSync(path, { force: true });
+    if (referencedBodies === 0) rmSync(path, { force: true });
     rmSync(marker, { force: true });
   }
 
@@ -59,7 +59,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
     get end() {
       return end;
     },
-    take(bytes) {
+    reserve(bytes) {
       end += bytes;
       unsettled++;
     },
@@ -76,10 +76,10 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
         endWriting();
       }
     },
-    async cut(at) {
+    async truncate(at) {
       writing++;
       try {
-        await cutFile(file, at);
+        await truncateFile(file, at);
       } finally {
         writing--;
         endWriting();
@@ -87,7 +87,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
     },
     settle(fate) {
       unsettled--;
-      if (fate === "named") named++;
+      if (fate === "named") referencedBodies++;
       endWriting();
     },
     seal() {

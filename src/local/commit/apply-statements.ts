@@ -2,7 +2,7 @@
 import { type SettingName, settingNames } from "../../model/bucket.ts";
 import type { Database } from "../index/sqlite.ts";
 
-export function prepareApplying(database: Database) {
+export function prepareApplyStatements(database: Database) {
   const sql = (text: string) => database.prepare(text);
   return {
     bucket: sql("SELECT deleted FROM bucket"),
@@ -10,10 +10,10 @@ export function prepareApplying(database: Database) {
     countTotals: sql(
       "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
     ),
-    attest: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
-    strike: sql("DELETE FROM witness WHERE place = ?"),
-    strikeParts: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
-    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
+    insertExistence: sql("INSERT OR IGNORE INTO witness (place) VALUES (?)"),
+    deleteExistence: sql("DELETE FROM witness WHERE place = ?"),
+    deletePartsExistence: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
+    findExistence: sql("SELECT 1 FROM witness WHERE place = ?"),
     findVersion: sql("SELECT version FROM objects WHERE key = ?"),
     findObject: asArrays(
       sql(
@@ -31,11 +31,11 @@ export function prepareApplying(database: Database) {
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
     findSetting: perSetting((name) => sql(`SELECT ${name} AS text FROM bucket`)),
     putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
-    tell: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
-    tellIfThere: sql(
+    insertEvent: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
+    insertEventIfObject: sql(
       "INSERT INTO outbox (rule, event) SELECT ?, ? WHERE EXISTS (SELECT 1 FROM objects WHERE key = ?)",
     ),
-    strikeEvent: sql("DELETE FROM outbox WHERE entry = ?"),
+    deleteEvent: sql("DELETE FROM outbox WHERE entry = ?"),
     deleteObject: sql("DELETE FROM objects WHERE key = ?"),
     insertBody: sql("INSERT INTO bodies (bytes) VALUES (?)"),
     updateBody: sql("UPDATE bodies SET bytes = ? WHERE id = ?"),
@@ -43,9 +43,9 @@ export function prepareApplying(database: Database) {
     insertManifest: sql("INSERT INTO manifests (parts) VALUES (?)"),
     insertBlob: sql("INSERT INTO blobs (id, key) VALUES (?, ?)"),
     deleteBlob: sql("DELETE FROM blobs WHERE id = ?"),
-    bury: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
-    deleteBuried: sql("DELETE FROM buried WHERE entry = ?"),
-    deleteBuriedManifest: sql(
+    insertGarbage: sql("INSERT INTO buried (blob, manifest, checksum) VALUES (?, ?, ?)"),
+    deleteGarbage: sql("DELETE FROM buried WHERE entry = ?"),
+    deleteGarbageManifest: sql(
       "DELETE FROM manifests WHERE id = (SELECT manifest FROM buried WHERE entry = ?)",
     ),
     findUpload: sql("SELECT active, revision FROM uploads WHERE key = ? AND id = ?"),

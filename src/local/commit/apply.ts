@@ -1,13 +1,13 @@
 // Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
 // then, when all hold, every mutation, with what it leaves without a name buried beside it.
 
-import { blobPlace, verified, verifiedText, withTextChecksum } from "../index/checksum.ts";
-import { buriedBlobChecksum, buriedManifestChecksum } from "../index/checksummed-rows.ts";
-import { witnessPlace } from "../index/existence-index.ts";
+import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
+import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
+import { existenceKey } from "../index/existence-index.ts";
 import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "../index/object-row.ts";
-import { emptyBody, isEnded } from "../index/schema.ts";
-import { corruption, type Database } from "../index/sqlite.ts";
-import { prepareApplying } from "./apply-statements.ts";
+import { emptyBody, parseDeletedMark } from "../index/schema.ts";
+import { corruptionError, type Database } from "../index/sqlite.ts";
+import { prepareApplyStatements } from "./apply-statements.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./change.ts";
 
 export interface Applier {
@@ -18,26 +18,28 @@ export interface Applier {
 }
 
 export function createApplier(database: Database): Applier {
-  const sql = prepareApplying(database);
+  const sql = prepareApplyStatements(database);
   let objects = 0;
   let bytes = 0;
   /** Damage was written over: the totals are counted anew instead of carried on. */
   let isUncertain = false;
 
-  function attest(place: Uint8Array): boolean {
-    return Number(sql.attest.run(place).changes) > 0;
+  function insertExistence(indexKey: Uint8Array): boolean {
+    return Number(sql.insertExistence.run(indexKey).changes) > 0;
   }
 
-  function strike(place: Uint8Array): boolean {
-    return Number(sql.strike.run(place).changes) > 0;
+  function deleteExistence(indexKey: Uint8Array): boolean {
+    return Number(sql.deleteExistence.run(indexKey).changes) > 0;
   }
 
-  function holds(check: WireCheck): boolean {
+  function isSatisfied(check: WireCheck): boolean {
     if (check.kind === "object") {
       const row = sql.findVersion.get(check.key) as { version: unknown } | undefined;
       if (row !== undefined) return row.version === check.version;
       // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
-      return check.version === undefined && sql.witnessed.get(witnessPlace.object(check.key)) === undefined;
+      return (
+        check.version === undefined && sql.findExistence.get(existenceKey.object(check.key)) === undefined
+      );
     }
     if (check.kind === "setting") {
       const row = sql.findSetting[check.name].get() as { text: unknown } | undefined;
@@ -63,51 +65,51 @@ export function createApplier(database: Database): Applier {
       isUncertain = true;
       return;
     }
-    if (row.blob !== null) bury(row.blob);
+    if (row.blob !== null) enqueueGarbage(row.blob);
     if (row.manifest !== null)
-      sql.bury.run(null, row.manifest, buriedManifestChecksum(row.manifest, row.version));
+      sql.insertGarbage.run(null, row.manifest, garbageManifestChecksum(row.manifest, row.version));
     objects--;
     bytes -= row.size;
   }
 
-  function bury(blob: string): void {
-    sql.bury.run(blob, null, buriedBlobChecksum(blob));
+  function enqueueGarbage(blob: string): void {
+    sql.insertGarbage.run(blob, null, garbageBlobChecksum(blob));
   }
 
-  function nameBlob(id: string, key: Uint8Array | null): void {
+  function insertBlob(id: string, key: Uint8Array | null): void {
     sql.insertBlob.run(id, key);
-    attest(witnessPlace.blob(id));
+    insertExistence(existenceKey.blob(id));
   }
 
-  function forgetBlob(id: string): void {
+  function deleteBlob(id: string): void {
     sql.deleteBlob.run(id);
-    strike(witnessPlace.blob(id));
+    deleteExistence(existenceKey.blob(id));
   }
 
   function moveBody(key: Uint8Array, from: string, to: string): void {
     const row = findObject(key);
     if (row?.blob !== from || !isSoundRow(key, row)) return;
-    nameBlob(to, key);
-    sql.moveBody.run(to, placedAnew(row.record, row, { blob: to, stored: row.stored }), key);
-    forgetBlob(from);
+    insertBlob(to, key);
+    sql.moveBody.run(to, rebindChecksum(row.record, row, { blob: to, stored: row.stored }), key);
+    deleteBlob(from);
   }
 
   /** Whoever read the body before it was moved states its record under the place it had. */
   function restateObject({ key, record, blob, stored }: WireObject): void {
     const row = blob === undefined ? undefined : findObject(key);
     const isMoved = row !== undefined && row.blob !== blob;
-    sql.restateObject.run(isMoved ? placedAnew(record, { blob, stored }, row) : record, key);
+    sql.restateObject.run(isMoved ? rebindChecksum(record, { blob, stored }, row) : record, key);
   }
 
   function putObject(put: WireObject): void {
     const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
     // Missing beside a record that is there, or there beside one that is missing: mended either way.
-    const isNew = attest(witnessPlace.object(put.key));
+    const isNew = insertExistence(existenceKey.object(put.key));
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);
     const manifest = put.manifest === undefined ? null : sql.insertManifest.run(put.manifest).lastInsertRowid;
-    if (put.blob !== undefined) nameBlob(put.blob, put.key);
+    if (put.blob !== undefined) insertBlob(put.blob, put.key);
     const { key, version, size, blob = null, stored = null, record } = put;
     if (replaced === undefined)
       sql.insertObject.run(key, version, size, inline, blob, stored, manifest, record);
@@ -136,7 +138,7 @@ export function createApplier(database: Database): Applier {
   function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
     try {
-      verified(version, bytes, "");
+      verifyBytes(version, bytes, "");
       return inline;
     } catch {
       return null;
@@ -145,8 +147,8 @@ export function createApplier(database: Database): Applier {
 
   function deleteObject(key: Uint8Array): void {
     const row = findObject(key);
-    const wasWitnessed = strike(witnessPlace.object(key));
-    if (wasWitnessed !== (row !== undefined)) isUncertain = true;
+    const wasIndexed = deleteExistence(existenceKey.object(key));
+    if (wasIndexed !== (row !== undefined)) isUncertain = true;
     if (row === undefined) return;
     release(key, row);
     putInline(undefined, row);
@@ -154,12 +156,12 @@ export function createApplier(database: Database): Applier {
   }
 
   function endParts(uploadId: string, taken: readonly number[]): void {
-    const kept = new Set(taken);
+    const takenNumbers = new Set(taken);
     for (const row of sql.listParts.all(uploadId) as unknown as PartRow[]) {
-      if (!kept.has(row.number) && isSoundPart(uploadId, row)) bury(row.blob);
+      if (!takenNumbers.has(row.number) && isSoundPart(uploadId, row)) enqueueGarbage(row.blob);
     }
     sql.deleteParts.run(uploadId);
-    sql.strikeParts.run(witnessPlace.part(uploadId, 0), witnessPlace.behindParts(uploadId));
+    sql.deletePartsExistence.run(existenceKey.part(uploadId, 0), existenceKey.afterParts(uploadId));
   }
 
   function mutate(mutation: WireMutation): void {
@@ -174,11 +176,11 @@ export function createApplier(database: Database): Applier {
         sql.putSetting[mutation.name].run(mutation.text);
         return;
       case "tell":
-        if (mutation.ifThere === undefined) sql.tell.run(mutation.rule, mutation.event);
-        else sql.tellIfThere.run(mutation.rule, mutation.event, mutation.ifThere);
+        if (mutation.ifThere === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
+        else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifThere);
         return;
       case "strike":
-        for (const entry of mutation.entries) sql.strikeEvent.run(entry);
+        for (const entry of mutation.entries) sql.deleteEvent.run(entry);
         return;
       case "delete object":
         deleteObject(mutation.key);
@@ -186,21 +188,21 @@ export function createApplier(database: Database): Applier {
       case "put upload": {
         const { key, id, active, due, record } = mutation;
         sql.putUpload.run(key, id, active ? 1 : 0, due, record);
-        attest(witnessPlace.upload(key, id));
+        insertExistence(existenceKey.upload(key, id));
         return;
       }
       case "delete upload":
         endParts(mutation.id, []);
         sql.deleteUpload.run(mutation.key, mutation.id);
-        strike(witnessPlace.upload(mutation.key, mutation.id));
+        deleteExistence(existenceKey.upload(mutation.key, mutation.id));
         return;
       case "put part": {
         const { uploadId, number, blob, record } = mutation;
         const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
-        if (replaced !== undefined && isSoundPart(uploadId, replaced)) bury(replaced.blob);
-        nameBlob(blob, null);
+        if (replaced !== undefined && isSoundPart(uploadId, replaced)) enqueueGarbage(replaced.blob);
+        insertBlob(blob, null);
         sql.putPart.run(uploadId, number, blob, record);
-        attest(witnessPlace.part(uploadId, number));
+        insertExistence(existenceKey.part(uploadId, number));
         sql.touchUpload.run(uploadId);
         return;
       }
@@ -209,10 +211,10 @@ export function createApplier(database: Database): Applier {
         return;
       case "forget":
         for (const entry of mutation.entries) {
-          sql.deleteBuriedManifest.run(entry);
-          sql.deleteBuried.run(entry);
+          sql.deleteGarbageManifest.run(entry);
+          sql.deleteGarbage.run(entry);
         }
-        for (const blob of mutation.blobs) forgetBlob(blob);
+        for (const blob of mutation.blobs) deleteBlob(blob);
         return;
       case "move body":
         moveBody(mutation.key, mutation.from, mutation.to);
@@ -222,8 +224,8 @@ export function createApplier(database: Database): Applier {
 
   return {
     isDeleted() {
-      const isDeleted = isEnded((sql.bucket.get() as { deleted: unknown }).deleted);
-      if (isDeleted === undefined) throw corruption("Whether the bucket was deleted");
+      const isDeleted = parseDeletedMark((sql.bucket.get() as { deleted: unknown }).deleted);
+      if (isDeleted === undefined) throw corruptionError("Whether the bucket was deleted");
       return isDeleted;
     },
     apply(changes) {
@@ -232,7 +234,7 @@ export function createApplier(database: Database): Applier {
       bytes = 0;
       isUncertain = false;
       const outcomes = changes.map((change) => {
-        if (!change.checks.every(holds)) return "conflict";
+        if (!change.checks.every(isSatisfied)) return "conflict";
         for (const mutation of change.mutations) mutate(mutation);
         return "committed";
       });
@@ -243,12 +245,12 @@ export function createApplier(database: Database): Applier {
   };
 }
 
-type Placed = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
+type BodyLocation = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
 
 /** The same record, with the checksum that ties it to another place of its body. */
-function placedAnew(record: string, from: Placed, to: Placed): string {
-  const text = verifiedText(record, "a record whose body is moved", blobPlace(from.blob, from.stored));
-  return withTextChecksum(text, blobPlace(to.blob, to.stored));
+function rebindChecksum(record: string, from: BodyLocation, to: BodyLocation): string {
+  const text = verifyText(record, "a record whose body is moved", blobContext(from.blob, from.stored));
+  return withTextChecksum(text, blobContext(to.blob, to.stored));
 }
 
 /** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */

@@ -18,14 +18,14 @@ const lengthBytes = 4;
 const plainPutBytes = 2 * numberBytes + 4 * lengthBytes;
 
 export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer> {
-  const parts = changes.map((change) => plainPut(change) ?? serialize(change));
+  const parts = changes.map((change) => asPlainPut(change) ?? serialize(change));
   let size = 0;
-  for (const part of parts) size += 1 + ("kind" in part ? bytesOf(part) : lengthBytes + part.length);
+  for (const part of parts) size += 1 + ("kind" in part ? plainPutSize(part) : lengthBytes + part.length);
   // Of its own memory, so that it can be handed to another thread as it is.
   const packed = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for (const part of parts) {
-    packed[at] = kindOf(part);
+    packed[at] = toKindByte(part);
     at = "kind" in part ? writePlainPut(packed, part, at + 1) : writeOther(packed, part, at + 1);
   }
   return packed;
@@ -47,7 +47,7 @@ export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown)
   return changes;
 }
 
-function plainPut({ checks, mutations, frees }: WireChange): PlainPut | undefined {
+function asPlainPut({ checks, mutations, frees }: WireChange): PlainPut | undefined {
   const [only] = mutations;
   const isOne = mutations.length === 1 && checks.length === 0 && !frees;
   return isOne && isPlainPut(only!) ? only : undefined;
@@ -57,12 +57,12 @@ function isPlainPut(mutation: WireMutation): mutation is PlainPut {
   return mutation.kind === "put object" && mutation.manifest === undefined;
 }
 
-function kindOf(part: PlainPut | Uint8Array): number {
+function toKindByte(part: PlainPut | Uint8Array): number {
   if (!("kind" in part)) return kinds.other;
   return part.blob === undefined ? kinds.inlinePut : kinds.blobPut;
 }
 
-function bytesOf({ key, version, record, inline, blob = "" }: PlainPut): number {
+function plainPutSize({ key, version, record, inline, blob = "" }: PlainPut): number {
   const body = inline?.length ?? blob.length;
   return plainPutBytes + key.length + version.length + Buffer.byteLength(record) + body;
 }
@@ -73,19 +73,19 @@ function writePlainPut(packed: Buffer, put: PlainPut, start: number): number {
   packed.writeDoubleLE(stored, start + numberBytes);
   let length = start + 2 * numberBytes;
   let at = start + plainPutBytes;
-  const written = (bytes: number) => {
+  const advance = (bytes: number) => {
     packed.writeUInt32LE(bytes, length);
     length += lengthBytes;
     at += bytes;
   };
   packed.set(key, at);
-  written(key.length);
-  written(packed.write(version, at, "latin1"));
-  written(packed.write(record, at));
-  if (inline === undefined) written(packed.write(blob, at, "latin1"));
+  advance(key.length);
+  advance(packed.write(version, at, "latin1"));
+  advance(packed.write(record, at));
+  if (inline === undefined) advance(packed.write(blob, at, "latin1"));
   else {
     packed.set(inline, at);
-    written(inline.length);
+    advance(inline.length);
   }
   return at;
 }

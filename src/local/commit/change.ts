@@ -3,7 +3,7 @@ import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../en
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import type { SettingName } from "../../model/bucket.ts";
 import { keyBytes } from "../../model/key.ts";
-import { blobPlace, partPlace, withChecksum, withTextChecksum } from "../index/checksum.ts";
+import { blobContext, partContext, withChecksum, withTextChecksum } from "../index/checksum.ts";
 import { settingText } from "../index/checksummed-rows.ts";
 import { noSetting } from "../index/schema.ts";
 
@@ -74,24 +74,24 @@ export function wireChange(change: Change): WireChange {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
     // What is told of a delete takes less room than what was deleted gives.
-    frees: change.mutations.every((mutation) => onlyFrees(mutation) || isOfDelete(mutation)),
+    frees: change.mutations.every((mutation) => onlyFrees(mutation) || isDeleteEvent(mutation)),
   };
 }
 
-function isOfDelete(mutation: Mutation): boolean {
-  return mutation.kind === "tell" && mutation.ifThere !== undefined;
+function isDeleteEvent(mutation: Mutation): boolean {
+  return mutation.kind === "tell" && mutation.ifExists !== undefined;
 }
 
-export function striking(entries: readonly number[]): WireChange {
+export function ackEventsChange(entries: readonly number[]): WireChange {
   return { checks: [], mutations: [{ kind: "strike", entries }], frees: true };
 }
 
-export function forgetting(entries: readonly number[], blobs: readonly string[]): WireChange {
+export function ackGarbageChange(entries: readonly number[], blobs: readonly string[]): WireChange {
   return { checks: [], mutations: [{ kind: "forget", entries, blobs }], frees: true };
 }
 
 /** Whoever moves bodies removes where they were. */
-export function moving(key: Uint8Array, from: string, to: string): WireChange {
+export function moveBodyChange(key: Uint8Array, from: string, to: string): WireChange {
   return { checks: [], mutations: [{ kind: "move body", key, from, to }], frees: true };
 }
 
@@ -118,10 +118,10 @@ function wireMutation(mutation: Mutation): WireMutation {
     case "restate object": {
       const { kind, record, body } = mutation;
       const { key, version, size } = record;
-      const wired = wireBody(body, version);
-      const place = blobPlace(wired.blob, wired.stored);
-      const checked = withTextChecksum(encodeObject(record), place);
-      return { kind, key: keyBytes(key), version, size, record: checked, ...wired };
+      const encodedBody = wireBody(body, version);
+      const context = blobContext(encodedBody.blob, encodedBody.stored);
+      const checked = withTextChecksum(encodeObject(record), context);
+      return { kind, key: keyBytes(key), version, size, record: checked, ...encodedBody };
     }
     case "delete object":
       return { kind: "delete object", key: keyBytes(mutation.key) };
@@ -135,14 +135,14 @@ function wireMutation(mutation: Mutation): WireMutation {
       return { kind: "delete upload", key: keyBytes(mutation.key), id: mutation.id };
     case "put part": {
       const { uploadId, part } = mutation;
-      const record = withTextChecksum(encodePart(part), partPlace(uploadId, part.number, part.blob));
+      const record = withTextChecksum(encodePart(part), partContext(uploadId, part.number, part.blob));
       return { kind: "put part", uploadId, number: part.number, blob: part.blob, record };
     }
     case "end parts":
       return mutation;
     case "tell": {
-      const { kind, rule, event, ifThere } = mutation;
-      const key = ifThere === undefined ? undefined : keyBytes(ifThere);
+      const { kind, rule, event, ifExists } = mutation;
+      const key = ifExists === undefined ? undefined : keyBytes(ifExists);
       return { kind, rule, event: withTextChecksum(event, rule), ifThere: key };
     }
     case "put setting": {
@@ -158,17 +158,17 @@ function wireSetting(name: SettingName, value: unknown): string {
 
 function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blob" | "stored" | "manifest"> {
   const none = { inline: undefined, blob: undefined, stored: undefined, manifest: undefined };
-  if (body.home === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
-  if (body.home === "parts")
+  if (body.storage === "blob") return { ...none, blob: body.blob.id, stored: body.blob.size };
+  if (body.storage === "parts")
     return { ...none, manifest: withTextChecksum(version + encodeManifest(body.parts)) };
   return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
 }
 
 /** Every blob that a change gives a name to. */
-export function namedBlobs(change: Change): string[] {
+export function referencedBlobs(change: Change): string[] {
   return change.mutations.flatMap((mutation) => {
     if (mutation.kind === "put part") return [mutation.part.blob];
-    if (mutation.kind === "put object" && mutation.body.home === "blob") return [mutation.body.blob.id];
+    if (mutation.kind === "put object" && mutation.body.storage === "blob") return [mutation.body.blob.id];
     return [];
   });
 }

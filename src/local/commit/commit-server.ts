@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Layout } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
-import { createUnframer, frame, mostFrameBytes, type Unframer } from "./framing.ts";
-import { type GuestRequest, readRequest } from "./message-shapes.ts";
+import { createFrameDecoder, encodeFrame, type FrameDecoder, maxFrameBytes } from "./framing.ts";
+import { type ClientRequest, readRequest } from "./message-shapes.ts";
 import type { Reply } from "./messages.ts";
 
-export interface WriterDoor {
+export interface CommitServer {
   /** Nobody comes in any more, and who is in must go. */
   close(): void;
 }
@@ -20,77 +20,77 @@ export interface WriterDoor {
 const folderPrefix = "store-writer-";
 
 /** Processes of a server, and commands beside it: far fewer than these. */
-const mostGuests = 128;
+const maxClients = 128;
 /** Bytes of unfinished messages, of all guests together. */
-const mostWaitingBytes = 4 * mostFrameBytes;
+const maxBufferedBytes = 4 * maxFrameBytes;
 /** Replies that a guest does not read. */
-const mostUnreadBytes = 8 * 1024 * 1024;
+const maxUnreadBytes = 8 * 1024 * 1024;
 /** A guest that has asked for so much waits for replies before more is read from it. */
-const mostUnanswered = 1024;
+const maxUnanswered = 1024;
 
-export function openWriterDoor(
+export function openCommitServer(
   layout: Layout,
-  onRequest: (request: GuestRequest, reply: (reply: Reply) => void) => void,
-): WriterDoor {
-  removeFolder(knownDoor(layout));
+  onRequest: (request: ClientRequest, reply: (reply: Reply) => void) => void,
+): CommitServer {
+  removeFolder(readSocketPath(layout));
   const path = join(mkdtempSync(join(tmpdir(), folderPrefix)), "socket");
-  const guests = new Map<Socket, Unframer>();
+  const clients = new Map<Socket, FrameDecoder>();
 
-  function waitingBytes(): number {
+  function totalBufferedBytes(): number {
     let bytes = 0;
-    for (const { waiting } of guests.values()) bytes += waiting;
+    for (const { bufferedBytes } of clients.values()) bytes += bufferedBytes;
     return bytes;
   }
 
-  function receive(guest: Socket): void {
+  function receive(client: Socket): void {
     let unanswered = 0;
     const reply = (reply: Reply) => {
-      if (--unanswered < mostUnanswered && guest.isPaused()) guest.resume();
-      if (!guest.writable) return;
-      guest.write(frame(reply));
-      if (guest.writableLength > mostUnreadBytes) refuse(guest, "it does not read the replies");
+      if (--unanswered < maxUnanswered && client.isPaused()) client.resume();
+      if (!client.writable) return;
+      client.write(encodeFrame(reply));
+      if (client.writableLength > maxUnreadBytes) disconnect(client, "it does not read the replies");
     };
-    const unframer = createUnframer((message) => {
+    const decoder = createFrameDecoder((message) => {
       const request = readRequest(message);
-      if (++unanswered >= mostUnanswered) guest.pause();
+      if (++unanswered >= maxUnanswered) client.pause();
       onRequest(request, reply);
     });
-    guests.set(guest, unframer);
-    guest.on("data", (chunk) => {
-      if (guest.destroyed) return;
+    clients.set(client, decoder);
+    client.on("data", (chunk) => {
+      if (client.destroyed) return;
       try {
-        unframer.take(chunk);
+        decoder.push(chunk);
       } catch (error) {
-        return refuse(guest, `it sent ${error instanceof Error ? error.message : String(error)}`);
+        return disconnect(client, `it sent ${error instanceof Error ? error.message : String(error)}`);
       }
-      if (waitingBytes() > mostWaitingBytes) refuse(guest, "too much is being sent at once");
+      if (totalBufferedBytes() > maxBufferedBytes) disconnect(client, "too much is being sent at once");
     });
     // A guest that was killed is gone; what it asked for is done all the same.
-    guest.on("error", () => guest.destroy());
-    guest.on("close", () => guests.delete(guest));
+    client.on("error", () => client.destroy());
+    client.on("close", () => clients.delete(client));
   }
 
   const server = createServer(receive);
-  server.maxConnections = mostGuests;
+  server.maxConnections = maxClients;
   // Without a door everybody commits for themselves.
   server.on("error", close);
-  server.on("drop", () => warn(`more than ${mostGuests} processes want to commit through this one`));
+  server.on("drop", () => warn(`more than ${maxClients} processes want to commit through this one`));
   server.listen(path);
-  writeFileSync(`${layout.writerDoor}.new`, path, { mode: privateFile });
-  renameSync(`${layout.writerDoor}.new`, layout.writerDoor);
+  writeFileSync(`${layout.commitServerFile}.new`, path, { mode: privateFile });
+  renameSync(`${layout.commitServerFile}.new`, layout.commitServerFile);
 
   function close(): void {
-    if (knownDoor(layout) === path) rmSync(layout.writerDoor, { force: true });
+    if (readSocketPath(layout) === path) rmSync(layout.commitServerFile, { force: true });
     server.close();
-    for (const guest of guests.keys()) guest.destroy();
+    for (const client of clients.keys()) client.destroy();
     removeFolder(path);
   }
   return { close };
 }
 
 /** That connection alone ends: the process at its other end finds out, and commits for itself. */
-function refuse(guest: Socket, why: string): void {
-  guest.destroy();
+function disconnect(client: Socket, why: string): void {
+  client.destroy();
   warn(`the connection of a process that commits through this one was closed, because ${why}`);
 }
 
@@ -99,9 +99,9 @@ function warn(what: string): void {
 }
 
 /** Where the door is, or was: whoever opened it may have been killed. */
-export function knownDoor(layout: Layout): string | undefined {
+export function readSocketPath(layout: Layout): string | undefined {
   try {
-    return readFileSync(layout.writerDoor, "utf8");
+    return readFileSync(layout.commitServerFile, "utf8");
   } catch {
     return undefined;
   }

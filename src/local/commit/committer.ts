@@ -1,42 +1,42 @@
 // Who commits for this process: a thread of its own, or another process that has opened its door.
 import { Worker } from "node:worker_threads";
 import type { StoreError } from "../../model/errors.ts";
-import type { Fence } from "../disk/write-fence.ts";
-import { visitWriter } from "./commit-client.ts";
+import type { WriteStop } from "../disk/write-stop.ts";
+import { connectToWriter } from "./commit-client.ts";
 import type { Committer, Reply, WriterData } from "./messages.ts";
 
 export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
   /** From now on our own thread commits for other processes, too. */
-  openDoor(): Promise<void>;
+  startServer(): Promise<void>;
 }
 
 /**
  * Another process that commits for this one, or else a thread of our own: chosen with the first thing that is asked,
  * so that who only reads never waits for one, and chosen anew when the other process has ended.
  */
-export function chooseCommitter(data: WriterData, fence: Fence): ChosenCommitter {
+export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;
   let chosen: Promise<Committer> | undefined;
   let current: Committer | undefined;
 
   async function choose(): Promise<Committer> {
-    current = own ?? (await visitWriter(data.layout)) ?? ownThread();
+    current = own ?? (await connectToWriter(data.layout)) ?? ownThread();
     return current;
   }
   function ownThread(): Committer {
-    own ??= startThread(data, fence);
+    own ??= startThread(data, writeStop);
     return own;
   }
   return {
-    async ask(job) {
-      if (current?.isOpen() === true) return current.ask(job);
+    async submit(job) {
+      if (current?.isOpen() === true) return current.submit(job);
       if (current !== undefined) chosen = undefined;
       current = undefined;
       chosen ??= choose();
-      return (await chosen).ask(job);
+      return (await chosen).submit(job);
     },
-    async openDoor() {
-      await ownThread().ask({ kind: "open door" });
+    async startServer() {
+      await ownThread().submit({ kind: "start server" });
     },
     async close() {
       await (await chosen)?.close();
@@ -46,41 +46,41 @@ export function chooseCommitter(data: WriterData, fence: Fence): ChosenCommitter
 }
 
 /** Starts the thread; whatever ends it before it was told to brings the fence down. */
-function startThread(data: WriterData, fence: Fence): Committer {
+function startThread(data: WriterData, writeStop: WriteStop): Committer {
   const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: data });
-  const asked = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
+  const pending = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
   let nextId = 1;
   let closing = false;
-  let over: StoreError | undefined;
+  let exitError: StoreError | undefined;
   const exited = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
 
   thread.unref();
   thread.on("message", ({ id, result }: Reply) => {
-    const question = asked.get(id);
-    asked.delete(id);
-    if (asked.size === 0 && !closing) thread.unref();
-    question?.resolve(result);
+    const request = pending.get(id);
+    pending.delete(id);
+    if (pending.size === 0 && !closing) thread.unref();
+    request?.resolve(result);
   });
-  function ended(cause: unknown): void {
+  function onExit(cause: unknown): void {
     if (closing) return;
-    over = fence.fall(cause);
-    for (const question of asked.values()) question.reject(over);
-    asked.clear();
+    exitError = writeStop.trip(cause);
+    for (const request of pending.values()) request.reject(exitError);
+    pending.clear();
   }
-  thread.on("error", ended);
-  thread.on("exit", (code) => ended(new Error(`The writer thread ended with code ${code}.`)));
+  thread.on("error", onExit);
+  thread.on("exit", (code) => onExit(new Error(`The writer thread ended with code ${code}.`)));
 
   return {
     // One that has ended has brought the fence down, and is asked by nobody.
     isOpen: () => true,
-    ask(job) {
+    submit(job) {
       return new Promise((resolve, reject) => {
         // What had been gathered when the thread ended is sent behind its end: nobody would answer.
-        if (over !== undefined) throw over;
+        if (exitError !== undefined) throw exitError;
         const id = nextId++;
         // A commit under way keeps the process alive, an idle writer does not.
         thread.ref();
-        asked.set(id, { resolve, reject });
+        pending.set(id, { resolve, reject });
         const bytes = job.kind === "commit" ? job.groups.map(({ changes }) => changes.buffer) : [];
         thread.postMessage({ ...job, id }, bytes);
       });

@@ -3,8 +3,8 @@
 // themselves and no timer delays anybody.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
-import type { LocalFigures } from "../disk/metrics.ts";
-import type { Fence } from "../disk/write-fence.ts";
+import type { LocalMetrics } from "../disk/metrics.ts";
+import type { WriteStop } from "../disk/write-stop.ts";
 import type { DocumentWrite } from "../documents.ts";
 import { isDamage, sqliteBusy, sqliteIoError } from "../index/sqlite.ts";
 import type { WireChange } from "./change.ts";
@@ -19,11 +19,11 @@ export interface Writer {
   putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
   deleteDocument(kind: string, name: string): Promise<boolean>;
   /** From now on commits for other processes that open the directory, too. */
-  openDoor(): Promise<void>;
+  startServer(): Promise<void>;
   close(): Promise<void>;
 }
 
-interface Waiting {
+interface PendingChange {
   readonly change: WireChange;
   readonly since: number;
   resolve(outcome: "committed" | "conflict"): void;
@@ -32,17 +32,17 @@ interface Waiting {
 
 export function createWriter(
   data: WriterData,
-  fence: Fence,
-  figures: Pick<LocalFigures, "queue" | "wait">,
+  writeStop: WriteStop,
+  metrics: Pick<LocalMetrics, "queue" | "wait">,
 ): Writer {
-  const committer = chooseCommitter(data, fence);
-  let queue = new Map<string, Waiting[]>();
+  const committer = chooseCommitter(data, writeStop);
+  let queue = new Map<string, PendingChange[]>();
   let queued = 0;
   /** How long the last batch took, in milliseconds. */
-  let last = 0;
-  const underWay = new Set<Promise<void>>();
+  let lastMilliseconds = 0;
+  const inFlight = new Set<Promise<void>>();
 
-  async function send(batch: Map<string, Waiting[]>): Promise<void> {
+  async function send(batch: Map<string, PendingChange[]>): Promise<void> {
     const groups: Group[] = [];
     for (const [bucketId, waiting] of batch) {
       const changes = packChanges(waiting.map(({ change }) => change));
@@ -50,34 +50,34 @@ export function createWriter(
     }
     try {
       const begin = performance.now();
-      const outcomes = (await committer.ask({ kind: "commit", groups })) as Outcome[][];
-      last = performance.now() - begin;
+      const outcomes = (await committer.submit({ kind: "commit", groups })) as Outcome[][];
+      lastMilliseconds = performance.now() - begin;
       // All are looked at before one is settled: a disk that failed one bucket lets none of them be acknowledged.
-      const results = outcomes.map((group) => group.map((outcome) => resultOf(outcome, fence)));
-      fence.check();
+      const results = outcomes.map((group) => group.map((outcome) => toResult(outcome, writeStop)));
+      writeStop.check();
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);
     } catch (error) {
       for (const waiting of batch.values()) for (const { reject } of waiting) reject(error);
     } finally {
-      count(batch);
+      recordMetrics(batch);
     }
   }
 
-  function count(batch: Map<string, Waiting[]>): void {
+  function recordMetrics(batch: Map<string, PendingChange[]>): void {
     const now = performance.now();
     for (const waiting of batch.values()) {
-      figures.queue.add(-waiting.length);
-      for (const { since } of waiting) figures.wait.observe((now - since) / 1000);
+      metrics.queue.add(-waiting.length);
+      for (const { since } of waiting) metrics.wait.observe((now - since) / 1000);
     }
   }
 
   /** Everything but commits: rare, and one at a time. */
-  async function ask<T>(job: Job): Promise<T> {
-    fence.check();
-    const result = await committer.ask(job);
-    fence.check();
+  async function submit<T>(job: Job): Promise<T> {
+    writeStop.check();
+    const result = await committer.submit(job);
+    writeStop.check();
     if (typeof result === "object" && result !== null && "failure" in result)
-      throw failed(result as Failure, fence);
+      throw toError(result as Failure, writeStop);
     return result as T;
   }
 
@@ -86,30 +86,30 @@ export function createWriter(
     const batch = queue;
     queue = new Map();
     queued = 0;
-    const sent = send(batch).finally(() => underWay.delete(sent));
-    underWay.add(sent);
+    const sent = send(batch).finally(() => inFlight.delete(sent));
+    inFlight.add(sent);
   }
 
   return {
     commit(bucketId, change) {
       return new Promise((resolve, reject) => {
-        fence.check();
+        writeStop.check();
         if (queued === 0) setImmediate(flush);
         const waiting = queue.get(bucketId) ?? [];
         waiting.push({ change, since: performance.now(), resolve, reject });
-        figures.queue.add(1);
+        metrics.queue.add(1);
         queue.set(bucketId, waiting);
-        if (++queued >= pipelined && last < slowMilliseconds) flush();
+        if (++queued >= pipelineThreshold && lastMilliseconds < slowMilliseconds) flush();
       });
     },
-    createBucket: (bucket) => ask({ kind: "create bucket", bucket }),
-    deleteBucket: (name) => ask({ kind: "delete bucket", name }),
-    putDocument: (write) => ask({ kind: "put document", write }),
-    deleteDocument: (of, name) => ask({ kind: "delete document", of, name }),
-    openDoor: () => committer.openDoor(),
+    createBucket: (bucket) => submit({ kind: "create bucket", bucket }),
+    deleteBucket: (name) => submit({ kind: "delete bucket", name }),
+    putDocument: (write) => submit({ kind: "put document", write }),
+    deleteDocument: (of, name) => submit({ kind: "delete document", of, name }),
+    startServer: () => committer.startServer(),
     async close() {
       if (queue.size > 0) flush();
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       await committer.close();
     },
   };
@@ -119,17 +119,17 @@ export function createWriter(
  * So many go to the writer before the turn is over: it commits them while this thread makes the next ones, where
  * otherwise each of the two would wait for the other. Where a sync takes longer than that saves, all go together.
  */
-const pipelined = 16;
+const pipelineThreshold = 16;
 const slowMilliseconds = 4;
 
 type Result = "committed" | "conflict" | StoreError;
 
-function resultOf(outcome: Outcome, fence: Fence): Result {
+function toResult(outcome: Outcome, writeStop: WriteStop): Result {
   if (outcome === "committed" || outcome === "conflict") return outcome;
-  return outcome === "no such bucket" ? new StoreError("NoSuchBucket") : failed(outcome, fence);
+  return outcome === "no such bucket" ? new StoreError("NoSuchBucket") : toError(outcome, writeStop);
 }
 
-function settle(waiting: readonly Waiting[], results: readonly Result[]): void {
+function settle(waiting: readonly PendingChange[], results: readonly Result[]): void {
   for (const [i, { resolve, reject }] of waiting.entries()) {
     const result = results[i]!;
     if (result instanceof StoreError) reject(result);
@@ -137,7 +137,7 @@ function settle(waiting: readonly Waiting[], results: readonly Result[]): void {
   }
 }
 
-function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
+function toError({ failure, message, code }: Failure, writeStop: WriteStop): StoreError {
   const cause = new Error(message);
   if (failure === "full") return new StoreError("InsufficientStorage", { cause });
   if (code === sqliteBusy) {
@@ -152,7 +152,7 @@ function failed({ failure, message, code }: Failure, fence: Fence): StoreError {
     return new StoreError("InternalError", { detail: damageText(message), cause });
   }
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
-  return fence.fall(cause);
+  return writeStop.trip(cause);
 }
 
 function damageText(message: string): string {

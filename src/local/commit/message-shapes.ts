@@ -2,7 +2,7 @@
 // the same user and may send anything, so nothing is used that was not checked here.
 import { settingNames } from "../../model/bucket.ts";
 import { storageClasses } from "../../model/object.ts";
-import { isName, isPlaceFor } from "../disk/layout.ts";
+import { isRandomName, isValidBlobId } from "../disk/layout.ts";
 import type { WireChange, WireMutation } from "./change.ts";
 import { unpackChanges } from "./change-codec.ts";
 import type { Job, Reply, Request } from "./messages.ts";
@@ -10,7 +10,7 @@ import type { Job, Reply, Request } from "./messages.ts";
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
-const mostGroups = 4096;
+const maxGroups = 4096;
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 const isText: Check = (value) => typeof value === "string";
@@ -23,19 +23,19 @@ const optional =
   (check: Check): Check =>
   (value) =>
     value === undefined || check(value);
-const listOf =
+const list =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
 
-function has(value: unknown, shape: Readonly<Record<string, Check>>): value is Fields {
+function hasShape(value: unknown, shape: Readonly<Record<string, Check>>): value is Fields {
   return isObject(value) && Object.entries(shape).every(([name, check]) => check(value[name]));
 }
 
 /** One of several shapes, by its kind. */
 function hasKind(value: unknown, shapes: Readonly<Record<string, Readonly<Record<string, Check>>>>): boolean {
   if (!isObject(value) || typeof value.kind !== "string" || !Object.hasOwn(shapes, value.kind)) return false;
-  return has(value, shapes[value.kind]!);
+  return hasShape(value, shapes[value.kind]!);
 }
 
 const checkShapes = {
@@ -55,7 +55,7 @@ const objectShape = {
 };
 
 function mutationShapes(bucketId: string) {
-  const isBlob: Check = (id) => typeof id === "string" && isPlaceFor({ id }, bucketId);
+  const isBlob: Check = (id) => typeof id === "string" && isValidBlobId({ id }, bucketId);
   return {
     "put object": { ...objectShape, blob: optional(isBlob) },
     "restate object": { ...objectShape, blob: optional(isBlob) },
@@ -63,37 +63,37 @@ function mutationShapes(bucketId: string) {
     "put upload": { key: isBytes, id: isText, active: isBoolean, due: isNumber, record: isText },
     "delete upload": { key: isBytes, id: isText },
     "put part": { uploadId: isText, number: isCount, blob: isBlob, record: isText },
-    "end parts": { uploadId: isText, taken: listOf(isCount) },
+    "end parts": { uploadId: isText, taken: list(isCount) },
     "put setting": { name: isSetting, text: isText },
     tell: { rule: isText, event: isText, ifThere: optional(isBytes) },
     "move body": { key: isBytes, from: isBlob, to: isBlob },
-    strike: { entries: listOf(isCount) },
-    forget: { entries: listOf(isCount), blobs: listOf(isBlob) },
+    strike: { entries: list(isCount) },
+    forget: { entries: list(isCount), blobs: list(isBlob) },
   };
 }
 
 /** Checked, and the changes of a commit unpacked. */
-export interface GuestRequest {
-  readonly request: Exclude<Request, { kind: "open door" | "close" }>;
+export interface ClientRequest {
+  readonly request: Exclude<Request, { kind: "start server" | "close" }>;
   readonly changes: readonly (readonly WireChange[])[];
 }
 
 /** Throws when it is not what a guest may ask for. */
-export function readRequest(message: unknown): GuestRequest {
-  const isKnown = hasKind(message, {
-    commit: { id: isCount, groups: listOf((group) => has(group, groupShape)) },
+export function readRequest(message: unknown): ClientRequest {
+  const isRequest = hasKind(message, {
+    commit: { id: isCount, groups: list((group) => hasShape(group, groupShape)) },
     "create bucket": { id: isCount, bucket: isBucketRecord },
     "delete bucket": { id: isCount, name: isText },
-    "put document": { id: isCount, write: (write) => has(write, documentShape) },
+    "put document": { id: isCount, write: (write) => hasShape(write, documentShape) },
     "delete document": { id: isCount, of: isText, name: isText },
   });
-  if (!isKnown) throw new TypeError("a message that is not a request");
-  const request = message as GuestRequest["request"];
+  if (!isRequest) throw new TypeError("a message that is not a request");
+  const request = message as ClientRequest["request"];
   if (request.kind !== "commit") return { request, changes: [] };
-  if (request.groups.length > mostGroups) throw new TypeError("too many buckets in one commit");
+  if (request.groups.length > maxGroups) throw new TypeError("too many buckets in one commit");
   const changes = request.groups.map(({ bucketId, count, changes }) => {
-    const check = (holds: boolean) => {
-      if (!holds) throw new TypeError("a change that is not one");
+    const check = (isValid: boolean) => {
+      if (!isValid) throw new TypeError("a change that is not one");
     };
     const unpacked = unpackChanges(changes, (change) => check(isChange(change, mutationShapes(bucketId))));
     check(unpacked.length === count);
@@ -103,7 +103,7 @@ export function readRequest(message: unknown): GuestRequest {
   return { request, changes };
 }
 
-const groupShape = { bucketId: isName as Check, count: isCount, changes: isBytes };
+const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
 const documentShape = { kind: isText, name: isText, text: isText, seen: optional(isCount) };
 
 /** A put has its sizes and its body where the packing says, of whatever value. */
@@ -113,38 +113,38 @@ function isInBucket(mutation: WireMutation, bucketId: string): boolean {
   return (
     isCount(size) &&
     (stored === undefined || isCount(stored)) &&
-    (blob === undefined || isPlaceFor({ id: blob }, bucketId))
+    (blob === undefined || isValidBlobId({ id: blob }, bucketId))
   );
 }
 
 function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): boolean {
-  return has(change, {
-    checks: listOf((check) => hasKind(check, checkShapes)),
-    mutations: listOf((mutation) => hasKind(mutation, shapes)),
+  return hasShape(change, {
+    checks: list((check) => hasKind(check, checkShapes)),
+    mutations: list((mutation) => hasKind(mutation, shapes)),
     frees: isBoolean,
   });
 }
 
 /** Names are the engine's affair: they never become paths. */
 function isBucketRecord(value: unknown): boolean {
-  const isClass: Check = (name) => storageClasses.some((known) => known === name);
-  return has(value, { name: isText, created: isNumber, storageClass: isClass, account: isText });
+  const isClass: Check = (name) => storageClasses.some((other) => other === name);
+  return hasShape(value, { name: isText, created: isNumber, storageClass: isClass, account: isText });
 }
 
 /** Whether it is a reply at all. */
 export function isReply(message: unknown): message is Reply {
-  return has(message, { id: isCount });
+  return hasShape(message, { id: isCount });
 }
 
 /** Whether the result is one that the job can have. */
-export function isResultOf(job: Job, result: unknown): result is Reply["result"] {
+export function isValidResult(job: Job, result: unknown): result is Reply["result"] {
   if (isFailure(result)) return job.kind !== "commit";
   switch (job.kind) {
     case "commit":
       return (
         Array.isArray(result) &&
         result.length === job.groups.length &&
-        job.groups.every(({ count }, i) => listOf(isOutcome)(result[i]) && result[i].length === count)
+        job.groups.every(({ count }, i) => list(isOutcome)(result[i]) && result[i].length === count)
       );
     case "create bucket":
     case "delete document":
@@ -153,7 +153,7 @@ export function isResultOf(job: Job, result: unknown): result is Reply["result"]
       return result === "deleted" || result === "missing" || result === "not empty";
     case "put document":
       return result === "committed" || result === "conflict";
-    case "open door":
+    case "start server":
     case "close":
       return result === undefined;
   }
@@ -165,5 +165,5 @@ function isOutcome(value: unknown): boolean {
 
 function isFailure(value: unknown): boolean {
   const isKind: Check = (kind) => kind === "full" || kind === "failed";
-  return has(value, { failure: isKind, message: isText, code: optional(isNumber) });
+  return hasShape(value, { failure: isKind, message: isText, code: optional(isNumber) });
 }

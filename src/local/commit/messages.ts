@@ -7,7 +7,7 @@ export interface WriterData {
   readonly layout: Layout;
   readonly processName: string;
   /** Where it counts. */
-  readonly figures: SharedArrayBuffer;
+  readonly metricsBuffer: SharedArrayBuffer;
   /** How long a commit waits for the write lock of another process. */
   readonly busyMilliseconds: number;
 }
@@ -36,14 +36,14 @@ export type Job =
   | { readonly kind: "put document"; readonly write: DocumentWrite }
   | { readonly kind: "delete document"; readonly of: string; readonly name: string }
   /** Commits for other processes, too. */
-  | { readonly kind: "open door" }
+  | { readonly kind: "start server" }
   | { readonly kind: "close" };
 
 export type Request = Job & { readonly id: number };
 
 /** Whoever commits: the writer thread of this process, or that of another. */
 export interface Committer {
-  ask(job: Job): Promise<unknown>;
+  submit(job: Job): Promise<unknown>;
   /** False once it cannot be asked any more. */
   isOpen(): boolean;
   close(): Promise<void>;

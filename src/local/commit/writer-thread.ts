@@ -7,13 +7,13 @@ import { StoreError } from "../../model/errors.ts";
 import { isNoSpace } from "../disk/errors.ts";
 import { syncDirectorySync } from "../disk/fsync-directory.ts";
 import { bucketPaths } from "../disk/layout.ts";
-import { createLeastRecent } from "../disk/lru.ts";
-import { writerFigures } from "../disk/metrics.ts";
+import { createLru } from "../disk/lru.ts";
+import { createWriterMetrics } from "../disk/metrics.ts";
 import { createReserve } from "../disk/space-reserve.ts";
 import { deleteDocument, putDocument } from "../documents.ts";
 import { createBucket, createRegistryReader, deleteBucket } from "../index/bucket-registry.ts";
 import { openBucketDatabase } from "../index/migrations.ts";
-import { holdsReserve, makeRoom } from "../index/reclaim-space.ts";
+import { ensureReserve, reclaimSpace } from "../index/reclaim-space.ts";
 import {
   createCheckpoint,
   type Database,
@@ -30,18 +30,20 @@ import { createVacuum } from "../index/vacuum.ts";
 import { createApplier } from "./apply.ts";
 import type { WireChange } from "./change.ts";
 import { unpackChanges } from "./change-codec.ts";
-import { openWriterDoor, type WriterDoor } from "./commit-server.ts";
+import { type CommitServer, openCommitServer } from "./commit-server.ts";
 import type { Failure, Outcome, Reply, Request, WriterData } from "./messages.ts";
 
-const { layout, processName, figures, busyMilliseconds } = workerData as WriterData;
-const { committed } = writerFigures(figures);
+const { layout, processName, metricsBuffer, busyMilliseconds } = workerData as WriterData;
+const { recordCommit } = createWriterMetrics(metricsBuffer);
 const port = parentPort!;
 const registry = withDurableLog(layout.registry, openDatabase(layout.registry, { role: "writer" }));
 const checkpointRegistry = createCheckpoint(registry);
 const reserve = createReserve(layout.reserve, processName);
-const buckets = createLeastRecent(64, openBucket, ({ database }) => database.close());
+const buckets = createLru(64, openBucket, ({ database }) => database.close());
 const vacuum = createVacuum(() =>
-  buckets.values().map(({ database, checkpoint }) => ({ database, fold: () => foldLog(checkpoint) })),
+  buckets
+    .values()
+    .map(({ database, checkpoint }) => ({ database, checkpoint: () => runCheckpoint(checkpoint) })),
 );
 
 /**
@@ -65,17 +67,17 @@ function openBucket(id: string) {
 }
 
 /** The first failure of the disk: requests already on their way are not committed behind it. */
-let fallen: Failure | undefined;
+let diskFailure: Failure | undefined;
 
 function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[] {
   try {
-    if (fallen !== undefined) return changes.map(() => fallen!);
+    if (diskFailure !== undefined) return changes.map(() => diskFailure!);
     const { database, applier } = buckets.get(bucketId);
-    if (changes.some((change) => !change.frees) && !holdsReserve(reserve, database)) throw full();
+    if (changes.some((change) => !change.frees) && !ensureReserve(reserve, database)) throw fullDiskError();
     return inTransaction(
       database,
       () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
-      { onSynced: (seconds) => committed(changes.length, seconds), busyMilliseconds },
+      { onSynced: (seconds) => recordCommit(changes.length, seconds), busyMilliseconds },
     );
   } catch (error) {
     const code = sqliteCode(error);
@@ -95,7 +97,7 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
   try {
-    if (isLastResort && !makeRoom(reserve, buckets.get(bucketId).database))
+    if (isLastResort && !reclaimSpace(reserve, buckets.get(bucketId).database))
       return changes.map(() => failure("full", error));
   } catch (failed) {
     return changes.map(() => failure("failed", failed));
@@ -104,7 +106,7 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
   return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
 }
 
-function full(): Error {
+function fullDiskError(): Error {
   return Object.assign(new Error("The reserve is spent."), { errcode: sqliteFull });
 }
 
@@ -112,15 +114,16 @@ function failure(kind: Failure["failure"], error: unknown): Failure {
   // Damage that a look at the rows has found, and no failure of the disk.
   if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
   const message = error instanceof Error ? error.message : String(error);
-  const told: Failure = { failure: kind, message, code: sqliteCode(error) };
+  const result: Failure = { failure: kind, message, code: sqliteCode(error) };
   // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.
-  if (kind === "failed" && (told.code === undefined || told.code === sqliteIoError)) fallen ??= told;
-  return told;
+  if (kind === "failed" && (result.code === undefined || result.code === sqliteIoError))
+    diskFailure ??= result;
+  return result;
 }
 
 function attempt<T>(work: () => T): T | Failure {
   try {
-    if (fallen !== undefined) return fallen;
+    if (diskFailure !== undefined) return diskFailure;
     return work();
   } catch (error) {
     return failure(sqliteCode(error) === sqliteFull || isNoSpace(error) ? "full" : "failed", error);
@@ -131,7 +134,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
   switch (request.kind) {
     case "create bucket":
       return attempt(() => {
-        if (!reserve.isHeld()) throw full();
+        if (!reserve.ensureReserved()) throw fullDiskError();
         return createBucket(layout, registry, request.bucket);
       });
     case "delete bucket":
@@ -145,16 +148,16 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
       return attempt(() => putDocument(registry, request.write));
     case "delete document":
       return attempt(() => deleteDocument(registry, request.of, request.name));
-    case "open door":
+    case "start server":
       return attempt(() => {
-        openDoor();
+        startServer();
         return undefined;
       });
     case "close":
-      door?.close();
+      server?.close();
       vacuum.stop();
-      for (const { database } of buckets.values()) foldAway(database);
-      foldAway(registry);
+      for (const { database } of buckets.values()) truncateLog(database);
+      truncateLog(registry);
       buckets.clear();
       registry.close();
       return undefined;
@@ -165,7 +168,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
  * The driver closes a database only when its statements are collected, so its log is not folded in by that. Left
  * there, a commit that failed and that nobody has seen since would be found in it after a crash.
  */
-function foldAway(database: Database): void {
+function truncateLog(database: Database): void {
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
@@ -173,7 +176,7 @@ function foldAway(database: Database): void {
   }
 }
 
-interface Asked<R extends Request = Request> {
+interface PendingRequest<R extends Request = Request> {
   readonly request: R;
   /** Of a commit of another process: its changes, group by group, checked already. */
   readonly changes?: readonly (readonly WireChange[])[];
@@ -183,10 +186,10 @@ interface Asked<R extends Request = Request> {
 type CommitRequest = Extract<Request, { kind: "commit" }>;
 
 /** As many changes as one transaction takes; the rest waits for the next. */
-const mostChanges = 1024;
+const maxChanges = 1024;
 
 /** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
-function commitAll(commits: readonly Asked<CommitRequest>[]): void {
+function commitAll(commits: readonly PendingRequest<CommitRequest>[]): void {
   const changes = new Map<string, WireChange[]>();
   for (const { request, changes: unpacked } of commits) {
     for (const [i, group] of request.groups.entries()) {
@@ -203,12 +206,12 @@ function commitAll(commits: readonly Asked<CommitRequest>[]): void {
     const result = groups.map(({ bucketId, count }) => outcomes.get(bucketId)!.splice(0, count));
     reply({ id, result });
   }
-  for (const bucketId of changes.keys()) foldLog(() => buckets.get(bucketId).checkpoint());
+  for (const bucketId of changes.keys()) runCheckpoint(() => buckets.get(bucketId).checkpoint());
 }
 
 /** Behind the answers, which need not wait for it. A sync that fails here lets no further commit through. */
-function foldLog(checkpoint: () => void): void {
-  if (fallen !== undefined) return;
+function runCheckpoint(checkpoint: () => void): void {
+  if (diskFailure !== undefined) return;
   try {
     checkpoint();
   } catch (error) {
@@ -218,65 +221,65 @@ function foldLog(checkpoint: () => void): void {
 }
 
 /** Everything that has arrived and is not answered yet, in order. */
-const asked: Asked[] = [];
+const pending: PendingRequest[] = [];
 
 function takeArrived(): void {
   for (;;) {
     const message = receiveMessageOnPort(port)?.message as Request | undefined;
     if (message === undefined) return;
-    asked.push({ request: message, reply: answerOwner });
+    pending.push({ request: message, reply: replyToOwner });
   }
 }
 
-function answerOwner(reply: Reply): void {
+function replyToOwner(reply: Reply): void {
   port.postMessage(reply);
 }
 
 /** The commits at the head of the queue that go into one transaction. */
-function takeCommits(): Asked<CommitRequest>[] {
+function takeCommits(): PendingRequest<CommitRequest>[] {
   let count = 0;
   let changes = 0;
-  for (const { request } of asked) {
-    if (request.kind !== "commit" || changes >= mostChanges) break;
+  for (const { request } of pending) {
+    if (request.kind !== "commit" || changes >= maxChanges) break;
     for (const group of request.groups) changes += group.count;
     count++;
   }
-  return asked.splice(0, count) as Asked<CommitRequest>[];
+  return pending.splice(0, count) as PendingRequest<CommitRequest>[];
 }
 
 function work(): void {
   takeArrived();
-  while (asked.length > 0) {
+  while (pending.length > 0) {
     const commits = takeCommits();
     if (commits.length > 0) {
       commitAll(commits);
     } else {
-      const { request, reply } = asked.shift()!;
+      const { request, reply } = pending.shift()!;
       reply({ id: request.id, result: answer(request as Exclude<Request, CommitRequest>) });
       if (request.kind === "close") {
         port.close();
         return;
       }
-      foldLog(checkpointRegistry);
+      runCheckpoint(checkpointRegistry);
     }
     takeArrived();
   }
   // What could not be made durable here must not be tried here again: the others find other writers.
-  if (fallen !== undefined) door?.close();
+  if (diskFailure !== undefined) server?.close();
   vacuum.whenIdle();
 }
 
-let door: WriterDoor | undefined;
+let server: CommitServer | undefined;
 
-function openDoor(): void {
-  door ??= openWriterDoor(layout, ({ request, changes }, reply) => {
-    asked.push({ request, changes, reply });
+function startServer(): void {
+  server ??= openCommitServer(layout, ({ request, changes }, reply) => {
+    pending.push({ request, changes, reply });
     // Not at once: what other guests have sent by now goes into the same transaction.
-    if (asked.length === 1) setImmediate(work);
+    if (pending.length === 1) setImmediate(work);
   });
 }
 
 port.on("message", (request: Request) => {
-  asked.push({ request, reply: answerOwner });
+  pending.push({ request, reply: replyToOwner });
   work();
 });

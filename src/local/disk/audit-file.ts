@@ -3,41 +3,41 @@
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Act, ActLog, NotedAct } from "../../audit/audit-log.ts";
+import type { AuditEntry, AuditLog, LoggedEntry } from "../../audit/audit-log.ts";
 import { isMissing } from "./errors.ts";
 import { syncDirectory } from "./fsync-directory.ts";
 
-export function createActFile(path: string): ActLog {
+export function createAuditFile(path: string): AuditLog {
   return {
-    async note(act) {
+    async record(entry) {
       const isNew = !(await exists(path));
       const file = await open(path, "a", 0o600);
       try {
         // In one write, which no other process comes between.
-        await file.appendFile(`${JSON.stringify(act)}\n`);
+        await file.appendFile(`${JSON.stringify(entry)}\n`);
         await file.datasync();
       } finally {
         await file.close();
       }
       if (isNew) await syncDirectory(dirname(path));
     },
-    async *read(after = "0"): AsyncGenerator<NotedAct> {
-      let place = Number(after);
+    async *read(after = "0"): AsyncGenerator<LoggedEntry> {
+      let offset = Number(after);
       // One that is shorter than it was is another one.
-      if (place > ((await sizeOf(path)) ?? 0)) place = 0;
-      for await (const { line, end } of linesFrom(path, place)) {
-        const act = parsed(line);
-        if (act !== undefined) yield { act, place: String(end) };
+      if (offset > ((await fileSize(path)) ?? 0)) offset = 0;
+      for await (const { line, end } of readLines(path, offset)) {
+        const entry = parseEntry(line);
+        if (entry !== undefined) yield { entry, position: String(end) };
       }
     },
   };
 }
 
 async function exists(path: string): Promise<boolean> {
-  return (await sizeOf(path)) !== undefined;
+  return (await fileSize(path)) !== undefined;
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+async function fileSize(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
   } catch (error) {
@@ -47,7 +47,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
 }
 
 /** Whole lines only: a last one without its end is still being written, or was cut off by a crash. */
-async function* linesFrom(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
+async function* readLines(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
   if (!(await exists(path))) return;
   let rest = Buffer.alloc(0);
   let end = start;
@@ -62,9 +62,9 @@ async function* linesFrom(path: string, start: number): AsyncGenerator<{ line: s
 }
 
 /** Undefined for a line that a crash has cut off, and that the next was appended to. */
-function parsed(line: string): Act | undefined {
+function parseEntry(line: string): AuditEntry | undefined {
   try {
-    return JSON.parse(line) as Act;
+    return JSON.parse(line) as AuditEntry;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // Failures of the disk, in the store's words.
 import { constants } from "node:os";
 import { StoreError } from "../../model/errors.ts";
-import type { Fence } from "./write-fence.ts";
+import type { WriteStop } from "./write-stop.ts";
 
 function systemError(error: unknown): { code: string; syscall: string } | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -23,7 +23,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** Why a blob could not be written. What the source of the bytes threw passes as it is. */
-export function writeError(error: unknown, fence: Fence): unknown {
+export function writeError(error: unknown, writeStop: WriteStop): unknown {
   const system = systemError(error);
   if (system === undefined) return error;
   const { code, syscall } = system;
@@ -31,7 +31,7 @@ export function writeError(error: unknown, fence: Fence): unknown {
   if (code === "ENOENT") return new StoreError("NoSuchBucket", { cause: error });
   // A full disk may show at the sync only. The file it was about is thrown away, and with it all doubt.
   if (isNoSpace(error) && syscall !== "fsync") return new StoreError("InsufficientStorage", { cause: error });
-  if (syscall === "fsync" || syscall === "fdatasync") return fence.fall(error);
+  if (syscall === "fsync" || syscall === "fdatasync") return writeStop.trip(error);
   return new StoreError("ServiceUnavailable", {
     detail: "The bytes could not be written to the disk.",
     cause: error,

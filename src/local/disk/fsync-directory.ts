@@ -17,9 +17,9 @@ export function syncDirectorySync(path: string): void {
 }
 
 /** Syncs the names of the folder and of all that were made above it, down from the first. */
-export function syncAbove(directory: string, firstMade = directory): void {
+export function syncAncestors(directory: string, firstCreated = directory): void {
   const parent = dirname(directory);
-  if (directory !== firstMade && parent !== directory) syncAbove(parent, firstMade);
+  if (directory !== firstCreated && parent !== directory) syncAncestors(parent, firstCreated);
   try {
     syncDirectorySync(parent);
   } catch (error) {

@@ -23,13 +23,13 @@ export interface Layout {
   readonly buckets: string;
   readonly trash: string;
   readonly reserve: string;
-  readonly unfinished: string;
+  readonly restoreMarker: string;
   /** Its name says how they speak behind it: a Store that speaks otherwise passes by and commits for itself. */
-  readonly writerDoor: string;
-  readonly acts: string;
+  readonly commitServerFile: string;
+  readonly auditLog: string;
 }
 
-export function layoutOf(root: string): Layout {
+export function dataLayout(root: string): Layout {
   return {
     root,
     registry: join(root, "registry.db"),
@@ -37,9 +37,9 @@ export function layoutOf(root: string): Layout {
     buckets: join(root, "buckets"),
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
-    unfinished: join(root, "restore.unfinished"),
-    writerDoor: join(root, "writer-2"),
-    acts: join(root, "audit.log"),
+    restoreMarker: join(root, "restore.unfinished"),
+    commitServerFile: join(root, "writer-2"),
+    auditLog: join(root, "audit.log"),
   };
 }
 
@@ -67,7 +67,7 @@ export function bucketPathsIn(directory: string): BucketPaths {
   };
 }
 
-export function newName(): string {
+export function randomName(): string {
   return randomBytes(8).toString("hex");
 }
 
@@ -76,15 +76,15 @@ export function markerName(folder: string, processName: string): string {
   return `${folder}.${processName}`;
 }
 
-const nameShape = /^[0-9a-f]{16}$/;
+const namePattern = /^[0-9a-f]{16}$/;
 
 /** Whether it has the form of what `newName` makes: only such names may become parts of paths. */
-export function isName(name: unknown): name is string {
-  return typeof name === "string" && nameShape.test(name);
+export function isRandomName(name: unknown): name is string {
+  return typeof name === "string" && namePattern.test(name);
 }
 
 /** A blob's id tells where it is; the bucket in it ties the blob to one life of a bucket's name. */
-export interface BlobPlace {
+export interface BlobLocation {
   readonly bucketId: string;
   /** The folder of its file, or the segment it shares with others. */
   readonly folder: string;
@@ -92,7 +92,7 @@ export interface BlobPlace {
   readonly file: string;
 }
 
-export function blobId({ bucketId, folder, file }: BlobPlace): string {
+export function blobId({ bucketId, folder, file }: BlobLocation): string {
   return `${bucketId}.${folder}.${file}`;
 }
 
@@ -101,49 +101,52 @@ export function segmentFile(offset: number, size: number): string {
   return `${offset.toString(16).padStart(8, "0")}-${size}`;
 }
 
-const blobIdShape = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9}|[0-9a-f]{8}-\d{1,9})$/;
+const blobIdPattern = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9}|[0-9a-f]{8}-\d{1,9})$/;
 
-export function placeOf(id: string): BlobPlace {
-  const match = blobIdShape.exec(id);
+export function parseBlobId(id: string): BlobLocation {
+  const match = blobIdPattern.exec(id);
   invariant(match !== null, `"${id}" is a blob id`);
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 
 /** Whether the blob's id has its shape, is of this bucket, and fits its size where that is known. */
-export function isPlaceFor(blob: { readonly id: string; readonly size?: number }, bucketId: string): boolean {
-  const match = blobIdShape.exec(blob.id);
+export function isValidBlobId(
+  blob: { readonly id: string; readonly size?: number },
+  bucketId: string,
+): boolean {
+  const match = blobIdPattern.exec(blob.id);
   if (match === null || match[1] !== bucketId) return false;
   const file = match[3]!;
-  return !isShared(file) || blob.size === undefined || Number(file.slice(9)) === blob.size;
+  return !isSegmentFile(file) || blob.size === undefined || Number(file.slice(9)) === blob.size;
 }
 
 /** Where in its file a blob begins. */
-export function startOf({ file }: BlobPlace): number {
-  return isShared(file) ? Number.parseInt(file.slice(0, 8), 16) : 0;
+export function blobOffset({ file }: BlobLocation): number {
+  return isSegmentFile(file) ? Number.parseInt(file.slice(0, 8), 16) : 0;
 }
 
 /** How many bytes a blob in a segment has, without their checksums. */
-export function sharedSize({ file }: BlobPlace): number {
+export function segmentBlobSize({ file }: BlobLocation): number {
   return Number(file.slice(9));
 }
 
 export function isInSegment(id: string): boolean {
-  return isShared(placeOf(id).file);
+  return isSegmentFile(parseBlobId(id).file);
 }
 
-function isShared(file: string): boolean {
+function isSegmentFile(file: string): boolean {
   return file[8] === "-";
 }
 
 /** Where a blob is while its deleted bucket waits for its readers. */
-export function trashedBlobPath(layout: Layout, place: BlobPlace): string {
-  return join(layout.trash, place.bucketId, withinBucket(place));
+export function trashedBlobPath(layout: Layout, location: BlobLocation): string {
+  return join(layout.trash, location.bucketId, pathInBucket(location));
 }
 
-export function blobPath(layout: Layout, place: BlobPlace): string {
-  return join(layout.buckets, place.bucketId, withinBucket(place));
+export function blobPath(layout: Layout, location: BlobLocation): string {
+  return join(layout.buckets, location.bucketId, pathInBucket(location));
 }
 
-function withinBucket({ folder, file }: BlobPlace): string {
-  return isShared(file) ? join("segments", folder) : join("blobs", folder, file);
+function pathInBucket({ folder, file }: BlobLocation): string {
+  return isSegmentFile(file) ? join("segments", folder) : join("blobs", folder, file);
 }

@@ -1,6 +1,6 @@
 // Keeps the most recently used of something that is costly to open, and closes the others.
 
-export interface LeastRecent<T> {
+export interface Lru<T> {
   get(key: string): T;
   peek(key: string): T | undefined;
   drop(key: string): void;
@@ -8,42 +8,42 @@ export interface LeastRecent<T> {
   clear(): void;
 }
 
-export function createLeastRecent<T>(
-  most: number,
+export function createLru<T>(
+  maxEntries: number,
   open: (key: string) => T,
   close: (value: T) => void,
-): LeastRecent<T> {
+): Lru<T> {
   // A Map remembers the order of insertion: the first entry is the one not used for longest.
-  const held = new Map<string, T>();
+  const entries = new Map<string, T>();
   let latest: string | undefined;
 
   function drop(key: string): void {
-    const value = held.get(key);
+    const value = entries.get(key);
     if (value === undefined) return;
-    held.delete(key);
+    entries.delete(key);
     close(value);
   }
 
   return {
     get(key) {
-      const found = held.get(key);
+      const found = entries.get(key);
       if (found !== undefined && key === latest) return found;
       latest = key;
       if (found !== undefined) {
-        held.delete(key);
-        held.set(key, found);
+        entries.delete(key);
+        entries.set(key, found);
         return found;
       }
       const opened = open(key);
-      held.set(key, opened);
-      if (held.size > most) drop(held.keys().next().value!);
+      entries.set(key, opened);
+      if (entries.size > maxEntries) drop(entries.keys().next().value!);
       return opened;
     },
-    peek: (key) => held.get(key),
+    peek: (key) => entries.get(key),
     drop,
-    values: () => [...held.values()],
+    values: () => [...entries.values()],
     clear() {
-      for (const key of [...held.keys()]) drop(key);
+      for (const key of [...entries.keys()]) drop(key);
     },
   };
 }

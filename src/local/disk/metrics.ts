@@ -2,31 +2,33 @@
 // at any time, also while the thread waits for the disk.
 import { type Counter, type Histogram, type Metrics, observe, secondsBounds } from "../../metrics/metrics.ts";
 
-export interface LocalFigures {
+export interface LocalMetrics {
   /** Changes that wait to be committed, here or by another process. */
   readonly queue: Counter;
   readonly wait: Histogram;
   /** How long the sync of a body's file took. */
   readonly bodySync: Histogram;
   /** For the writer thread. */
-  readonly shared: SharedArrayBuffer;
+  readonly sharedBuffer: SharedArrayBuffer;
 }
 
-const changesAt = secondsBounds.length + 2;
+const changesIndex = secondsBounds.length + 2;
 
-export function createLocalFigures(metrics: Metrics): LocalFigures {
-  const shared = new SharedArrayBuffer(8 * (changesAt + 1));
-  const numbers = new Float64Array(shared);
+export function createLocalMetrics(metrics: Metrics): LocalMetrics {
+  const sharedBuffer = new SharedArrayBuffer(8 * (changesIndex + 1));
+  const numbers = new Float64Array(sharedBuffer);
   const sync = {
     name: "store_sync_seconds",
     help: "How long the disk took to make something durable: a commit's log, or a body's file.",
     labels: ["what"],
   };
-  metrics.histogramReading(sync, secondsBounds, () => [[["commit"], [...numbers.subarray(0, changesAt)]]]);
-  metrics.reading(
+  metrics.addHistogramReading(sync, secondsBounds, () => [
+    [["commit"], [...numbers.subarray(0, changesIndex)]],
+  ]);
+  metrics.addReading(
     { name: "store_committed_changes_total", help: "Changes that were committed; several share a sync." },
     "counter",
-    () => [[[], numbers[changesAt]!]],
+    () => [[[], numbers[changesIndex]!]],
   );
   return {
     queue: metrics.gauge({ name: "store_commit_queue", help: "Changes that wait to be committed." })(),
@@ -35,21 +37,21 @@ export function createLocalFigures(metrics: Metrics): LocalFigures {
       secondsBounds,
     )(),
     bodySync: metrics.histogram(sync, secondsBounds)("body"),
-    shared,
+    sharedBuffer,
   };
 }
 
-export interface WriterFigures {
+export interface WriterMetrics {
   /** So many changes were committed together, and the last step of it, which syncs, took so long. */
-  committed(changes: number, seconds: number): void;
+  recordCommit(changes: number, seconds: number): void;
 }
 
-export function writerFigures(shared: SharedArrayBuffer): WriterFigures {
-  const numbers = new Float64Array(shared);
+export function createWriterMetrics(sharedBuffer: SharedArrayBuffer): WriterMetrics {
+  const numbers = new Float64Array(sharedBuffer);
   return {
-    committed(changes, seconds) {
+    recordCommit(changes, seconds) {
       observe(numbers, secondsBounds, seconds);
-      numbers[changesAt]! += changes;
+      numbers[changesIndex]! += changes;
     },
   };
 }

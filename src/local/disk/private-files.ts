@@ -11,7 +11,7 @@ const others = 0o077;
  * Makes an empty file that SQLite then fills; its log and index get the same mode. Never opens one that exists:
  * closing it would free the locks that this process holds on it. What goes wrong here, SQLite reports.
  */
-export function createPrivately(path: string): void {
+export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", privateFile));
   } catch {
@@ -40,8 +40,8 @@ function tightenDatabase(path: string): void {
 
 /** The top of a data directory: its folders keep others away from everything below them. */
 export function tightenDirectory(layout: Layout): void {
-  const { root, processes, buckets, trash, registry, reserve, writerDoor } = layout;
-  for (const path of [root, processes, buckets, trash, reserve, writerDoor]) tighten(path);
+  const { root, processes, buckets, trash, registry, reserve, commitServerFile } = layout;
+  for (const path of [root, processes, buckets, trash, reserve, commitServerFile]) tighten(path);
   tightenDatabase(registry);
 }
 

@@ -4,35 +4,35 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { newName } from "./layout.ts";
-import { createPrivately, privateFolder } from "./private-files.ts";
+import { randomName } from "./layout.ts";
+import { createPrivateFile, privateFolder } from "./private-files.ts";
 
-export interface Presence {
+export interface ProcessLock {
   readonly name: string;
   close(): void;
 }
 
 const suffix = ".lock";
 
-export function announcePresence(directory: string): Presence {
+export function acquireProcessLock(directory: string): ProcessLock {
   mkdirSync(directory, { recursive: true, mode: privateFolder });
   for (;;) {
-    const name = newName();
+    const name = randomName();
     const path = join(directory, name + suffix);
-    createPrivately(path);
+    createPrivateFile(path);
     const lock = new DatabaseSync(path, { timeout: 1000 });
     // Between making the file and locking it, a recovery may have taken it for a dead one's and removed it.
-    const isThere = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
+    const exists = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
     try {
       lock.exec("BEGIN EXCLUSIVE");
     } catch (error) {
-      const wasRemoved = !isThere();
+      const wasRemoved = !exists();
       lock.close();
       // SQLite calls it an I/O error when the file under it is gone.
       if (wasRemoved) continue;
       throw error;
     }
-    if (isThere()) {
+    if (exists()) {
       return {
         name,
         close() {
@@ -46,14 +46,14 @@ export function announcePresence(directory: string): Presence {
 }
 
 /** Whether a process that left traces is still there. */
-export function isPresent(directory: string, name: string): boolean {
+export function isProcessAlive(directory: string, name: string): boolean {
   const path = join(directory, name + suffix);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
   return !tryLock(path, () => {});
 }
 
 /** Removes the lock files of processes that are gone; how many. A process that ends in order removes its own. */
-export function clearAbsent(directory: string): number {
+export function clearStaleLocks(directory: string): number {
   let removed = 0;
   for (const file of readdirSync(directory)) {
     if (!file.endsWith(suffix)) continue;
@@ -65,7 +65,7 @@ export function clearAbsent(directory: string): number {
   return removed;
 }
 
-function tryLock(path: string, whenFree: (path: string) => void): boolean {
+function tryLock(path: string, onFree: (path: string) => void): boolean {
   const url = pathToFileURL(path);
   url.searchParams.set("mode", "rw");
   let lock: InstanceType<typeof DatabaseSync>;
@@ -77,7 +77,7 @@ function tryLock(path: string, whenFree: (path: string) => void): boolean {
   }
   try {
     lock.exec("BEGIN EXCLUSIVE");
-    whenFree(path);
+    onFree(path);
     return true;
   } catch {
     return false;

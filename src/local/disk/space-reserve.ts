@@ -18,7 +18,7 @@ export const reserveBytes = 4 * 1024 * 1024;
 
 export interface Reserve {
   /** Whether the space is set aside, taking it anew when it was spent and fits again. */
-  isHeld(): boolean;
+  ensureReserved(): boolean;
   /** Gives the space to whoever needs it now; false when it was spent before. */
   release(): boolean;
 }
@@ -26,7 +26,7 @@ export interface Reserve {
 /** The owner names the partial file, so that recovery knows whose it was. */
 export function createReserve(path: string, owner: string): Reserve {
   return {
-    isHeld: () => existsSync(path) || take(path, `${path}.${owner}`),
+    ensureReserved: () => existsSync(path) || allocate(path, `${path}.${owner}`),
     release() {
       if (!existsSync(path)) return false;
       rmSync(path, { force: true });
@@ -35,7 +35,7 @@ export function createReserve(path: string, owner: string): Reserve {
   };
 }
 
-function take(path: string, partial: string): boolean {
+function allocate(path: string, partial: string): boolean {
   const descriptor = openSync(partial, "w", privateFile);
   try {
     const zeros = Buffer.alloc(1024 * 1024);

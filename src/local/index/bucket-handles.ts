@@ -3,80 +3,84 @@
 import { existsSync } from "node:fs";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
-import { createLeastRecent } from "../disk/lru.ts";
+import { createLru } from "../disk/lru.ts";
 import { createRegistryReader, type RegisteredBucket, type RegistryReader } from "./bucket-registry.ts";
-import { damaged } from "./checksum.ts";
+import { damagedError } from "./checksum.ts";
 import { openBucketDatabase } from "./migrations.ts";
 import { createQueries, type Queries } from "./object-queries.ts";
-import { createRecent, createRoom, type Recent } from "./read-cache.ts";
+import { createCacheBudget, createReadCache, type ReadCache } from "./read-cache.ts";
 import {
   type Database,
-  damageOf,
   openDatabase,
-  readingError,
   sqliteCannotOpen,
   sqliteCode,
+  toDamageError,
+  toReadError,
 } from "./sqlite.ts";
-import { createGlances, type Glance } from "./wal-change-counter.ts";
+import { createWalChangeCounters, type WalChangeCounter } from "./wal-change-counter.ts";
 
 export interface OpenBucket {
   readonly bucket: RegisteredBucket;
   readonly database: Database;
   readonly queries: Queries;
   /** In front of the queries. */
-  readonly recent: Recent;
+  readonly cache: ReadCache;
 }
 
 export interface Buckets {
   readonly registry: Database;
   /** Whether the registry may have changed. */
-  readonly glance: Glance;
+  readonly changeCounter: WalChangeCounter;
   /** Rejects with NoSuchBucket. The handle may be of a bucket that was just deleted. */
   open(name: string): OpenBucket;
   /**
    * Reads through the handle. An object that is found proves the bucket's life, since only an empty bucket
    * can be deleted; a read that found nothing is repeated when the bucket has ended meanwhile.
    */
-  read<T>(name: string, read: (queries: Queries, open: OpenBucket) => T, isProof: (result: T) => boolean): T;
+  read<T>(
+    name: string,
+    read: (queries: Queries, open: OpenBucket) => T,
+    provesExistence: (result: T) => boolean,
+  ): T;
   /** Lets go of a handle whose bucket is gone. */
   drop(name: string): void;
   /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
   all(which?: "sound"): RegisteredBucket[];
   close(): void;
   /** Behind the end of whoever commits, too. */
-  letGo(): void;
+  closeChangeCounters(): void;
 }
 
 export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
-  const glances = createGlances(layout.root);
-  const glance = glances.of(layout.registry);
+  const changeCounters = createWalChangeCounters(layout.root);
+  const changeCounter = changeCounters.open(layout.registry);
   // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
   // statements is held.
-  function known<T>(ask: (reader: RegistryReader) => T): T {
+  function readRegistry<T>(ask: (reader: RegistryReader) => T): T {
     try {
       return ask(createRegistryReader(registry));
     } catch (error) {
-      throw damageOf(error, "the registry");
+      throw toDamageError(error, "the registry");
     }
   }
-  const room = createRoom();
-  const handles = createLeastRecent(128, openByName, ({ database, recent }) => {
-    recent.close();
+  const cacheBudget = createCacheBudget();
+  const handles = createLru(128, openByName, ({ database, cache }) => {
+    cache.close();
     database.close();
   });
 
   function openByName(name: string): OpenBucket {
     for (;;) {
-      const bucket = known((reader) => reader.find(name));
+      const bucket = readRegistry((reader) => reader.find(name));
       if (bucket === undefined) throw new StoreError("NoSuchBucket");
       const opened = tryOpen(bucket);
       // Deleted between the two looks: the registry says so by now, or names the bucket's next life.
       if (opened !== undefined) return opened;
-      const now = known((reader) => reader.find(name));
+      const now = readRegistry((reader) => reader.find(name));
       if (now?.id !== bucket.id) continue;
-      if (now.isEnding) throw new StoreError("NoSuchBucket");
-      throw damaged(`the folder of bucket "${name}", which is gone or marked as deleted,`);
+      if (now.isDeleting) throw new StoreError("NoSuchBucket");
+      throw damagedError(`the folder of bucket "${name}", which is gone or marked as deleted,`);
     }
   }
 
@@ -86,38 +90,38 @@ export function createBuckets(layout: Layout): Buckets {
       const database = openBucketDatabase(path, "reader");
       const queries = createQueries(database);
       if (!queries.isDeleted()) {
-        return { bucket, database, queries, recent: createRecent(glances.of(path), room) };
+        return { bucket, database, queries, cache: createReadCache(changeCounters.open(path), cacheBudget) };
       }
       database.close();
       return undefined;
     } catch (error) {
       if (sqliteCode(error) === sqliteCannotOpen && !existsSync(path)) return undefined;
-      throw readingError(error, `the records of bucket "${bucket.name}"`);
+      throw toReadError(error, `the records of bucket "${bucket.name}"`);
     }
   }
 
   return {
     registry,
-    glance,
+    changeCounter,
     open: (name) => handles.get(name),
-    read(name, read, isProof) {
+    read(name, read, provesExistence) {
       for (;;) {
         const handle = handles.get(name);
         try {
           const result = read(handle.queries, handle);
-          if (isProof(result) || !handle.queries.isDeleted()) return result;
+          if (provesExistence(result) || !handle.queries.isDeleted()) return result;
         } catch (error) {
-          throw damageOf(error, `the records of bucket "${name}"`);
+          throw toDamageError(error, `the records of bucket "${name}"`);
         }
         handles.drop(name);
       }
     },
     drop: (name) => handles.drop(name),
-    all: (which) => known((reader) => reader.all(which)),
+    all: (which) => readRegistry((reader) => reader.all(which)),
     close() {
       handles.clear();
       registry.close();
     },
-    letGo: () => glances.close(),
+    closeChangeCounters: () => changeCounters.close(),
   };
 }

@@ -5,28 +5,28 @@ import { BackupError } from "../../model/backup.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { StorageClass } from "../../model/object.ts";
-import { syncAbove, syncDirectorySync } from "../disk/fsync-directory.ts";
-import { bucketPaths, isName, type Layout, newName } from "../disk/layout.ts";
+import { syncAncestors, syncDirectorySync } from "../disk/fsync-directory.ts";
+import { bucketPaths, isRandomName, type Layout, randomName } from "../disk/layout.ts";
 import { privateFolder, tightenDirectory } from "../disk/private-files.ts";
 import { discardFolder } from "../recovery/trash.ts";
-import { damaged } from "./checksum.ts";
+import { damagedError } from "./checksum.ts";
 import { type BucketRow, bucketChecksum } from "./checksummed-rows.ts";
-import { lost, witnessPlace } from "./existence-index.ts";
+import { existenceKey, lostError } from "./existence-index.ts";
 import { openBucketDatabase, upgradeRegistry } from "./migrations.ts";
-import { holdsObjects, isAbandoned } from "./orphaned-buckets.ts";
-import { bucketSchema, checkSchemaVersion, ended, isEnded, registrySchema } from "./schema.ts";
+import { hasObjects, isOrphaned } from "./orphaned-buckets.ts";
+import { bucketSchema, checkSchemaVersion, deletedMark, parseDeletedMark, registrySchema } from "./schema.ts";
 import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt } from "./sqlite.ts";
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
   /** Its end was begun: cut off, it is taken up again. */
-  readonly isEnding: boolean;
+  readonly isDeleting: boolean;
 }
 
 /** Makes the data directory and its registry when there are none yet. */
 export function prepareDirectory(layout: Layout): void {
-  if (existsSync(layout.unfinished)) throw unfinishedRestore();
-  const firstMade = mkdirSync(layout.root, { recursive: true, mode: privateFolder });
+  if (existsSync(layout.restoreMarker)) throw unfinishedRestore();
+  const firstCreated = mkdirSync(layout.root, { recursive: true, mode: privateFolder });
   for (const directory of [layout.processes, layout.buckets, layout.trash]) {
     mkdirSync(directory, { recursive: true, mode: privateFolder });
   }
@@ -45,7 +45,7 @@ export function prepareDirectory(layout: Layout): void {
   }
   syncDirectorySync(layout.root);
   // Also when the folder was there: whoever made it may have been killed before this.
-  if (isNew) syncAbove(layout.root, firstMade);
+  if (isNew) syncAncestors(layout.root, firstCreated);
 }
 
 function unfinishedRestore(): BackupError {
@@ -79,14 +79,14 @@ export function createRegistryReader(registry: Database): RegistryReader {
     find(name) {
       // SQLite's driver ends a text at NUL, and would find the bucket of the name before it.
       if (name.includes("\0")) return undefined;
-      const [row] = find.all(name, witnessPlace.bucket(name)) as unknown as RegistryRow[];
-      if (row !== undefined && row.name === null) throw lost(`bucket "${name}"`);
-      return row === undefined ? undefined : registered(row);
+      const [row] = find.all(name, existenceKey.bucket(name)) as unknown as RegistryRow[];
+      if (row !== undefined && row.name === null) throw lostError(`bucket "${name}"`);
+      return row === undefined ? undefined : toRegisteredBucket(row);
     },
     all: (which) =>
       (all.all() as unknown as RegistryRow[])
         .filter((row) => which === undefined || isSound(row))
-        .map(registered),
+        .map(toRegisteredBucket),
     ids() {
       const rows = registry.prepare("SELECT id FROM buckets UNION ALL SELECT id FROM witness").all();
       return new Set(rows.map((row) => String((row as { id: unknown }).id)));
@@ -96,14 +96,18 @@ export function createRegistryReader(registry: Database): RegistryReader {
 
 function isSound(row: RegistryRow): boolean {
   // The checksum has no key, so the id, which becomes a path, is checked by its shape, too.
-  return row.checksum === bucketChecksum(row) && isName(row.id) && isEnded(row.deleting) !== undefined;
+  return (
+    row.checksum === bucketChecksum(row) &&
+    isRandomName(row.id) &&
+    parseDeletedMark(row.deleting) !== undefined
+  );
 }
 
-function registered(row: RegistryRow): RegisteredBucket {
-  if (!isSound(row)) throw damaged(`the registry's entry of bucket "${row.name}"`);
+function toRegisteredBucket(row: RegistryRow): RegisteredBucket {
+  if (!isSound(row)) throw damagedError(`the registry's entry of bucket "${row.name}"`);
   const { name, id, created, storage_class, account, deleting } = row;
-  const isEnding = isEnded(deleting) === true;
-  return { name, id, created, storageClass: storage_class as StorageClass, account, isEnding };
+  const isDeleting = parseDeletedMark(deleting) === true;
+  return { name, id, created, storageClass: storage_class as StorageClass, account, isDeleting };
 }
 
 /** Makes a bucket whole before its name is known. The registry's lock keeps recovery away meanwhile. */
@@ -111,7 +115,7 @@ export function createBucket(layout: Layout, registry: Database, bucket: BucketR
   finishDeletions(layout, registry);
   return inTransaction(registry, () => {
     if (createRegistryReader(registry).find(bucket.name) !== undefined) return false;
-    const id = newName();
+    const id = randomName();
     const paths = bucketPaths(layout, id);
     const { directory, blobs, segments, open, pins } = paths;
     for (const folder of [directory, blobs, segments, open, pins]) mkdirSync(folder, { mode: privateFolder });
@@ -133,7 +137,7 @@ function register(registry: Database, id: string, bucket: BucketRecord): void {
       "INSERT INTO buckets (name, id, created, storage_class, account, checksum) VALUES (?, ?, ?, ?, ?, ?)",
     )
     .run(name, id, created, storage_class, account, checksum);
-  registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)").run(witnessPlace.bucket(name), id);
+  registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)").run(existenceKey.bucket(name), id);
 }
 
 /**
@@ -146,11 +150,11 @@ export function deleteBucket(
   registry: Database,
   name: string,
 ): "deleted" | "missing" | "not empty" {
-  const intend = registry.prepare("UPDATE buckets SET deleting = ? WHERE id = ?");
+  const setDeleting = registry.prepare("UPDATE buckets SET deleting = ? WHERE id = ?");
   const find = () => createRegistryReader(registry).find(name);
   const bucket = inTransaction(registry, () => {
     const found = find();
-    if (found !== undefined) intend.run(ended, found.id);
+    if (found !== undefined) setDeleting.run(deletedMark, found.id);
     return found;
   });
   if (bucket === undefined) return "missing";
@@ -159,18 +163,18 @@ export function deleteBucket(
     if (find()?.id !== bucket.id) return true;
     const outcome = markDeleted(layout, bucket.id);
     if (outcome !== true) {
-      intend.run(0, bucket.id);
+      setDeleting.run(0, bucket.id);
       return outcome;
     }
     registry.prepare("DELETE FROM buckets WHERE id = ?").run(bucket.id);
-    registry.prepare("DELETE FROM witness WHERE place = ?").run(witnessPlace.bucket(name));
+    registry.prepare("DELETE FROM witness WHERE place = ?").run(existenceKey.bucket(name));
     return true;
   });
   if (isEmpty === false) return "not empty";
   if (isEmpty !== true) throw isEmpty;
   discardFolder(layout, bucket.id);
   // Of several who delete it at once the first has deleted it; the others have only helped.
-  return bucket.isEnding ? "missing" : "deleted";
+  return bucket.isDeleting ? "missing" : "deleted";
 }
 
 /** False when it holds objects; the error when that cannot be told. */
@@ -178,8 +182,8 @@ function markDeleted(layout: Layout, id: string): boolean | Error {
   const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {
     return inTransaction(database, () => {
-      if (holdsObjects(database)) return false;
-      database.prepare("UPDATE bucket SET deleted = ?").run(ended);
+      if (hasObjects(database)) return false;
+      database.prepare("UPDATE bucket SET deleted = ?").run(deletedMark);
       return true;
     });
   } catch (error) {
@@ -192,7 +196,9 @@ function markDeleted(layout: Layout, id: string): boolean | Error {
 
 /** Ends the deletions that a crash has cut off. */
 export function finishDeletions(layout: Layout, registry: Database): void {
-  const names = registry.prepare("SELECT name FROM buckets WHERE deleting = ?").all(ended) as unknown as {
+  const names = registry
+    .prepare("SELECT name FROM buckets WHERE deleting = ?")
+    .all(deletedMark) as unknown as {
     name: string;
   }[];
   for (const { name } of names) {
@@ -200,8 +206,8 @@ export function finishDeletions(layout: Layout, registry: Database): void {
       deleteBucket(layout, registry, name);
     } catch (error) {
       // What is damaged stays, and keeps nobody from all the rest.
-      const isDamage = error instanceof StoreError || sqliteCode(error) === sqliteCorrupt;
-      if (!isDamage) throw error;
+      const isDamageError = error instanceof StoreError || sqliteCode(error) === sqliteCorrupt;
+      if (!isDamageError) throw error;
       process.emitWarning(`Bucket "${name}" could not be ended: ${String(error)}`, "StoreWarning");
     }
   }
@@ -214,9 +220,9 @@ export function finishDeletions(layout: Layout, registry: Database): void {
 export function clearUnregistered(layout: Layout, registry: Database): void {
   finishDeletions(layout, registry);
   inTransaction(registry, () => {
-    const known = createRegistryReader(registry).ids();
+    const registeredIds = createRegistryReader(registry).ids();
     for (const id of readdirSync(layout.buckets)) {
-      if (!known.has(id) && isAbandoned(layout, id)) discardFolder(layout, id);
+      if (!registeredIds.has(id) && isOrphaned(layout, id)) discardFolder(layout, id);
     }
   });
 }

@@ -6,31 +6,31 @@ const checksumBytes = 4;
 const checksumDigits = 8;
 
 /** A record with its checksum in hex behind it. */
-export function withTextChecksum(text: string, place = ""): string {
-  return text + textChecksum(text, place);
+export function withTextChecksum(text: string, context = ""): string {
+  return text + textChecksum(text, context);
 }
 
-function textChecksum(text: string, place: string): string {
-  const start = place === "" ? 0 : crc32(place);
+function textChecksum(text: string, context: string): string {
+  const start = context === "" ? 0 : crc32(context);
   return crc32(text, start).toString(16).padStart(checksumDigits, "0");
 }
 
 /** The checksum covers the place too: what else the row says, so that a record stands for its own body only. */
-export function verifiedText(checked: unknown, what: string, place = ""): string {
+export function verifyText(checked: unknown, what: string, context = ""): string {
   // A damaged row may hold anything in the place of text.
-  if (typeof checked !== "string") throw damaged(what);
+  if (typeof checked !== "string") throw damagedError(what);
   const text = checked.slice(0, -checksumDigits);
   // Digit by digit: as a number, a letter that became a capital would pass.
-  if (!checked.endsWith(textChecksum(text, place))) throw damaged(what);
+  if (!checked.endsWith(textChecksum(text, context))) throw damagedError(what);
   return text;
 }
 
 /** Where an object's row says its blob is. */
-export function blobPlace(blob: unknown, stored: unknown): string {
+export function blobContext(blob: unknown, stored: unknown): string {
   return blob === null || blob === undefined ? "" : `${String(blob)} ${String(stored)}`;
 }
 
-export function partPlace(uploadId: string, number: number, blob: string): string {
+export function partContext(uploadId: string, number: number, blob: string): string {
   return `${uploadId} ${number} ${blob}`;
 }
 
@@ -42,15 +42,15 @@ export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   return checked;
 }
 
-export function verified(version: string, checked: unknown, what: string): Uint8Array {
-  if (!(checked instanceof Uint8Array) || checked.length < checksumBytes) throw damaged(what);
+export function verifyBytes(version: string, checked: unknown, what: string): Uint8Array {
+  if (!(checked instanceof Uint8Array) || checked.length < checksumBytes) throw damagedError(what);
   const bytes = checked.subarray(0, -checksumBytes);
   const view = new DataView(checked.buffer, checked.byteOffset, checked.byteLength);
-  if (view.getUint32(bytes.length) !== crc32(bytes, crc32(version))) throw damaged(what);
+  if (view.getUint32(bytes.length) !== crc32(bytes, crc32(version))) throw damagedError(what);
   return bytes;
 }
 
-export function damaged(what: string): StoreError {
+export function damagedError(what: string): StoreError {
   return new StoreError("InternalError", {
     detail: `The stored data is damaged: ${what} does not match its checksum.`,
   });

@@ -21,23 +21,23 @@ export interface DocumentRow {
   readonly revision: number;
 }
 
-export function documentPlace({ kind, name, revision }: Omit<DocumentRow, "text">): string {
+export function documentContext({ kind, name, revision }: Omit<DocumentRow, "text">): string {
   return JSON.stringify([kind, name, revision]);
 }
 
 export function documentText(row: DocumentRow): string {
-  return withTextChecksum(row.text, documentPlace(row));
+  return withTextChecksum(row.text, documentContext(row));
 }
 
 export function settingText(name: string, text: string): string {
   return withTextChecksum(text, name);
 }
 
-export function buriedBlobChecksum(blob: string): string {
+export function garbageBlobChecksum(blob: string): string {
   return withTextChecksum("", blob);
 }
 
 /** With the version that the list of parts belonged to: another's list in its place is noticed. */
-export function buriedManifestChecksum(manifest: number, version: string): string {
+export function garbageManifestChecksum(manifest: number, version: string): string {
   return withTextChecksum(version, String(manifest));
 }

@@ -5,48 +5,56 @@ import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import type { Database } from "./sqlite.ts";
 
-const marks = { object: 0x6f, upload: 0x75, part: 0x70, blob: 0x62, bucket: 0x42, document: 0x64 } as const;
+const kindBytes = {
+  object: 0x6f,
+  upload: 0x75,
+  part: 0x70,
+  blob: 0x62,
+  bucket: 0x42,
+  document: 0x64,
+} as const;
 
-export type Witnessed = keyof typeof marks;
+export type ExistenceKind = keyof typeof kindBytes;
 
 const hashBytes = 4;
-const headBytes = hashBytes + 1;
+const prefixBytes = hashBytes + 1;
 
 /** Where something stands. The hash is of the group alone, so that the members of a group stand together. */
-function placed(kind: Witnessed, group: Uint8Array, member: Uint8Array = nothing): Buffer {
-  const place = Buffer.allocUnsafe(headBytes + group.length + member.length);
-  place[hashBytes] = marks[kind];
-  place.set(group, headBytes);
-  place.set(member, headBytes + group.length);
-  place.writeUInt32BE(crc32(place.subarray(hashBytes, headBytes + group.length)));
-  return place;
+function encodeKey(kind: ExistenceKind, group: Uint8Array, member: Uint8Array = noBytes): Buffer {
+  const encoded = Buffer.allocUnsafe(prefixBytes + group.length + member.length);
+  encoded[hashBytes] = kindBytes[kind];
+  encoded.set(group, prefixBytes);
+  encoded.set(member, prefixBytes + group.length);
+  encoded.writeUInt32BE(crc32(encoded.subarray(hashBytes, prefixBytes + group.length)));
+  return encoded;
 }
 
-const nothing = new Uint8Array();
+const noBytes = new Uint8Array();
 
-export const witnessPlace = {
+export const existenceKey = {
   object(key: Uint8Array) {
     // By folder: keys that come in order then share a page, as their records do.
     const end = key.lastIndexOf(slash) + 1;
-    return placed("object", key.subarray(0, end), key.subarray(end));
+    return encodeKey("object", key.subarray(0, end), key.subarray(end));
   },
-  upload: (key: Uint8Array, id: string) => placed("upload", Buffer.from(`${id}\n`), key),
-  part: (uploadId: string, number: number) => placed("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
+  upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
+  part: (uploadId: string, number: number) =>
+    encodeKey("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
   /** The first place behind all parts of an upload. */
-  behindParts: (uploadId: string) =>
-    placed("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
+  afterParts: (uploadId: string) =>
+    encodeKey("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
   blob(id: string) {
     // By folder, which a process fills one file after the other: their entries then share a page.
     const end = id.lastIndexOf(".");
-    return placed("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
+    return encodeKey("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
   },
   /** The places of the blobs in a segment, and of nothing else, are between these two. */
   blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
     const group = Buffer.from(`${bucketId}.${segment}`);
-    return [placed("blob", group, Buffer.from(".")), placed("blob", group, Buffer.from("/"))];
+    return [encodeKey("blob", group, Buffer.from(".")), encodeKey("blob", group, Buffer.from("/"))];
   },
-  bucket: (name: string) => placed("bucket", Buffer.from(name)),
-  document: (kind: string, name: string) => placed("document", Buffer.from(`${kind}\n${name}`)),
+  bucket: (name: string) => encodeKey("bucket", Buffer.from(name)),
+  document: (kind: string, name: string) => encodeKey("document", Buffer.from(`${kind}\n${name}`)),
 } as const;
 
 const slash = 0x2f;
@@ -58,24 +66,26 @@ function twoBytes(number: number): Buffer {
   return bytes;
 }
 
-export type Witness =
+export type ExistenceEntry =
   | { readonly kind: "object"; readonly key: Uint8Array }
   | { readonly kind: "upload"; readonly key: Uint8Array; readonly id: string }
   | { readonly kind: "part"; readonly uploadId: string; readonly number: number }
   | { readonly kind: "blob"; readonly id: string }
   | { readonly kind: "bucket"; readonly name: string }
-  | { readonly kind: "document"; readonly of: string; readonly name: string };
+  | { readonly kind: "document"; readonly documentKind: string; readonly name: string };
 
 /** What an entry is about; undefined for one that nobody has written so. */
-export function readWitness(place: Uint8Array): Witness | undefined {
-  const kind = (Object.keys(marks) as Witnessed[]).find((kind) => marks[kind] === place[hashBytes]);
-  const name = Buffer.from(place.subarray(headBytes));
-  const witness = kind === undefined ? undefined : named(kind, name);
-  if (witness === undefined) return undefined;
-  return Buffer.compare(placeOfWitness(witness), place) === 0 ? witness : undefined;
+export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefined {
+  const kind = (Object.keys(kindBytes) as ExistenceKind[]).find(
+    (kind) => kindBytes[kind] === encoded[hashBytes],
+  );
+  const name = Buffer.from(encoded.subarray(prefixBytes));
+  const entry = kind === undefined ? undefined : parseEntry(kind, name);
+  if (entry === undefined) return undefined;
+  return Buffer.compare(toExistenceKey(entry), encoded) === 0 ? entry : undefined;
 }
 
-function named(kind: Witnessed, name: Buffer): Witness | undefined {
+function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefined {
   // Ids have no line ends; keys may.
   const idEnd = name.indexOf(10);
   const id = name.subarray(0, Math.max(0, idEnd)).toString();
@@ -93,26 +103,26 @@ function named(kind: Witnessed, name: Buffer): Witness | undefined {
     case "bucket":
       return { kind, name: name.toString() };
     case "document": {
-      const [of = "", ...rest] = name.toString().split("\n");
-      return { kind, of, name: rest.join("\n") };
+      const [documentKind = "", ...rest] = name.toString().split("\n");
+      return { kind, documentKind, name: rest.join("\n") };
     }
   }
 }
 
-function placeOfWitness(witness: Witness): Buffer {
-  switch (witness.kind) {
+function toExistenceKey(entry: ExistenceEntry): Buffer {
+  switch (entry.kind) {
     case "object":
-      return witnessPlace.object(witness.key);
+      return existenceKey.object(entry.key);
     case "upload":
-      return witnessPlace.upload(witness.key, witness.id);
+      return existenceKey.upload(entry.key, entry.id);
     case "part":
-      return witnessPlace.part(witness.uploadId, witness.number);
+      return existenceKey.part(entry.uploadId, entry.number);
     case "blob":
-      return witnessPlace.blob(witness.id);
+      return existenceKey.blob(entry.id);
     case "bucket":
-      return witnessPlace.bucket(witness.name);
+      return existenceKey.bucket(entry.name);
     case "document":
-      return witnessPlace.document(witness.of, witness.name);
+      return existenceKey.document(entry.documentKind, entry.name);
   }
 }
 
@@ -126,14 +136,14 @@ export function inSnapshot<T>(database: Database, read: () => T): T {
   }
 }
 
-export function lost(what: string): StoreError {
+export function lostError(what: string): StoreError {
   return new StoreError("InternalError", {
     detail: `The stored data is damaged: ${what} is missing from the index.`,
   });
 }
 
 /** What is there but has nobody to miss it, should it be lost. */
-export function unwitnessed(what: string): StoreError {
+export function unindexedError(what: string): StoreError {
   return new StoreError("InternalError", {
     detail: `The stored data is damaged: ${what} is missing from the second witness.`,
   });

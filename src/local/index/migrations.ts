@@ -5,32 +5,36 @@
 // had no events, and only two settings of a bucket. The third had no segments.
 import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
-import { verifiedText } from "./checksum.ts";
+import { verifyText } from "./checksum.ts";
 import {
   bucketChecksum,
-  buriedBlobChecksum,
-  buriedManifestChecksum,
   documentText,
+  garbageBlobChecksum,
+  garbageManifestChecksum,
   settingText,
 } from "./checksummed-rows.ts";
-import { witnessPlace } from "./existence-index.ts";
+import { existenceKey } from "./existence-index.ts";
 import {
   checkSchemaVersion,
-  ended,
+  deletedMark,
+  existenceTable,
   noSetting,
   outboxTable,
-  registryWitnessTable,
+  registryExistenceTable,
   schemaVersion,
-  witnessTable,
 } from "./schema.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./sqlite.ts";
 
 /** What brings a bucket from each version to the next, the first first. */
-const bucketSteps: readonly ((database: Database) => void)[] = [witnessBucket, addOutbox, keyBlobs];
-const registrySteps: readonly ((registry: Database) => void)[] = [witnessRegistry, () => {}, () => {}];
+const bucketSteps: readonly ((database: Database) => void)[] = [addExistenceIndex, addOutbox, addBlobKeys];
+const registrySteps: readonly ((registry: Database) => void)[] = [
+  addRegistryExistenceIndex,
+  () => {},
+  () => {},
+];
 
 /** Those still to be done; none where the version is one that nobody has ever written. */
-function missing<T>(steps: readonly T[], database: Database): readonly T[] {
+function pendingSteps<T>(steps: readonly T[], database: Database): readonly T[] {
   const found = Number(pragma(database, "user_version"));
   return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
 }
@@ -40,7 +44,7 @@ export function openBucketDatabase(path: string, role: DatabaseOptions["role"]):
   tightenBucket(dirname(path));
   const database = openDatabase(path, { role });
   try {
-    if (missing(bucketSteps, database).length > 0) upgradeBucket(path);
+    if (pendingSteps(bucketSteps, database).length > 0) upgradeBucket(path);
     checkSchemaVersion(database, path);
     return database;
   } catch (error) {
@@ -53,7 +57,7 @@ function upgradeBucket(path: string): void {
   const database = openDatabase(path, { role: "writer" });
   try {
     inTransaction(database, () => {
-      for (const step of missing(bucketSteps, database)) step(database);
+      for (const step of pendingSteps(bucketSteps, database)) step(database);
       database.exec(`PRAGMA user_version = ${schemaVersion}`);
     });
   } finally {
@@ -69,15 +73,15 @@ function addOutbox(database: Database): void {
   }
 }
 
-function keyBlobs(database: Database): void {
+function addBlobKeys(database: Database): void {
   database.exec("ALTER TABLE blobs ADD COLUMN key BLOB");
 }
 
-function witnessBucket(database: Database): void {
-  database.exec(`${witnessTable}; ALTER TABLE buried ADD COLUMN checksum TEXT`);
+function addExistenceIndex(database: Database): void {
+  database.exec(`${existenceTable}; ALTER TABLE buried ADD COLUMN checksum TEXT`);
   upgradeBucketRow(database);
-  witnessRows(database);
-  upgradeBuried(database);
+  indexRows(database);
+  addGarbageChecksums(database);
 }
 
 function upgradeBucketRow(database: Database): void {
@@ -90,61 +94,64 @@ function upgradeBucketRow(database: Database): void {
     row[name] === null ? noSetting(name) : settingText(name, row[name]);
   database
     .prepare("UPDATE bucket SET deleted = ?, cors = ?, lifecycle = ?")
-    .run(row.deleted === 0 ? 0 : ended, text("cors"), text("lifecycle"));
+    .run(row.deleted === 0 ? 0 : deletedMark, text("cors"), text("lifecycle"));
 }
 
-function witnessRows(database: Database): void {
-  const attest = database.prepare("INSERT OR IGNORE INTO witness (place) VALUES (?)");
+function indexRows(database: Database): void {
+  const insertExistence = database.prepare("INSERT OR IGNORE INTO witness (place) VALUES (?)");
   const rows = <T>(sql: string) => database.prepare(sql).iterate() as unknown as Iterable<T>;
   for (const { key } of rows<{ key: Uint8Array }>("SELECT key FROM objects")) {
-    attest.run(witnessPlace.object(key));
+    insertExistence.run(existenceKey.object(key));
   }
   for (const { key, id } of rows<{ key: Uint8Array; id: string }>("SELECT key, id FROM uploads")) {
-    attest.run(witnessPlace.upload(key, id));
+    insertExistence.run(existenceKey.upload(key, id));
   }
   for (const { upload, number } of rows<{ upload: string; number: number }>(
     "SELECT upload, number FROM parts",
   )) {
-    attest.run(witnessPlace.part(upload, number));
+    insertExistence.run(existenceKey.part(upload, number));
   }
-  for (const { id } of rows<{ id: string }>("SELECT id FROM blobs")) attest.run(witnessPlace.blob(id));
+  for (const { id } of rows<{ id: string }>("SELECT id FROM blobs"))
+    insertExistence.run(existenceKey.blob(id));
 }
 
-function upgradeBuried(database: Database): void {
+function addGarbageChecksums(database: Database): void {
   const rows = database
     .prepare("SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest")
     .all() as unknown as { entry: number; blob: string | null; manifest: number | null; parts: string }[];
-  const mark = database.prepare("UPDATE buried SET checksum = ? WHERE entry = ?");
+  const setChecksum = database.prepare("UPDATE buried SET checksum = ? WHERE entry = ?");
   for (const { entry, blob, manifest, parts } of rows) {
-    if (blob !== null) mark.run(buriedBlobChecksum(blob), entry);
+    if (blob !== null) setChecksum.run(garbageBlobChecksum(blob), entry);
     else {
-      const version = verifiedText(parts, "the list of parts of a buried body").slice(0, 32);
-      mark.run(buriedManifestChecksum(manifest!, version), entry);
+      const version = verifyText(parts, "the list of parts of a buried body").slice(0, 32);
+      setChecksum.run(garbageManifestChecksum(manifest!, version), entry);
     }
   }
 }
 
 /** Inside the transaction that looks whether the registry is there. */
 export function upgradeRegistry(registry: Database): void {
-  const steps = missing(registrySteps, registry);
+  const steps = pendingSteps(registrySteps, registry);
   for (const step of steps) step(registry);
   if (steps.length > 0) registry.exec(`PRAGMA user_version = ${schemaVersion}`);
 }
 
-function witnessRegistry(registry: Database): void {
-  registry.exec(`${registryWitnessTable}; ALTER TABLE buckets ADD COLUMN checksum TEXT NOT NULL DEFAULT ''`);
-  registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(ended);
-  const attest = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
+function addRegistryExistenceIndex(registry: Database): void {
+  registry.exec(
+    `${registryExistenceTable}; ALTER TABLE buckets ADD COLUMN checksum TEXT NOT NULL DEFAULT ''`,
+  );
+  registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(deletedMark);
+  const insertExistence = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
   const buckets = registry.prepare("SELECT name, id, created, storage_class, account FROM buckets").all();
-  const seal = registry.prepare("UPDATE buckets SET checksum = ? WHERE name = ?");
+  const setChecksum = registry.prepare("UPDATE buckets SET checksum = ? WHERE name = ?");
   for (const row of buckets as unknown as Parameters<typeof bucketChecksum>[0][]) {
-    seal.run(bucketChecksum(row), row.name);
-    attest.run(witnessPlace.bucket(row.name), row.id);
+    setChecksum.run(bucketChecksum(row), row.name);
+    insertExistence.run(existenceKey.bucket(row.name), row.id);
   }
-  const write = registry.prepare("UPDATE documents SET text = ? WHERE kind = ? AND name = ?");
+  const setText = registry.prepare("UPDATE documents SET text = ? WHERE kind = ? AND name = ?");
   const documents = registry.prepare("SELECT kind, name, text, revision FROM documents").all();
   for (const row of documents as unknown as Parameters<typeof documentText>[0][]) {
-    write.run(documentText(row), row.kind, row.name);
-    attest.run(witnessPlace.document(row.kind, row.name), "");
+    setText.run(documentText(row), row.kind, row.name);
+    insertExistence.run(existenceKey.document(row.kind, row.name), "");
   }
 }

@@ -2,7 +2,7 @@
 import { beginsAsObject, decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { blobPlace, partPlace, verifiedText } from "./checksum.ts";
+import { blobContext, partContext, verifyText } from "./checksum.ts";
 
 export interface ObjectRow {
   readonly version: string;
@@ -17,9 +17,9 @@ export interface ObjectRow {
 /** Whether a row is what was once written under this key. */
 export function isSoundRow(key: Uint8Array, row: ObjectRow): boolean {
   try {
-    const text = verifiedText(row.record, "", blobPlace(row.blob, row.stored));
+    const text = verifyText(row.record, "", blobContext(row.blob, row.stored));
     const { version, size } = row;
-    return beginsAsObject(text, keyText(key), version, size) || saysTheSame(key, row, decodeObject(text));
+    return beginsAsObject(text, keyText(key), version, size) || matchesRecord(key, row, decodeObject(text));
   } catch {
     return false;
   }
@@ -37,14 +37,14 @@ export interface PartRow {
 
 export function isSoundPart(uploadId: string, { number, blob, record }: PartRow): boolean {
   try {
-    verifiedText(record, "", partPlace(uploadId, number, blob));
+    verifyText(record, "", partContext(uploadId, number, blob));
     return true;
   } catch {
     return false;
   }
 }
 
-export function saysTheSame(
+export function matchesRecord(
   key: Uint8Array,
   { version, size }: Pick<ObjectRow, "version" | "size">,
   record: ObjectRecord,

@@ -4,31 +4,31 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { filesIn } from "../recovery/recover.ts";
-import { readWitness } from "./existence-index.ts";
+import { parseExistenceKey } from "./existence-index.ts";
 import { openBucketDatabase } from "./migrations.ts";
-import { isEnded } from "./schema.ts";
-import { corruption, type Database } from "./sqlite.ts";
+import { parseDeletedMark } from "./schema.ts";
+import { corruptionError, type Database } from "./sqlite.ts";
 
 /** Whether a folder that the registry does not name was never a bucket, or is no longer one. */
-export function isAbandoned(layout: Layout, id: string): boolean {
+export function isOrphaned(layout: Layout, id: string): boolean {
   const { database: path, blobs, segments } = bucketPaths(layout, id);
-  if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedEnded(path)) return false;
+  if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file === undefined || file.size === 0) return true;
-  return isMarkedEnded(path) || isEmpty(path);
+  return isMarkedDeleted(path) || isEmpty(path);
 }
 
-function isMarkedEnded(path: string): boolean {
-  return reading(path, (database) => {
+function isMarkedDeleted(path: string): boolean {
+  return readDatabase(path, (database) => {
     const row = database.prepare("SELECT deleted FROM bucket").get() as { deleted: unknown } | undefined;
-    return isEnded(row?.deleted) === true;
+    return parseDeletedMark(row?.deleted) === true;
   });
 }
 
 /** Made, but not registered: nothing was ever put into it. */
 function isEmpty(path: string): boolean {
-  if (isUnmade(path)) return true;
-  return reading(path, (database) =>
+  if (hasNoTables(path)) return true;
+  return readDatabase(path, (database) =>
     ["objects", "uploads", "parts", "blobs", "buried", "witness"].every(
       (table) => database.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined,
     ),
@@ -36,7 +36,7 @@ function isEmpty(path: string): boolean {
 }
 
 /** Cut off before it had tables, and perhaps before it was in any state that we open. */
-function isUnmade(path: string): boolean {
+function hasNoTables(path: string): boolean {
   return attempt(() => {
     const database = new DatabaseSync(path);
     try {
@@ -47,7 +47,7 @@ function isUnmade(path: string): boolean {
   });
 }
 
-function reading(path: string, ask: (database: Database) => boolean): boolean {
+function readDatabase(path: string, ask: (database: Database) => boolean): boolean {
   return attempt(() => {
     const database = openBucketDatabase(path, "reader");
     try {
@@ -68,12 +68,12 @@ function attempt(ask: () => boolean): boolean {
 }
 
 /** By either side: objects that damage hides are still there, and that is told. */
-export function holdsObjects(database: Database): boolean {
+export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
   for (const row of database.prepare("SELECT place FROM witness").iterate()) {
-    const witness = readWitness((row as { place: Uint8Array }).place);
-    if (witness === undefined || witness.kind === "object") {
-      throw corruption("The index of the bucket, which reads as empty,");
+    const entry = parseExistenceKey((row as { place: Uint8Array }).place);
+    if (entry === undefined || entry.kind === "object") {
+      throw corruptionError("The index of the bucket, which reads as empty,");
     }
   }
   return false;

@@ -1,11 +1,11 @@
 // The reads of a bucket's events that are still to be delivered.
-import type { ToldCount, ToldEvent } from "../../engine/records.ts";
-import { verifiedText } from "./checksum.ts";
+import type { EventCount, OutboxEvent } from "../../engine/records.ts";
+import { verifyText } from "./checksum.ts";
 import type { Database } from "./sqlite.ts";
 
 export interface OutboxQueries {
-  told(rule: string, limit: number): ToldEvent[];
-  toldCounts(): ToldCount[];
+  outboxEvents(rule: string, limit: number): OutboxEvent[];
+  eventCounts(): EventCount[];
   /** Entries behind the given one that do not say what was written, a batch of them looked at. */
   damagedEvents(
     after: number,
@@ -23,31 +23,31 @@ export function createOutboxQueries(database: Database): OutboxQueries {
     return statement.all(...values) as unknown[];
   };
   return {
-    told(rule, limit) {
+    outboxEvents(rule, limit) {
       const found = rows(
         "SELECT entry, event, rule FROM outbox WHERE rule = ? ORDER BY entry LIMIT ?",
         rule,
         limit,
       );
-      return (found as EventRow[]).map((row) => ({ entry: row[0], text: textOf(row) }));
+      return (found as EventRow[]).map((row) => ({ entry: row[0], text: eventText(row) }));
     },
-    toldCounts() {
+    eventCounts() {
       const found = rows("SELECT rule, count(*) FROM outbox GROUP BY rule ORDER BY rule");
       return (found as [string, number][]).map(([rule, count]) => ({ rule, count }));
     },
     damagedEvents(after, limit) {
       const sql = "SELECT entry, event, rule FROM outbox WHERE entry > ? ORDER BY entry LIMIT ?";
       const found = rows(sql, after, limit) as EventRow[];
-      const damaged = found.filter((row) => textOf(row) === undefined).map(([entry]) => entry);
+      const damaged = found.filter((row) => eventText(row) === undefined).map(([entry]) => entry);
       return { damaged, last: found.length < limit ? undefined : found.at(-1)![0] };
     },
   };
 }
 
 /** One that cannot be read must not keep those behind it from being delivered. */
-function textOf([, event, rule]: EventRow): string | undefined {
+function eventText([, event, rule]: EventRow): string | undefined {
   try {
-    return verifiedText(event, "an event", rule);
+    return verifyText(event, "an event", rule);
   } catch {
     return undefined;
   }

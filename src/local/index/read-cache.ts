@@ -4,10 +4,10 @@
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import type { Glance } from "./wal-change-counter.ts";
+import type { WalChangeCounter } from "./wal-change-counter.ts";
 
 /** Answers what was found before, or reads; what is not there is always read. */
-export interface Recent {
+export interface ReadCache {
   bucket(read: () => Bucket | undefined): Bucket | undefined;
   object(key: string, read: () => ObjectRecord | undefined): ObjectRecord | undefined;
   objectWithBody(key: string, read: () => ObjectWithBody | undefined): ObjectWithBody | undefined;
@@ -16,96 +16,99 @@ export interface Recent {
 }
 
 /** How much is kept of all buckets together: small bodies are kept too, so these are some megabytes at most. */
-export interface Room {
+export interface CacheBudget {
   /** Before one more is kept; when there is no more room, all of them go. */
-  take(): void;
+  addEntry(): void;
   /** Calls when all must go; gives what takes the listener back. */
-  share(clear: () => void): () => void;
+  subscribe(clear: () => void): () => void;
 }
 
-export function createRoom(most = 2048): Room {
-  const sharers = new Set<() => void>();
-  let taken = 0;
+export function createCacheBudget(maxEntries = 2048): CacheBudget {
+  const listeners = new Set<() => void>();
+  let used = 0;
   return {
-    take() {
-      if (++taken <= most) return;
-      for (const clear of sharers) clear();
-      taken = 1;
+    addEntry() {
+      if (++used <= maxEntries) return;
+      for (const clear of listeners) clear();
+      used = 1;
     },
-    share(clear) {
-      sharers.add(clear);
-      return () => sharers.delete(clear);
+    subscribe(clear) {
+      listeners.add(clear);
+      return () => listeners.delete(clear);
     },
   };
 }
 
-interface Kept<T> {
+interface CacheEntry<T> {
   /** Between which two commits it was read. */
-  readonly era: number;
+  readonly generation: number;
   readonly value: T;
 }
 
 /** Stands for what was asked for once. */
-const seenOnce: Kept<never> = { era: -1, value: undefined as never };
+const admissionMarker: CacheEntry<never> = { generation: -1, value: undefined as never };
 
 /** With fewer answers between two commits, looking costs more than it saves: then this many reads go without. */
-const worthwhileAnswers = 16;
-const restingReads = 256;
+const minHits = 16;
+const bypassReads = 256;
 
-export function createRecent(glance: Glance, room: Room): Recent {
-  let era = 0;
-  let answers = 0;
-  let resting = 0;
+export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: CacheBudget): ReadCache {
+  let generation = 0;
+  let hits = 0;
+  let bypassLeft = 0;
 
-  function look(): number {
-    if (!glance.hasChanged()) return era;
-    if (answers < worthwhileAnswers) resting = restingReads;
-    answers = 0;
-    return ++era;
+  function currentGeneration(): number {
+    if (!changeCounter.hasChanged()) return generation;
+    if (hits < minHits) bypassLeft = bypassReads;
+    hits = 0;
+    return ++generation;
   }
 
-  function recall<T>(
-    kept: Map<string, Kept<T>>,
+  function readThrough<T>(
+    entries: Map<string, CacheEntry<T>>,
     name: string,
     read: () => T | undefined,
-    isKept: (value: T) => boolean,
+    isCacheable: (value: T) => boolean,
   ): T | undefined {
-    if (resting > 0) {
-      resting--;
+    if (bypassLeft > 0) {
+      bypassLeft--;
       return read();
     }
-    const known = kept.get(name);
-    if (known === undefined) {
-      room.take();
-      kept.set(name, seenOnce);
+    const entry = entries.get(name);
+    if (entry === undefined) {
+      cacheBudget.addEntry();
+      entries.set(name, admissionMarker);
       return read();
     }
     // Looked before it is read: what is committed in between is seen by the next look.
-    const now = look();
-    if (known.era === now) {
-      answers++;
-      return known.value;
+    const now = currentGeneration();
+    if (entry.generation === now) {
+      hits++;
+      return entry.value;
     }
     const value = read();
-    kept.set(name, value !== undefined && isKept(value) ? { era: now, value } : seenOnce);
+    entries.set(
+      name,
+      value !== undefined && isCacheable(value) ? { generation: now, value } : admissionMarker,
+    );
     return value;
   }
 
-  const buckets = new Map<string, Kept<Bucket>>();
-  const objects = new Map<string, Kept<ObjectRecord>>();
-  const bodies = new Map<string, Kept<ObjectWithBody>>();
+  const buckets = new Map<string, CacheEntry<Bucket>>();
+  const objects = new Map<string, CacheEntry<ObjectRecord>>();
+  const bodies = new Map<string, CacheEntry<ObjectWithBody>>();
   const clear = () => {
-    for (const kept of [buckets, objects, bodies]) kept.clear();
-    ofThisTurn.forget();
+    for (const entries of [buckets, objects, bodies]) entries.clear();
+    tickCache.clear();
   };
-  const ofThisTurn = createTurnMemory<Bucket>();
-  const leave = room.share(clear);
+  const tickCache = createTickCache<Bucket>();
+  const unsubscribe = cacheBudget.subscribe(clear);
   return {
-    bucket: (read) => ofThisTurn.recall(() => recall(buckets, "", read, always)),
-    object: (key, read) => recall(objects, key, read, always),
-    objectWithBody: (key, read) => recall(bodies, key, read, isSmall),
+    bucket: (read) => tickCache.readThrough(() => readThrough(buckets, "", read, always)),
+    object: (key, read) => readThrough(objects, key, read, always),
+    objectWithBody: (key, read) => readThrough(bodies, key, read, isSmall),
     close() {
-      leave();
+      unsubscribe();
       clear();
     },
   };
@@ -115,30 +118,30 @@ const always = () => true;
 
 /** Lists of parts may be long. */
 function isSmall({ body }: ObjectWithBody): boolean {
-  return body.home !== "parts";
+  return body.storage !== "parts";
 }
 
 /** Shorter than anything that a script could wait for without giving the turn away. */
-const turnMilliseconds = 1;
+const tickMilliseconds = 1;
 
 /**
  * What one turn of the event loop has read is good for the rest of it: nobody can have told this process of a later
  * commit. Many writes that go on together after one commit so look at their bucket once.
  */
-function createTurnMemory<T>(): { recall(read: () => T | undefined): T | undefined; forget(): void } {
+function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
   let found: T | undefined;
   let since = 0;
-  const forget = () => {
+  const clear = () => {
     found = undefined;
   };
   return {
-    recall(read) {
-      if (found !== undefined && performance.now() - since < turnMilliseconds) return found;
-      if (found === undefined) process.nextTick(forget);
+    readThrough(read) {
+      if (found !== undefined && performance.now() - since < tickMilliseconds) return found;
+      if (found === undefined) process.nextTick(clear);
       since = performance.now();
       found = read();
       return found;
     },
-    forget,
+    clear,
   };
 }

@@ -9,17 +9,17 @@ import { pragma } from "./sqlite.ts";
 export const schemaVersion = 4;
 
 /** Says that a bucket has ended. So far from zero that no flipped bit says it. */
-export const ended = 0x6f9a_3c5d_71;
+export const deletedMark = 0x6f9a_3c5d_71;
 
 /** Whether a mark of ending is set; undefined when it says neither. */
-export function isEnded(mark: unknown): boolean | undefined {
+export function parseDeletedMark(mark: unknown): boolean | undefined {
   if (mark === 0) return false;
-  return mark === ended ? true : undefined;
+  return mark === deletedMark ? true : undefined;
 }
 
 /** Everything there is, once more: witness.ts. */
-export const witnessTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
-export const registryWitnessTable =
+export const existenceTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
+export const registryExistenceTable =
   "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
 
 /** An entry's number is never used again: it tells later events of a key from earlier ones. */
@@ -46,7 +46,7 @@ export const registrySchema = `
   ) WITHOUT ROWID;
   CREATE TABLE revisions (last INTEGER NOT NULL);
   INSERT INTO revisions VALUES (0);
-  ${registryWitnessTable};
+  ${registryExistenceTable};
   PRAGMA user_version = ${schemaVersion};
 `;
 
@@ -104,7 +104,7 @@ export const bucketSchema = `
   ) WITHOUT ROWID;
   CREATE TABLE blobs (id TEXT PRIMARY KEY, key BLOB) WITHOUT ROWID;
   CREATE TABLE buried (entry INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, manifest INTEGER, checksum TEXT);
-  ${witnessTable};
+  ${existenceTable};
   ${outboxTable};
   PRAGMA user_version = ${schemaVersion};
 `;
@@ -112,8 +112,8 @@ export const bucketSchema = `
 export function checkSchemaVersion(database: Database, path: string): void {
   const found = pragma(database, "user_version");
   if (found === schemaVersion) return;
-  const known = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
+  const mismatch = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
   // No Store has ever written a lower one than the first, which is brought up to date before this.
   const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
-  throw new StoreError("InternalError", { detail: `${known}. ${advice}.` });
+  throw new StoreError("InternalError", { detail: `${mismatch}. ${advice}.` });
 }

@@ -1,6 +1,6 @@
 // What a bucket's database knows of the bodies in a segment, by either witness.
 
-import { readWitness, witnessPlace } from "./existence-index.ts";
+import { existenceKey, parseExistenceKey } from "./existence-index.ts";
 import type { Database } from "./sqlite.ts";
 
 export interface SegmentQueries {
@@ -8,7 +8,7 @@ export interface SegmentQueries {
   blobsIn(bucketId: string, segment: string): SegmentBlob[];
   hasBlobsIn(bucketId: string, segment: string): boolean;
   /** Whether the object of this key has this body now. */
-  isBodyOf(key: Uint8Array, blob: string): boolean;
+  isCurrentBody(key: Uint8Array, blob: string): boolean;
 }
 
 export interface SegmentBlob {
@@ -24,25 +24,25 @@ export function createSegmentQueries(database: Database): SegmentQueries {
   return {
     blobsIn(bucketId, segment) {
       const keys = new Map<string, Uint8Array | undefined>();
-      for (const row of sql.witnessed.all(...witnessPlace.blobsIn(bucketId, segment))) {
-        const witness = readWitness((row as unknown as [Uint8Array])[0]);
-        if (witness?.kind === "blob") keys.set(witness.id, undefined);
+      for (const row of sql.indexedBlobs.all(...existenceKey.blobsIn(bucketId, segment))) {
+        const entry = parseExistenceKey((row as unknown as [Uint8Array])[0]);
+        if (entry?.kind === "blob") keys.set(entry.id, undefined);
       }
-      for (const row of sql.blobs.all(...within(bucketId, segment))) {
+      for (const row of sql.blobs.all(...idRange(bucketId, segment))) {
         const [id, key] = row as unknown as BlobRow;
         keys.set(id, key ?? undefined);
       }
       return [...keys].map(([id, key]) => ({ id, key })).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     hasBlobsIn: (bucketId, segment) =>
-      sql.anyBlob.get(...within(bucketId, segment)) !== undefined ||
-      sql.anyWitnessed.get(...witnessPlace.blobsIn(bucketId, segment)) !== undefined,
-    isBodyOf: (key, blob) => sql.body.get(key, blob) !== undefined,
+      sql.anyBlob.get(...idRange(bucketId, segment)) !== undefined ||
+      sql.anyIndexedBlob.get(...existenceKey.blobsIn(bucketId, segment)) !== undefined,
+    isCurrentBody: (key, blob) => sql.body.get(key, blob) !== undefined,
   };
 }
 
 /** The ids of its blobs, and nothing else, are between these two. */
-function within(bucketId: string, segment: string): [from: string, to: string] {
+function idRange(bucketId: string, segment: string): [from: string, to: string] {
   return [`${bucketId}.${segment}.`, `${bucketId}.${segment}/`];
 }
 
@@ -55,8 +55,8 @@ function prepare(database: Database) {
   return {
     blobs: sql("SELECT id, key FROM blobs WHERE id >= ? AND id < ?"),
     anyBlob: sql("SELECT 1 FROM blobs WHERE id >= ? AND id < ? LIMIT 1"),
-    witnessed: sql("SELECT place FROM witness WHERE place >= ? AND place < ?"),
-    anyWitnessed: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
+    indexedBlobs: sql("SELECT place FROM witness WHERE place >= ? AND place < ?"),
+    anyIndexedBlob: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
     body: sql("SELECT 1 FROM objects WHERE key = ? AND blob = ?"),
   };
 }

@@ -2,7 +2,7 @@
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";
-import { createPrivately } from "../disk/private-files.ts";
+import { createPrivateFile } from "../disk/private-files.ts";
 
 export type Database = InstanceType<typeof DatabaseSync>;
 
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
 export const busyMilliseconds = 30_000;
 
 export function openDatabase(path: string, { role, create }: DatabaseOptions): Database {
-  if (create !== undefined) createPrivately(path);
+  if (create !== undefined) createPrivateFile(path);
   const url = pathToFileURL(path);
   url.searchParams.set("mode", create === undefined ? "rw" : "rwc");
   const database = new DatabaseSync(url, { timeout: busyMilliseconds });
@@ -50,11 +50,11 @@ export function pragma(database: Database, name: string): unknown {
 }
 
 const retryMilliseconds = 0.2;
-const nobody = new Int32Array(new SharedArrayBuffer(4));
+const sleepBuffer = new Int32Array(new SharedArrayBuffer(4));
 
 /** SQLite waits for the lock of another process by sleeping ever longer; a commit is over sooner than that. */
-function takeWriteLock(database: Database, longest: number): void {
-  const end = performance.now() + longest;
+function takeWriteLock(database: Database, maxMilliseconds: number): void {
+  const end = performance.now() + maxMilliseconds;
   database.exec("PRAGMA busy_timeout = 0");
   try {
     for (;;) {
@@ -63,7 +63,7 @@ function takeWriteLock(database: Database, longest: number): void {
         return;
       } catch (error) {
         if (sqliteCode(error) !== sqliteBusy || performance.now() > end) throw error;
-        Atomics.wait(nobody, 0, 0, retryMilliseconds);
+        Atomics.wait(sleepBuffer, 0, 0, retryMilliseconds);
       }
     }
   } finally {
@@ -94,17 +94,17 @@ export function inTransaction<T>(database: Database, work: () => T, options: Tra
 }
 
 /** Pages in a log before it is folded into its database: longer ones make rare puts wait long. */
-const longLog = 1000;
+const longLogPages = 1000;
 
 /** Folds the log into the database when it has become long. Throws what the disk refuses, but for want of room. */
 export function createCheckpoint(database: Database): () => void {
-  const look = database.prepare("PRAGMA wal_checkpoint(NOOP)");
-  const fold = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  const readLogSize = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const runCheckpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return () => {
-    const { log } = look.get() as { log: number };
-    if (log < longLog) return;
+    const { log } = readLogSize.get() as { log: number };
+    if (log < longLogPages) return;
     try {
-      fold.get();
+      runCheckpoint.get();
     } catch (error) {
       // Then the log stays as it is, and grows: it is the next to meet the full disk.
       const code = sqliteCode(error);
@@ -119,11 +119,11 @@ export function sqliteCode(error: unknown): number | undefined {
   if ("errcode" in error) return Number(error.errcode) & 0xff;
   // Reads of several rows tell only in words what went wrong.
   if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
-  return codesByWords.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
+  return codesByMessage.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
 }
 
 /** What a failed read is told as: damage, or a disk that cannot be read. Other errors pass as they are. */
-export function readingError(error: unknown, what: string): unknown {
+export function toReadError(error: unknown, what: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
   if (isDamage(code) || code === sqliteError) {
@@ -134,10 +134,10 @@ export function readingError(error: unknown, what: string): unknown {
 }
 
 /** The same for reads of rows alone, where whatever else goes wrong is a row that cannot be one. */
-export function damageOf(error: unknown, what: string): StoreError {
-  const told = readingError(error, what);
-  if (told instanceof StoreError) return told;
-  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: told });
+export function toDamageError(error: unknown, what: string): StoreError {
+  const mapped = toReadError(error, what);
+  if (mapped instanceof StoreError) return mapped;
+  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
 }
 
 /** What SQLite also calls a database that the disk refuses to read. */
@@ -146,7 +146,7 @@ export function isDamage(code: number | undefined): boolean {
 }
 
 /** Damage found by ourselves, told the way SQLite tells its own. */
-export function corruption(what: string): Error {
+export function corruptionError(what: string): Error {
   return Object.assign(new Error(`${what} is damaged`), { errcode: sqliteCorrupt });
 }
 
@@ -158,7 +158,7 @@ export const sqliteIoError = 10;
 export const sqliteFull = 13;
 export const sqliteCannotOpen = 14;
 
-const codesByWords: readonly (readonly [words: string, code: number])[] = [
+const codesByMessage: readonly (readonly [words: string, code: number])[] = [
   ["disk image is malformed", sqliteCorrupt],
   ["file is not a database", sqliteNotADatabase],
   ["disk I/O error", sqliteIoError],

@@ -3,8 +3,8 @@ import { decodePart, decodeUpload } from "../../engine/codec/record-codec.ts";
 import type { StoredUpload, UploadScan } from "../../engine/records.ts";
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
-import { damaged, partPlace, verifiedText } from "./checksum.ts";
-import { inSnapshot, lost, witnessPlace } from "./existence-index.ts";
+import { damagedError, partContext, verifyText } from "./checksum.ts";
+import { existenceKey, inSnapshot, lostError } from "./existence-index.ts";
 import type { Database } from "./sqlite.ts";
 
 export interface UploadQueries {
@@ -31,69 +31,69 @@ export function createUploadQueries(database: Database): UploadQueries {
       const bytes = keyBytes(key);
       const find = () => sql.upload.get(bytes, id) as unknown as UploadRow | undefined;
       const row = find();
-      if (row !== undefined) return { record: uploadOf(row), revision: row[1] };
-      const place = witnessPlace.upload(bytes, id);
-      if (sql.witnessed.get(place) === undefined) return undefined;
+      if (row !== undefined) return { record: toUpload(row), revision: row[1] };
+      const indexKey = existenceKey.upload(bytes, id);
+      if (sql.existence.get(indexKey) === undefined) return undefined;
       // The two looks may have stood astride a commit: once more, at one instant.
       return inSnapshot(database, () => {
         const again = find();
-        if (again !== undefined) return { record: uploadOf(again), revision: again[1] };
-        if (sql.witnessed.get(place) !== undefined) throw lost(`an upload of "${key}"`);
+        if (again !== undefined) return { record: toUpload(again), revision: again[1] };
+        if (sql.existence.get(indexKey) !== undefined) throw lostError(`an upload of "${key}"`);
         return undefined;
       });
     },
     uploads({ prefix, after, limit }) {
       const start = keyBytes(prefix);
-      const end = successor(start) ?? behindEverything;
+      const end = successor(start) ?? afterAllKeys;
       // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
       const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
-      const uploads = (sql.uploads.all(start, end, key, id, limit) as unknown as UploadRow[]).map(uploadOf);
+      const uploads = (sql.uploads.all(start, end, key, id, limit) as unknown as UploadRow[]).map(toUpload);
       for (const [i, upload] of uploads.entries()) {
         const before = i === 0 ? after : uploads[i - 1];
-        if (before !== undefined && !isBehind(upload, before)) throw damaged("the order of the uploads");
+        if (before !== undefined && !isAfter(upload, before)) throw damagedError("the order of the uploads");
       }
       return uploads;
     },
     dueUploads(now, limit) {
       const rows = sql.dueUploads.all(now, limit) as unknown as UploadRow[];
       // The index by time may be damaged; what the record says counts.
-      return rows.map(uploadOf).filter(({ due }) => due <= now);
+      return rows.map(toUpload).filter(({ due }) => due <= now);
     },
     parts(uploadId) {
-      const [rows, known] = inSnapshot(database, () => [
+      const [rows, indexedCount] = inSnapshot(database, () => [
         sql.parts.all(uploadId) as unknown as PartRow[],
-        sql.witnessedParts.get(witnessPlace.part(uploadId, 0), witnessPlace.behindParts(uploadId)),
+        sql.indexedPartCount.get(existenceKey.part(uploadId, 0), existenceKey.afterParts(uploadId)),
       ]);
-      if (rows.length < Number((known as unknown as [number])[0])) {
-        throw lost(`a part of upload "${uploadId}"`);
+      if (rows.length < Number((indexedCount as unknown as [number])[0])) {
+        throw lostError(`a part of upload "${uploadId}"`);
       }
-      return rows.map((row) => partOf(uploadId, row));
+      return rows.map((row) => toPart(uploadId, row));
     },
   };
 }
 
 /** Behind a key by itself are all but the uploads of that key. */
-function isBehind(upload: UploadRecord, { key, id }: { key: string; id?: string }): boolean {
+function isAfter(upload: UploadRecord, { key, id }: { key: string; id?: string }): boolean {
   const order = compareKeys(upload.key, key);
   return order > 0 || (order === 0 && id !== undefined && upload.id > id);
 }
 
-function uploadOf([text, , key, id, active, due]: UploadRow): UploadRecord {
-  const record = decodeUpload(verifiedText(text, "the record of an upload"));
+function toUpload([text, , key, id, active, due]: UploadRow): UploadRecord {
+  const record = decodeUpload(verifyText(text, "the record of an upload"));
   const isSame =
     Buffer.compare(keyBytes(record.key), key) === 0 &&
     record.id === id &&
     record.due === due &&
     active === (record.state === "active" ? 1 : 0);
-  if (!isSame) throw damaged(`what the index says beside the record of an upload of "${record.key}"`);
+  if (!isSame) throw damagedError(`what the index says beside the record of an upload of "${record.key}"`);
   return record;
 }
 
-function partOf(uploadId: string, [number, blob, record]: PartRow): PartRecord {
-  const text = verifiedText(
+function toPart(uploadId: string, [number, blob, record]: PartRow): PartRecord {
+  const text = verifyText(
     record,
     `part ${number} of upload "${uploadId}"`,
-    partPlace(uploadId, number, blob),
+    partContext(uploadId, number, blob),
   );
   return decodePart(number, blob, text);
 }
@@ -107,7 +107,7 @@ export function successor(prefix: Uint8Array): Uint8Array | null {
 }
 
 /** Keys are UTF-8, which has no such byte. */
-export const behindEverything = Uint8Array.of(0xff);
+export const afterAllKeys = Uint8Array.of(0xff);
 
 function prepare(database: Database) {
   const sql = (text: string) => {
@@ -121,7 +121,7 @@ function prepare(database: Database) {
     uploads: sql(`${columns} WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?`),
     dueUploads: sql(`${columns} WHERE due <= ? ORDER BY due LIMIT ?`),
     parts: sql("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
-    witnessed: sql("SELECT 1 FROM witness WHERE place = ?"),
-    witnessedParts: sql("SELECT count(*) FROM witness WHERE place >= ? AND place < ?"),
+    existence: sql("SELECT 1 FROM witness WHERE place = ?"),
+    indexedPartCount: sql("SELECT count(*) FROM witness WHERE place >= ? AND place < ?"),
   };
 }

@@ -4,8 +4,8 @@ import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./sql
 const idleMilliseconds = 100;
 const stepPages = 512;
 /** Free pages below this share are left for the next puts. */
-const keptShare = 0.2;
-const keptPages = 2048;
+const minFreeShare = 0.2;
+const minFreePages = 2048;
 
 export interface Vacuum {
   /** Looks whether there is something to give back once nothing has come for a moment. */
@@ -13,21 +13,21 @@ export interface Vacuum {
   stop(): void;
 }
 
-export interface Vacuumed {
+export interface VacuumTarget {
   readonly database: Database;
   /** Folds the log in where it has become long: only then does the file get shorter. */
-  fold(): void;
+  checkpoint(): void;
 }
 
-export function createVacuum(opened: () => readonly Vacuumed[]): Vacuum {
+export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
   let timer: NodeJS.Timeout | undefined;
 
   function step(): void {
     timer = undefined;
     // One step, then back to the queue: a commit that has come meanwhile goes first.
-    const given = opened().find(({ database }) => giveBack(database));
-    if (given === undefined) return;
-    given.fold();
+    const released = opened().find(({ database }) => releaseSparePages(database));
+    if (released === undefined) return;
+    released.checkpoint();
     whenIdle();
   }
 
@@ -40,7 +40,7 @@ export function createVacuum(opened: () => readonly Vacuumed[]): Vacuum {
 }
 
 /** Gives back what there is, a bounded amount at a time, whatever share it is; true when something went. */
-export function giveBackNow(database: Database): boolean {
+export function releasePagesNow(database: Database): boolean {
   if (Number(pragma(database, "freelist_count")) === 0) {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return false;
@@ -53,34 +53,34 @@ export function giveBackNow(database: Database): boolean {
 }
 
 /** Folds the log in and gives its room back; false when there was none, or it cannot be done now. */
-export function cutLog(database: Database): boolean {
+export function truncateLog(database: Database): boolean {
   const { log } = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number };
   if (log <= 0) return false;
   try {
     const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
     return busy === 0;
   } catch (error) {
-    if (!isForLater(error)) throw error;
+    if (!isRetryable(error)) throw error;
     return false;
   }
 }
 
 /** Busy with another process, or no room to work in. */
-function isForLater(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === sqliteBusy || code === sqliteFull;
 }
 
-function giveBack(database: Database): boolean {
+function releaseSparePages(database: Database): boolean {
   const free = Number(pragma(database, "freelist_count"));
   const pages = Number(pragma(database, "page_count"));
-  if (free < keptPages || free < pages * keptShare) return false;
+  if (free < minFreePages || free < pages * minFreeShare) return false;
   try {
     database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
     return true;
   } catch (error) {
     // Giving space back can wait. Nothing else can.
-    if (!isForLater(error)) throw error;
+    if (!isRetryable(error)) throw error;
     return false;
   }
 }

@@ -3,7 +3,7 @@
 // (SQLite's WAL-mode file format, 2.2: the header of the wal-index, which has a counter of changes.)
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
-export interface Glance {
+export interface WalChangeCounter {
   /** True at first, and whenever there may have been a commit by anybody since the last time it was asked. */
   hasChanged(): boolean;
 }
@@ -11,51 +11,51 @@ export interface Glance {
 /** Both copies of the header. */
 const headerBytes = 96;
 
-export interface Glances {
-  of(databasePath: string): Glance;
+export interface WalChangeCounters {
+  open(databasePath: string): WalChangeCounter;
   /** Once the directory's databases are closed, also by the thread that commits. */
   close(): void;
 }
 
 /** Those of one opening of a data directory. */
-export function createGlances(root: string): Glances {
-  openings.set(root, (openings.get(root) ?? 0) + 1);
+export function createWalChangeCounters(root: string): WalChangeCounters {
+  openCounts.set(root, (openCounts.get(root) ?? 0) + 1);
   let isClosed = false;
   return {
-    of: createGlance,
+    open: createWalChangeCounter,
     close() {
       if (isClosed) return;
       isClosed = true;
-      const others = openings.get(root)! - 1;
-      openings.set(root, others);
-      if (others > 0) return;
-      openings.delete(root);
-      for (const path of [...descriptors.keys()]) if (path.startsWith(`${root}/`)) forget(path);
+      const remaining = openCounts.get(root)! - 1;
+      openCounts.set(root, remaining);
+      if (remaining > 0) return;
+      openCounts.delete(root);
+      for (const path of [...descriptors.keys()]) if (path.startsWith(`${root}/`)) closeDescriptor(path);
     },
   };
 }
 
 /** The database must be open in this process all the while: its log is then neither made anew nor removed. */
-function createGlance(databasePath: string): Glance {
+function createWalChangeCounter(databasePath: string): WalChangeCounter {
   const last = Buffer.alloc(headerBytes);
   const now = Buffer.alloc(headerBytes);
   let descriptor: number | undefined;
-  let isKnown = false;
+  let hasBaseline = false;
 
   return {
     hasChanged() {
       try {
-        descriptor ??= descriptorOf(`${databasePath}-shm`);
-        if (readSync(descriptor, now, 0, headerBytes, 0) === headerBytes && isKnown && now.equals(last)) {
+        descriptor ??= openDescriptor(`${databasePath}-shm`);
+        if (readSync(descriptor, now, 0, headerBytes, 0) === headerBytes && hasBaseline && now.equals(last)) {
           return false;
         }
       } catch {
         // Who cannot look must ask.
-        isKnown = false;
+        hasBaseline = false;
         return true;
       }
       now.copy(last);
-      isKnown = true;
+      hasBaseline = true;
       return true;
     },
   };
@@ -67,30 +67,30 @@ function createGlance(databasePath: string): Glance {
  */
 const descriptors = new Map<string, number>();
 /** How often a data directory is open in this process. */
-const openings = new Map<string, number>();
-const mostDescriptors = 256;
+const openCounts = new Map<string, number>();
+const maxDescriptors = 256;
 
-function descriptorOf(path: string): number {
-  const known = descriptors.get(path);
-  if (known !== undefined && isOf(known, path)) return known;
-  forget(path);
-  if (descriptors.size >= mostDescriptors) {
-    for (const [other, descriptor] of descriptors) if (!isOf(descriptor, other)) forget(other);
+function openDescriptor(path: string): number {
+  const existing = descriptors.get(path);
+  if (existing !== undefined && isSameFile(existing, path)) return existing;
+  closeDescriptor(path);
+  if (descriptors.size >= maxDescriptors) {
+    for (const [other, descriptor] of descriptors) if (!isSameFile(descriptor, other)) closeDescriptor(other);
   }
-  if (descriptors.size >= mostDescriptors) throw new Error("More databases than are looked at.");
+  if (descriptors.size >= maxDescriptors) throw new Error("More databases than are looked at.");
   const opened = openSync(path, "r");
   descriptors.set(path, opened);
   return opened;
 }
 
 /** A file that was removed keeps its number as long as it is open, so that no later one has it. */
-function isOf(descriptor: number, path: string): boolean {
-  const there = statSync(path, { throwIfNoEntry: false });
-  const held = fstatSync(descriptor);
-  return there !== undefined && there.ino === held.ino && there.dev === held.dev;
+function isSameFile(descriptor: number, path: string): boolean {
+  const current = statSync(path, { throwIfNoEntry: false });
+  const opened = fstatSync(descriptor);
+  return current !== undefined && current.ino === opened.ino && current.dev === opened.dev;
 }
 
-function forget(path: string): void {
+function closeDescriptor(path: string): void {
   const descriptor = descriptors.get(path);
   descriptors.delete(path);
   if (descriptor !== undefined) closeSync(descriptor);

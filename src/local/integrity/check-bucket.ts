@@ -2,25 +2,30 @@
 // must be named by the witness. Small batches, each at one instant, so that a store in use goes on.
 import type { Finding } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
-import { inSnapshot, readWitness, type Witness, witnessPlace } from "../index/existence-index.ts";
+import {
+  type ExistenceEntry,
+  existenceKey,
+  inSnapshot,
+  parseExistenceKey,
+} from "../index/existence-index.ts";
 import type { Queries } from "../index/object-queries.ts";
 import type { Database } from "../index/sqlite.ts";
 
 /** Reads through the bucket's current handle, which may change between two batches. */
-export type Reading = <T>(read: (queries: Queries, database: Database) => T) => T;
+export type BucketReader = <T>(read: (queries: Queries, database: Database) => T) => T;
 
 const batch = 256;
 
-export function* auditBucket(read: Reading, depth: "records" | "pages"): Generator<Finding> {
-  yield* attempt(() => read((queries) => settingsOf(queries)));
-  yield* walkWitness(read);
+export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Generator<Finding> {
+  yield* attempt(() => read((queries) => checkSettings(queries)));
+  yield* walkExistenceIndex(read);
   yield* walkTable(read, uploads);
   yield* walkTable(read, parts);
   yield* walkTable(read, blobs);
-  yield* attempt(() => read((queries) => auditBuried(queries)));
+  yield* attempt(() => read((queries) => checkGarbage(queries)));
   yield* walkOutbox(read);
   if (depth === "pages") {
-    for (const check of wholeChecks) yield* attempt(() => read((_, database) => check(database)));
+    for (const check of databaseChecks) yield* attempt(() => read((_, database) => check(database)));
   }
 }
 
@@ -35,16 +40,16 @@ function attempt(find: () => Finding[]): Finding[] {
   }
 }
 
-function settingsOf(queries: Queries): Finding[] {
+function checkSettings(queries: Queries): Finding[] {
   queries.settings();
   return [];
 }
 
-function auditBuried(queries: Queries): Finding[] {
+function checkGarbage(queries: Queries): Finding[] {
   const findings: Finding[] = [];
   let after = 0;
   for (;;) {
-    const entries = queries.buried(after, batch);
+    const entries = queries.garbage(after, batch);
     for (const { entry, isDamaged } of entries) {
       if (isDamaged === true)
         findings.push({ what: `The stored data is damaged: entry ${entry} of what is to be removed.` });
@@ -55,7 +60,7 @@ function auditBuried(queries: Queries): Finding[] {
   }
 }
 
-function* walkOutbox(read: Reading): Generator<Finding> {
+function* walkOutbox(read: BucketReader): Generator<Finding> {
   for (let after: number | undefined = 0; after !== undefined; ) {
     const from: number = after;
     after = undefined;
@@ -71,7 +76,7 @@ function* walkOutbox(read: Reading): Generator<Finding> {
 }
 
 /** From the witness to what it names. */
-function* walkWitness(read: Reading): Generator<Finding> {
+function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
   let after: Uint8Array = new Uint8Array();
   for (;;) {
     let last: Uint8Array | undefined;
@@ -82,7 +87,7 @@ function* walkWitness(read: Reading): Generator<Finding> {
             .prepare(`SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`)
             .all(after) as unknown as { place: Uint8Array }[];
           last = rows.length < batch ? undefined : rows.at(-1)!.place;
-          return rows.flatMap(({ place }) => missing(database, place));
+          return rows.flatMap(({ place: indexKey }) => findMissing(database, indexKey));
         }),
       ),
     );
@@ -92,43 +97,43 @@ function* walkWitness(read: Reading): Generator<Finding> {
   }
 }
 
-function missing(database: Database, place: unknown): Finding[] {
-  const witness = place instanceof Uint8Array ? readWitness(place) : undefined;
-  if (witness === undefined) return [{ what: "The stored data is damaged: an entry of the second witness." }];
-  const [sql, ...values] = lookUp(witness);
+function findMissing(database: Database, indexKey: unknown): Finding[] {
+  const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
+  if (entry === undefined) return [{ what: "The stored data is damaged: an entry of the second witness." }];
+  const [sql, ...values] = lookUp(entry);
   if (database.prepare(sql).get(...values) !== undefined) return [];
-  return [lostFinding(witness)];
+  return [lostFinding(entry)];
 }
 
-function lookUp(witness: Witness): [sql: string, ...values: (string | number | Uint8Array)[]] {
-  switch (witness.kind) {
+function lookUp(entry: ExistenceEntry): [sql: string, ...values: (string | number | Uint8Array)[]] {
+  switch (entry.kind) {
     case "object":
-      return ["SELECT 1 FROM objects WHERE key = ?", witness.key];
+      return ["SELECT 1 FROM objects WHERE key = ?", entry.key];
     case "upload":
-      return ["SELECT 1 FROM uploads WHERE key = ? AND id = ?", witness.key, witness.id];
+      return ["SELECT 1 FROM uploads WHERE key = ? AND id = ?", entry.key, entry.id];
     case "part":
-      return ["SELECT 1 FROM parts WHERE upload = ? AND number = ?", witness.uploadId, witness.number];
+      return ["SELECT 1 FROM parts WHERE upload = ? AND number = ?", entry.uploadId, entry.number];
     case "blob":
-      return ["SELECT 1 FROM blobs WHERE id = ?", witness.id];
+      return ["SELECT 1 FROM blobs WHERE id = ?", entry.id];
     default:
       return ["SELECT 1 WHERE 0"];
   }
 }
 
-function lostFinding(witness: Witness): Finding {
+function lostFinding(entry: ExistenceEntry): Finding {
   const text = (key: Uint8Array) => Buffer.from(key).toString();
   const what = (thing: string) => `The stored data is damaged: ${thing} is missing from the index.`;
-  switch (witness.kind) {
+  switch (entry.kind) {
     case "object":
-      return { key: text(witness.key), what: what(`the record of "${text(witness.key)}"`) };
+      return { key: text(entry.key), what: what(`the record of "${text(entry.key)}"`) };
     case "upload":
-      return { key: text(witness.key), what: what(`upload "${witness.id}"`) };
+      return { key: text(entry.key), what: what(`upload "${entry.id}"`) };
     case "part":
-      return { what: what(`part ${witness.number} of upload "${witness.uploadId}"`) };
+      return { what: what(`part ${entry.number} of upload "${entry.uploadId}"`) };
     case "blob":
-      return { what: what(`blob ${witness.id}`) };
+      return { what: what(`blob ${entry.id}`) };
     default:
-      return { what: what(`what the second witness calls a ${witness.kind}`) };
+      return { what: what(`what the second witness calls a ${entry.kind}`) };
   }
 }
 
@@ -139,13 +144,13 @@ interface Table {
   /** The columns that name a row, in order. */
   readonly key: readonly string[];
   readonly first: readonly (string | number | Uint8Array)[];
-  place(row: Row): Uint8Array;
+  indexKey(row: Row): Uint8Array;
   /** Reads what the row says, where only its name was looked at. */
   verify?(queries: Queries, row: Row): unknown;
   describe(row: Row): Finding;
 }
 
-function unnamed(thing: string): string {
+function describeUnindexed(thing: string): string {
   return `The stored data is damaged: ${thing} is missing from the second witness.`;
 }
 
@@ -153,11 +158,11 @@ const uploads: Table = {
   name: "uploads",
   key: ["key", "id"],
   first: [new Uint8Array(), ""],
-  place: ({ key, id }) => witnessPlace.upload(key as Uint8Array, String(id)),
+  indexKey: ({ key, id }) => existenceKey.upload(key as Uint8Array, String(id)),
   verify: (queries, { key, id }) => queries.upload(Buffer.from(key as Uint8Array).toString(), String(id)),
   describe: ({ key, id }) => ({
     key: Buffer.from(key as Uint8Array).toString(),
-    what: unnamed(`upload "${id}"`),
+    what: describeUnindexed(`upload "${id}"`),
   }),
 };
 
@@ -165,21 +170,21 @@ const parts: Table = {
   name: "parts",
   key: ["upload", "number"],
   first: ["", -1],
-  place: ({ upload, number }) => witnessPlace.part(String(upload), Number(number) & 0xffff),
-  describe: ({ upload, number }) => ({ what: unnamed(`part ${number} of upload "${upload}"`) }),
+  indexKey: ({ upload, number }) => existenceKey.part(String(upload), Number(number) & 0xffff),
+  describe: ({ upload, number }) => ({ what: describeUnindexed(`part ${number} of upload "${upload}"`) }),
 };
 
 const blobs: Table = {
   name: "blobs",
   key: ["id"],
   first: [""],
-  place: ({ id }) => witnessPlace.blob(String(id)),
-  describe: ({ id }) => ({ what: unnamed(`blob ${id}`) }),
+  indexKey: ({ id }) => existenceKey.blob(String(id)),
+  describe: ({ id }) => ({ what: describeUnindexed(`blob ${id}`) }),
 };
 
 /** From what is there to the witness. */
-function* walkTable(read: Reading, table: Table): Generator<Finding> {
-  const { name, key, first, place, describe } = table;
+function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
+  const { name, key, first, indexKey, describe } = table;
   const columns = key.join(", ");
   const sql = `SELECT ${columns} FROM ${name} WHERE (${columns}) > (${key.map(() => "?").join(", ")}) ORDER BY ${columns} LIMIT ${batch}`;
   const seen = new Set<string>();
@@ -190,10 +195,12 @@ function* walkTable(read: Reading, table: Table): Generator<Finding> {
     yield* attempt(() =>
       read((_, database) =>
         inSnapshot(database, () => {
-          const witnessed = database.prepare("SELECT 1 FROM witness WHERE place = ?");
+          const findExistence = database.prepare("SELECT 1 FROM witness WHERE place = ?");
           rows = database.prepare(sql).all(...after) as unknown as Row[];
           last = rows.length < batch ? undefined : rows.at(-1);
-          return rows.flatMap((row) => (witnessed.get(place(row)) === undefined ? [describe(row)] : []));
+          return rows.flatMap((row) =>
+            findExistence.get(indexKey(row)) === undefined ? [describe(row)] : [],
+          );
         }),
       ),
     );
@@ -213,14 +220,14 @@ function* walkTable(read: Reading, table: Table): Generator<Finding> {
   }
 }
 
-const wholeChecks: readonly ((database: Database) => Finding[])[] = [
-  auditTotals,
-  auditOwners,
-  (database) => auditPages(database),
+const databaseChecks: readonly ((database: Database) => Finding[])[] = [
+  checkTotals,
+  checkOwners,
+  (database) => checkPageIntegrity(database),
 ];
 
 /** One statement each, so that both sides are of one instant. */
-function auditTotals(database: Database): Finding[] {
+function checkTotals(database: Database): Finding[] {
   const row = database
     .prepare(
       "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
@@ -230,12 +237,12 @@ function auditTotals(database: Database): Finding[] {
   return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
 }
 
-const namedByManifests =
+const blobsInManifests =
   "SELECT json_extract(part.value, '$[2]') FROM manifests, " +
   "json_each(substr(parts, 33, length(parts) - 40), '$[1]') AS part " +
   "WHERE json_valid(substr(parts, 33, length(parts) - 40)) AND json_extract(part.value, '$[2]') IS NOT NULL";
 
-const ownerless: readonly (readonly [what: string, sql: string])[] = [
+const unownedQueries: readonly (readonly [what: string, sql: string])[] = [
   [
     "body",
     "SELECT id FROM bodies WHERE id NOT IN (SELECT inline FROM objects WHERE inline IS NOT NULL) LIMIT 100",
@@ -249,19 +256,19 @@ const ownerless: readonly (readonly [what: string, sql: string])[] = [
     "blob",
     "SELECT id FROM blobs WHERE id NOT IN (SELECT blob FROM objects WHERE blob IS NOT NULL " +
       "UNION ALL SELECT blob FROM parts UNION ALL SELECT blob FROM buried WHERE blob IS NOT NULL " +
-      `UNION ALL ${namedByManifests}) LIMIT 100`,
+      `UNION ALL ${blobsInManifests}) LIMIT 100`,
   ],
 ];
 
-function auditOwners(database: Database): Finding[] {
-  return ownerless.flatMap(([what, sql]) =>
+function checkOwners(database: Database): Finding[] {
+  return unownedQueries.flatMap(([what, sql]) =>
     (database.prepare(sql).all() as unknown as { id: unknown }[]).map(({ id }) => ({
       what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
     })),
   );
 }
 
-export function auditPages(database: Database): Finding[] {
+export function checkPageIntegrity(database: Database): Finding[] {
   const rows = database.prepare("PRAGMA integrity_check(20)").all() as unknown as {
     integrity_check: string;
   }[];

@@ -2,87 +2,87 @@
 import { readdirSync } from "node:fs";
 import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";
-import { documentOf } from "../documents.ts";
+import { toDocument } from "../documents.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";
 import type { DocumentRow } from "../index/checksummed-rows.ts";
-import { inSnapshot, readWitness, witnessPlace } from "../index/existence-index.ts";
-import { isAbandoned } from "../index/orphaned-buckets.ts";
-import { type Database, damageOf } from "../index/sqlite.ts";
-import { auditPages } from "./check-bucket.ts";
+import { existenceKey, inSnapshot, parseExistenceKey } from "../index/existence-index.ts";
+import { isOrphaned } from "../index/orphaned-buckets.ts";
+import { type Database, toDamageError } from "../index/sqlite.ts";
+import { checkPageIntegrity } from "./check-bucket.ts";
 
-export function auditRegistry(layout: Layout, registry: Database): Finding[] {
-  const checks = [auditPages, fromWitness, auditBuckets, auditDocuments, auditRevisions];
+export function checkRegistry(layout: Layout, registry: Database): Finding[] {
+  const checks = [checkPageIntegrity, checkExistenceIndex, checkBuckets, checkDocuments, checkRevisions];
   const findings = checks.flatMap((check) => attempt(() => inSnapshot(registry, () => check(registry))));
-  return [...findings, ...attempt(() => auditFolders(layout, registry))];
+  return [...findings, ...attempt(() => checkFolders(layout, registry))];
 }
 
 function attempt(find: () => Finding[]): Finding[] {
   try {
     return find();
   } catch (error) {
-    return [{ what: damageOf(error, "the registry").detail }];
+    return [{ what: toDamageError(error, "the registry").detail }];
   }
 }
 
-function rowsOf<T>(registry: Database, sql: string): T[] {
+function readRows<T>(registry: Database, sql: string): T[] {
   return registry.prepare(sql).all() as unknown as T[];
 }
 
-function fromWitness(registry: Database): Finding[] {
+function checkExistenceIndex(registry: Database): Finding[] {
   const bucket = registry.prepare("SELECT 1 FROM buckets WHERE name = ? AND id = ?");
   const document = registry.prepare("SELECT 1 FROM documents WHERE kind = ? AND name = ?");
-  const rows = rowsOf<{ place: unknown; id: string }>(registry, "SELECT place, id FROM witness");
-  return rows.flatMap(({ place, id }) => {
-    const witness = place instanceof Uint8Array ? readWitness(place) : undefined;
-    if (witness?.kind === "bucket") {
-      if (bucket.get(witness.name, id) !== undefined) return [];
-      return [{ bucket: witness.name, what: missing(`bucket "${witness.name}"`) }];
+  const rows = readRows<{ place: unknown; id: string }>(registry, "SELECT place, id FROM witness");
+  return rows.flatMap(({ place: indexKey, id }) => {
+    const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
+    if (entry?.kind === "bucket") {
+      if (bucket.get(entry.name, id) !== undefined) return [];
+      return [{ bucket: entry.name, what: describeMissing(`bucket "${entry.name}"`) }];
     }
-    if (witness?.kind === "document") {
-      if (document.get(witness.of, witness.name) !== undefined) return [];
-      return [{ what: missing(`the document "${witness.name}" (${witness.of})`) }];
+    if (entry?.kind === "document") {
+      if (document.get(entry.documentKind, entry.name) !== undefined) return [];
+      return [{ what: describeMissing(`the document "${entry.name}" (${entry.documentKind})`) }];
     }
     return [{ what: "The stored data is damaged: an entry of the registry's second witness." }];
   });
 }
 
-function missing(what: string): string {
+function describeMissing(what: string): string {
   return `The stored data is damaged: ${what} is missing from the registry.`;
 }
 
-function unnamed(what: string): string {
+function describeUnindexed(what: string): string {
   return `The stored data is damaged: ${what} is missing from the registry's second witness.`;
 }
 
-function auditBuckets(registry: Database): Finding[] {
-  const names = rowsOf<{ name: string }>(registry, "SELECT name FROM buckets ORDER BY name");
+function checkBuckets(registry: Database): Finding[] {
+  const names = readRows<{ name: string }>(registry, "SELECT name FROM buckets ORDER BY name");
   const reader = createRegistryReader(registry);
-  const witnessed = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
+  const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return names.flatMap(({ name }) => {
     const findings = attempt(() => {
       reader.find(name);
       return [];
     }).map((finding) => ({ ...finding, bucket: name }));
-    if (witnessed.get(witnessPlace.bucket(name)) !== undefined) return findings;
-    return [...findings, { bucket: name, what: unnamed(`bucket "${name}"`) }];
+    if (findExistence.get(existenceKey.bucket(name)) !== undefined) return findings;
+    return [...findings, { bucket: name, what: describeUnindexed(`bucket "${name}"`) }];
   });
 }
 
-function auditDocuments(registry: Database): Finding[] {
-  const rows = rowsOf<DocumentRow>(registry, "SELECT kind, name, text, revision FROM documents");
-  const witnessed = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
+function checkDocuments(registry: Database): Finding[] {
+  const rows = readRows<DocumentRow>(registry, "SELECT kind, name, text, revision FROM documents");
+  const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return rows.flatMap((row) => {
     const findings = attempt(() => {
-      documentOf(row);
+      toDocument(row);
       return [];
     });
-    if (witnessed.get(witnessPlace.document(row.kind, row.name)) !== undefined) return findings;
-    return [...findings, { what: unnamed(`the document "${row.name}" (${row.kind})`) }];
+    if (findExistence.get(existenceKey.document(row.kind, row.name)) !== undefined) return findings;
+    return [...findings, { what: describeUnindexed(`the document "${row.name}" (${row.kind})`) }];
   });
 }
 
-function auditRevisions(registry: Database): Finding[] {
-  const [row] = rowsOf<{ hold: number }>(
+function checkRevisions(registry: Database): Finding[] {
+  const [row] = readRows<{ hold: number }>(
     registry,
     "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
   );
@@ -90,11 +90,13 @@ function auditRevisions(registry: Database): Finding[] {
 }
 
 /** A folder that the registry does not name, and that is not just what a crash has left of one. */
-function auditFolders(layout: Layout, registry: Database): Finding[] {
+function checkFolders(layout: Layout, registry: Database): Finding[] {
   const before = new Set(readdirSync(layout.buckets));
-  const known = createRegistryReader(registry).ids();
+  const registeredIds = createRegistryReader(registry).ids();
   return [...before]
-    .filter((id) => !known.has(id) && readdirSync(layout.buckets).includes(id) && !isAbandoned(layout, id))
+    .filter(
+      (id) => !registeredIds.has(id) && readdirSync(layout.buckets).includes(id) && !isOrphaned(layout, id),
+    )
     .map((id) => ({
       what: `The stored data is damaged: buckets/${id} holds a bucket that the registry does not name.`,
     }));

@@ -4,16 +4,16 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";
-import { bucketPaths, type Layout, placeOf } from "../disk/layout.ts";
+import { bucketPaths, type Layout, parseBlobId } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
 
 export interface Pins {
   /** Pins the body that begins with this blob; the answer releases it. */
   pin(layout: Layout, blob: string): () => void;
   /** Pins every body of the bucket: what a commit buries after this is not removed until it is released. */
-  hold(layout: Layout, bucketId: string): () => void;
+  lease(layout: Layout, bucketId: string): () => void;
   /** Whether anybody, in whichever process, holds all bodies of the bucket. */
-  isHeld(directory: string): boolean;
+  isLeased(directory: string): boolean;
   /** Whether anybody, in whichever process, is reading the body that begins with this blob. */
   isPinned(directory: string, blob: string): boolean;
 }
@@ -25,7 +25,7 @@ const everyBlob = "all";
 export function createPins(processName: string): Pins {
   const counts = new Map<string, number>();
 
-  function place(layout: Layout, bucketId: string, pinned: string): () => void {
+  function addPin(layout: Layout, bucketId: string, pinned: string): () => void {
     const name = pinned + separator + processName;
     const path = join(bucketPaths(layout, bucketId).pins, name);
     const count = counts.get(path) ?? 0;
@@ -48,9 +48,9 @@ export function createPins(processName: string): Pins {
   }
 
   return {
-    pin: (layout, blob) => place(layout, placeOf(blob).bucketId, blob),
-    hold: (layout, bucketId) => place(layout, bucketId, everyBlob),
-    isHeld: (directory) => hasPin(directory, [everyBlob]),
+    pin: (layout, blob) => addPin(layout, parseBlobId(blob).bucketId, blob),
+    lease: (layout, bucketId) => addPin(layout, bucketId, everyBlob),
+    isLeased: (directory) => hasPin(directory, [everyBlob]),
     isPinned: (directory, blob) => hasPin(directory, [everyBlob, blob]),
   };
 }

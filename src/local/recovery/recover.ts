@@ -8,36 +8,36 @@ import { syncDirectorySync } from "../disk/fsync-directory.ts";
 import { type BucketPaths, blobId, markerName } from "../disk/layout.ts";
 import { clearPins } from "./pins.ts";
 
-export interface Abandoned {
+export interface RecoveryOptions {
   readonly bucketId: string;
   readonly paths: BucketPaths;
   readonly isGone: (processName: string) => boolean;
-  readonly knowsBlob: (id: string) => boolean;
+  readonly referencesBlob: (id: string) => boolean;
   readonly hasBlobsIn: (segment: string) => boolean;
   /** The name of this process. */
-  readonly heir: string;
+  readonly ownProcess: string;
   /**
    * A segment of a dead process in which bodies live: this process has its marker now, and removes it once the
    * segment was looked at. Should it die before, the marker leads the next process there.
    */
-  readonly inherit: (segment: string) => void;
+  readonly adopt: (segment: string) => void;
 }
 
 /** How many orphans were removed; none when the bucket was deleted meanwhile, with all that was in it. */
-export function recoverBucket(abandoned: Abandoned): number {
-  const { bucketId, paths, isGone, knowsBlob, hasBlobsIn } = abandoned;
+export function recoverBucket(options: RecoveryOptions): number {
+  const { bucketId, paths, isGone, referencesBlob, hasBlobsIn } = options;
   let removed = 0;
   try {
     for (const marker of filesIn(paths.open)) {
       const [folder = "", processName = ""] = marker.split(".");
       if (!isGone(processName)) continue;
       removed += removeOrphans(join(paths.blobs, folder), (file) =>
-        knowsBlob(blobId({ bucketId, folder, file })),
+        referencesBlob(blobId({ bucketId, folder, file })),
       );
       removeEmpty(join(paths.blobs, folder));
       if (existsSync(join(paths.segments, folder)) && hasBlobsIn(folder)) {
-        renameSync(join(paths.open, marker), join(paths.open, markerName(folder, abandoned.heir)));
-        abandoned.inherit(folder);
+        renameSync(join(paths.open, marker), join(paths.open, markerName(folder, options.ownProcess)));
+        options.adopt(folder);
         continue;
       }
       removed += removeSegment(paths, folder);
@@ -54,8 +54,8 @@ export function recoverBucket(abandoned: Abandoned): number {
   return removed;
 }
 
-function removeOrphans(directory: string, isNamed: (file: string) => boolean): number {
-  const orphans = filesIn(directory).filter((file) => !isNamed(file));
+function removeOrphans(directory: string, isReferenced: (file: string) => boolean): number {
+  const orphans = filesIn(directory).filter((file) => !isReferenced(file));
   for (const file of orphans) rmSync(join(directory, file), { force: true });
   // Gone for good before the marker that told of them goes.
   if (orphans.length > 0) syncDirectorySync(directory);

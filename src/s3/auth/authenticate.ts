@@ -9,7 +9,7 @@ import type { FailedSignatures } from "./failed-signatures.ts";
 import { type Claim, readClaim } from "./signature-claim.ts";
 
 /** What the chunks of a body are signed with, one after the other. */
-export interface SignedBy {
+export interface SigningContext {
   readonly key: Uint8Array;
   readonly scope: Scope;
   readonly time: string;
@@ -20,7 +20,7 @@ export interface Authentication {
   readonly caller: Caller;
   /** As the sender named it: a hash, unsigned, or one of the streaming forms. */
   readonly payload: string;
-  readonly signed: SignedBy;
+  readonly signing: SigningContext;
 }
 
 export interface AuthenticateOptions {
@@ -30,7 +30,7 @@ export interface AuthenticateOptions {
   /** Without it, wrong signatures are not counted. */
   readonly failures?: FailedSignatures | undefined;
   /** Told of each key that has signed what it asks. */
-  readonly used?: ((accessKeyId: string) => void) | undefined;
+  readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
 }
 
 export async function authenticate(
@@ -40,16 +40,16 @@ export async function authenticate(
   const claim = readClaim(request, options.regions, options.now());
   const { accessKeyId, scope, payload, time, signature } = claim;
   const address = () => request.http.address();
-  const credential = await countedCredential(options, address, accessKeyId);
+  const credential = await findActiveCredential(options, address, accessKeyId);
   const { text, canonical } = signedTexts(request, claim, signedHeaders(request, claim));
   for (const secret of credential.secrets) {
     const key = cachedKey(secret, scope);
-    if (sameText(sign(key, text), signature)) {
-      options.used?.(accessKeyId);
-      return { caller: credential, payload, signed: { key, scope, time, signature } };
+    if (constantTimeEqual(sign(key, text), signature)) {
+      options.onKeyUsed?.(accessKeyId);
+      return { caller: credential, payload, signing: { key, scope, time, signature } };
     }
   }
-  options.failures?.note(address, accessKeyId);
+  options.failures?.record(address, accessKeyId);
   throw new S3Error("SignatureDoesNotMatch", {
     details: {
       AWSAccessKeyId: accessKeyId,
@@ -61,18 +61,18 @@ export async function authenticate(
 }
 
 /** The key that a signature is said to be of, unless too many were wrong of late. */
-export async function countedCredential(
+export async function findActiveCredential(
   { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
   address: () => string,
   accessKeyId: string,
 ): Promise<Credential> {
   failures?.check(address, accessKeyId);
   const credential = await credentials.find(accessKeyId);
-  if (credential?.state !== "active") failures?.note(address, accessKeyId);
-  return active(accessKeyId, credential);
+  if (credential?.state !== "active") failures?.record(address, accessKeyId);
+  return requireActive(accessKeyId, credential);
 }
 
-function active(accessKeyId: string, credential: Credential | undefined): Credential {
+function requireActive(accessKeyId: string, credential: Credential | undefined): Credential {
   if (credential?.state === "active") return credential;
   const message =
     credential === undefined ? undefined : `The access key ID you provided is ${credential.state}.`;
@@ -86,21 +86,22 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     const value = rawHeaders[i + 1]!.trim();
-    const before = values.get(name);
-    if (before !== undefined && name === "authorization") throw secondAuthorization();
-    values.set(name, before === undefined ? value : `${before},${value}`);
+    const previous = values.get(name);
+    if (previous !== undefined && name === "authorization") throw secondAuthorization();
+    values.set(name, previous === undefined ? value : `${previous},${value}`);
   }
-  const signed = new Set(names);
+  const signedNames = new Set(names);
   // A name repeated would repeat its value in what is hashed: 60 KiB of headers would become hundreds of MiB.
-  if (signed.size !== names.length) throw repeatedName(form);
-  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signed.has(name));
-  if (!signed.has("host")) unsigned.push("host");
+  if (signedNames.size !== names.length) throw repeatedName(form);
+  const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
+  if (!signedNames.has("host")) unsigned.push("host");
   // The hash of an unsigned body is part of what is signed anyway.
-  const open = form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
-  if (open.length > 0) {
+  const refusedNames =
+    form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
+  if (refusedNames.length > 0) {
     throw new S3Error("AccessDenied", {
       message: "There were headers present in the request which were not signed",
-      details: { HeadersNotSigned: open.join(", ") },
+      details: { HeadersNotSigned: refusedNames.join(", ") },
     });
   }
   return names.map((name) => [name, values.get(name) ?? ""]);
@@ -131,7 +132,7 @@ interface SignedTexts {
 
 /** Of queries that carry a signature, as they came last. The signature itself is reckoned every time. */
 const lastTexts = new WeakMap<Query, SignedTexts>();
-const longestKept = 4096;
+const maxCachedLength = 4096;
 
 function signedTexts(
   { method, query, canonicalPath: path }: S3Request,
@@ -144,10 +145,10 @@ function signedTexts(
     last.payload === payload &&
     last.headers.every(([, value], i) => value === headers[i]![1]);
   if (isSame) return last;
-  const canonical = canonicalText({ method, path, query: query.signed(), headers, payloadHash: payload });
-  const made = { method, payload, headers, canonical, text: stringToSign(time, scope, canonical) };
-  if (form === "query" && canonical.length <= longestKept) lastTexts.set(query, made);
-  return made;
+  const canonical = canonicalText({ method, path, query: query.canonical(), headers, payloadHash: payload });
+  const texts = { method, payload, headers, canonical, text: stringToSign(time, scope, canonical) };
+  if (form === "query" && canonical.length <= maxCachedLength) lastTexts.set(query, texts);
+  return texts;
 }
 
 /** The same for a day: deriving it costs four hashes. */
@@ -155,15 +156,15 @@ const keys = new Map<string, Buffer>();
 
 export function cachedKey(secret: string, scope: Scope): Buffer {
   const name = `${scope.day}/${scope.region}/${secret}`;
-  const known = keys.get(name);
-  if (known !== undefined) return known;
+  const cached = keys.get(name);
+  if (cached !== undefined) return cached;
   if (keys.size >= 1000) keys.clear();
   const key = signingKey(secret, scope);
   keys.set(name, key);
   return key;
 }
 
-export function sameText(a: string, b: string): boolean {
+export function constantTimeEqual(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -6,12 +6,12 @@ import { bucketIdentity, type Grant } from "./grants.ts";
 export type FindBucket = (name: string) => Promise<BucketRecord | undefined>;
 
 /** Bound to the buckets that have these names now; grants for a bucket that does not exist are left out. */
-export async function boundGrants(grants: readonly Grant[], find: FindBucket): Promise<Grant[]> {
-  return (await grantBinder(grants, find))(grants);
+export async function bindGrants(grants: readonly Grant[], find: FindBucket): Promise<Grant[]> {
+  return (await createGrantBinder(grants, find))(grants);
 }
 
 /** Looks the buckets up now, so that binding itself takes no time: it may have to be repeated on a newer record. */
-export async function grantBinder(
+export async function createGrantBinder(
   grants: readonly Grant[],
   find: FindBucket,
 ): Promise<(grants: readonly Grant[]) => Grant[]> {

@@ -32,17 +32,17 @@ export const credentialKind = "credential";
 
 export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenCredential): StoredCredential {
   const { fields, secret, previous } = open;
-  const place = sealedPlace(accessKeyId, { ...fields, form: 2 });
+  const subject = sealSubject(accessKeyId, { ...fields, form: 2 });
   return {
     ...fields,
     form: 2,
-    secret: seal(key, place, secret),
+    secret: seal(key, subject, secret),
     ...(previous === undefined
       ? {}
       : {
           previous: {
             until: previous.until,
-            secret: seal(key, untilPlace(place, previous.until), previous.secret),
+            secret: seal(key, previousSealSubject(subject, previous.until), previous.secret),
           },
         }),
   };
@@ -55,13 +55,19 @@ export function openCredential(
   stored: StoredCredential,
 ): OpenCredential | undefined {
   const { form, secret: sealed, previous, ...fields } = stored;
-  const place = sealedPlace(accessKeyId, stored);
-  const secret = unseal(key, place, sealed);
+  const subject = sealSubject(accessKeyId, stored);
+  const secret = unseal(key, subject, sealed);
   if (secret === undefined) return undefined;
   if (previous === undefined) return { fields, secret };
   const { until } = previous;
-  const before = unseal(key, form === undefined ? place : untilPlace(place, until), previous.secret);
-  return before === undefined ? undefined : { fields, secret, previous: { secret: before, until } };
+  const previousSecret = unseal(
+    key,
+    form === undefined ? subject : previousSealSubject(subject, until),
+    previous.secret,
+  );
+  return previousSecret === undefined
+    ? undefined
+    : { fields, secret, previous: { secret: previousSecret, until } };
 }
 
 /** Sealed again with other fields. A record that does not open stays as it is sealed, and so does not open. */
@@ -81,21 +87,21 @@ export function withFields(
 const byDocument = new WeakMap<Document, StoredCredential>();
 /** With its name, so that a record copied to another key is not taken for that key's. */
 const byText = new Map<string, StoredCredential>();
-const maxKnown = 1000;
+const maxCached = 1000;
 
 /** The same object for a document that has not changed. */
-export function storedOf(document: Document): StoredCredential {
-  const known = byDocument.get(document);
-  if (known !== undefined) return known;
+export function parseStoredCredential(document: Document): StoredCredential {
+  const cached = byDocument.get(document);
+  if (cached !== undefined) return cached;
   const name = `${document.name} ${document.text}`;
   const stored = byText.get(name) ?? (JSON.parse(document.text) as StoredCredential);
-  if (byText.size >= maxKnown) byText.clear();
+  if (byText.size >= maxCached) byText.clear();
   byText.set(name, stored);
   byDocument.set(document, stored);
   return stored;
 }
 
-function sealedPlace(
+function sealSubject(
   accessKeyId: string,
   { form, account, grants, created, expires, disabled }: CredentialFields & Pick<StoredCredential, "form">,
 ): readonly string[] {
@@ -105,6 +111,6 @@ function sealedPlace(
   return [credentialKind, accessKeyId, JSON.stringify(covered)];
 }
 
-function untilPlace(place: readonly string[], until: number): readonly string[] {
-  return [...place, `previous until ${until}`];
+function previousSealSubject(subject: readonly string[], until: number): readonly string[] {
+  return [...subject, `previous until ${until}`];
 }

@@ -3,24 +3,24 @@
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
-import { type FindBucket, grantBinder, isGrantOn, isUnbound } from "./credential-grants.ts";
+import { createGrantBinder, type FindBucket, isGrantOn, isUnbound } from "./credential-grants.ts";
 import {
   type CredentialFields,
   credentialKind as kind,
   type OpenCredential,
   openCredential,
+  parseStoredCredential,
   type StoredCredential,
   sealCredential,
-  storedOf,
   withFields,
 } from "./credential-record.ts";
 import type { Grant } from "./grants.ts";
-import { forgetUse, writtenUses } from "./key-usage.ts";
+import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
   checkAccount,
-  checkGranted,
-  merged,
+  checkGrantBucket,
+  mergeGrants,
   newAccessKeyId,
   newSecret,
 } from "./new-credential.ts";
@@ -94,12 +94,12 @@ export function createCredentials(
   }
 
   /** By what they were opened from: opening one costs as much as the rest of a small request. */
-  const known = new WeakMap<StoredCredential, OpenCredential>();
+  const openedCache = new WeakMap<StoredCredential, OpenCredential>();
 
-  function opened(accessKeyId: string, stored: StoredCredential): OpenCredential {
-    const open = known.get(stored) ?? openCredential(masterKey(), accessKeyId, stored);
-    if (open === undefined) throw unopened(accessKeyId);
-    known.set(stored, open);
+  function openStored(accessKeyId: string, stored: StoredCredential): OpenCredential {
+    const open = openedCache.get(stored) ?? openCredential(masterKey(), accessKeyId, stored);
+    if (open === undefined) throw cannotOpenError(accessKeyId);
+    openedCache.set(stored, open);
     return open;
   }
 
@@ -111,7 +111,7 @@ export function createCredentials(
     for (;;) {
       const document = await read(accessKeyId);
       if (document === undefined) return undefined;
-      const changed = change(storedOf(document));
+      const changed = change(parseStoredCredential(document));
       const text = JSON.stringify(changed);
       if ((await documents.put(kind, accessKeyId, text, document.revision)) === "committed") return changed;
     }
@@ -128,37 +128,38 @@ export function createCredentials(
   }
 
   async function updateGrants(
-    isConcerned: (grant: Grant) => boolean,
-    changeOf: (grants: readonly Grant[]) => Promise<(grants: readonly Grant[]) => readonly Grant[]>,
+    isAffected: (grant: Grant) => boolean,
+    makeChange: (grants: readonly Grant[]) => Promise<(grants: readonly Grant[]) => readonly Grant[]>,
   ): Promise<void> {
     for (const document of await documents.list(kind)) {
-      const { grants } = storedOf(document);
-      if (grants === undefined || !grants.some(isConcerned)) continue;
-      const change = await changeOf(grants);
+      const { grants } = parseStoredCredential(document);
+      if (grants === undefined || !grants.some(isAffected)) continue;
+      const change = await makeChange(grants);
       await update(document.name, (stored) => {
         // Changed without its key, it would never open again. Records of earlier versions are not sealed with it.
-        const isFixed =
+        const isUnreadable =
           stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
         const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });
-        return isFixed ? stored : withFields(masterKey(), document.name, stored, changed);
+        return isUnreadable ? stored : withFields(masterKey(), document.name, stored, changed);
       });
     }
   }
 
   /** Those that are the same at any time, by what they were made of. */
-  const lasting = new WeakMap<StoredCredential, Credential>();
+  const credentialCache = new WeakMap<StoredCredential, Credential>();
 
-  function whole(accessKeyId: string, stored: StoredCredential): Credential {
-    const before = lasting.get(stored);
-    if (before !== undefined) return before;
-    const made = wholeNow(accessKeyId, stored);
-    if (stored.expires === undefined && stored.previous === undefined) lasting.set(stored, made);
-    return made;
+  function toCredential(accessKeyId: string, stored: StoredCredential): Credential {
+    const cached = credentialCache.get(stored);
+    if (cached !== undefined) return cached;
+    const credential = buildCredential(accessKeyId, stored);
+    if (stored.expires === undefined && stored.previous === undefined)
+      credentialCache.set(stored, credential);
+    return credential;
   }
 
-  function wholeNow(accessKeyId: string, stored: StoredCredential): Credential {
-    const info = infoOf(accessKeyId, stored, now());
-    const { secret, previous } = opened(accessKeyId, stored);
+  function buildCredential(accessKeyId: string, stored: StoredCredential): Credential {
+    const info = toCredentialInfo(accessKeyId, stored, now());
+    const { secret, previous } = openStored(accessKeyId, stored);
     const secrets = info.previousUntil === undefined ? [secret] : [secret, previous!.secret];
     return { ...info, secretAccessKey: secret, secrets };
   }
@@ -166,7 +167,7 @@ export function createCredentials(
   return {
     async create({ account = defaultAccount, grants, expires } = {}) {
       checkAccount(account);
-      for (const { bucket } of grants ?? []) checkGranted(bucket);
+      for (const { bucket } of grants ?? []) checkGrantBucket(bucket);
       const created = now();
       if (expires !== undefined && !(expires > created)) {
         throw new CredentialError(
@@ -177,30 +178,30 @@ export function createCredentials(
         const accessKeyId = newAccessKeyId();
         const fields: CredentialFields = {
           account,
-          ...(grants === undefined ? {} : { grants: merged(grants) }),
+          ...(grants === undefined ? {} : { grants: mergeGrants(grants) }),
           created,
           ...(expires === undefined ? {} : { expires }),
         };
         const stored = sealCredential(masterKey(), accessKeyId, { fields, secret: newSecret() });
         const outcome = await documents.put(kind, accessKeyId, JSON.stringify(stored), undefined);
-        if (outcome === "committed") return whole(accessKeyId, stored);
+        if (outcome === "committed") return toCredential(accessKeyId, stored);
       }
     },
     async list() {
-      const uses = await writtenUses(documents);
+      const uses = await readUses(documents);
       const all = (await documents.list(kind)).map((document) => ({
-        ...infoOf(document.name, storedOf(document), now()),
+        ...toCredentialInfo(document.name, parseStoredCredential(document), now()),
         lastUsed: uses.get(document.name),
       }));
       return all.sort((a, b) => compare(a.account, b.account) || a.created - b.created);
     },
     async find(accessKeyId) {
       const document = await read(accessKeyId);
-      return document === undefined ? undefined : whole(accessKeyId, storedOf(document));
+      return document === undefined ? undefined : toCredential(accessKeyId, parseStoredCredential(document));
     },
     async delete(accessKeyId) {
       const isDeleted = await documents.delete(kind, accessKeyId);
-      if (isDeleted) await forgetUse(documents, accessKeyId);
+      if (isDeleted) await deleteUse(documents, accessKeyId);
       return isDeleted;
     },
     disable: (accessKeyId) => updateFields(accessKeyId, (fields) => ({ ...fields, disabled: true })),
@@ -208,14 +209,14 @@ export function createCredentials(
     async rotate(accessKeyId, keepPrevious = 0) {
       const secret = newSecret();
       const until = now() + keepPrevious;
-      const stored = await update(accessKeyId, (before) => {
-        const { fields, secret: last } = opened(accessKeyId, before);
+      const stored = await update(accessKeyId, (current) => {
+        const { fields, secret: last } = openStored(accessKeyId, current);
         const previous = keepPrevious > 0 ? { secret: last, until } : undefined;
         return sealCredential(masterKey(), accessKeyId, { fields, secret, previous });
       });
-      return stored === undefined ? undefined : whole(accessKeyId, stored);
+      return stored === undefined ? undefined : toCredential(accessKeyId, stored);
     },
-    bindGrants: (find) => updateGrants(isUnbound, (grants) => grantBinder(grants, find)),
+    bindGrants: (find) => updateGrants(isUnbound, (grants) => createGrantBinder(grants, find)),
     async dropGrants(bucket) {
       const isOn = (grant: Grant) => isGrantOn(grant, bucket);
       await updateGrants(isOn, async () => (grants) => grants.filter((grant) => !isOn(grant)));
@@ -223,7 +224,7 @@ export function createCredentials(
   };
 }
 
-function unopened(accessKeyId: string): CredentialError {
+function cannotOpenError(accessKeyId: string): CredentialError {
   return new CredentialError(
     `The access key ${accessKeyId} does not open: it was sealed under another key than the one in use,\n` +
       "  or its record was changed by hand.\n" +
@@ -233,14 +234,14 @@ function unopened(accessKeyId: string): CredentialError {
 }
 
 /** How the S3 API names an account as the owner of its buckets and objects. */
-export function ownerOf(account: string): { readonly id: string; readonly displayName: string } {
+export function toOwner(account: string): { readonly id: string; readonly displayName: string } {
   return {
     id: createHash("sha256").update(`store account ${account}`).digest("hex"),
     displayName: account,
   };
 }
 
-function infoOf(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
+function toCredentialInfo(accessKeyId: string, stored: StoredCredential, now: number): CredentialInfo {
   const { account, grants, created, expires, disabled, previous } = stored;
   const isExpired = expires !== undefined && expires <= now;
   return {

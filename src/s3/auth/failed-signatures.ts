@@ -5,7 +5,7 @@ import { S3Error } from "../errors.ts";
 export interface FailedSignatures {
   /** Throws SlowDown for a pair that has failed too often of late. */
   check(address: () => string, accessKeyId: string): void;
-  note(address: () => string, accessKeyId: string): void;
+  record(address: () => string, accessKeyId: string): void;
 }
 
 export interface FailureLimits {
@@ -30,7 +30,7 @@ export function createFailedSignatures(
   const buckets = new Map<string, TokenBucket>();
 
   /** With what has come in since; undefined for a pair that is not known, or whose bucket is full again. */
-  function refilled(name: string): TokenBucket | undefined {
+  function refill(name: string): TokenBucket | undefined {
     const bucket = buckets.get(name);
     if (bucket === undefined) return undefined;
     const time = now();
@@ -47,16 +47,16 @@ export function createFailedSignatures(
     check(address, accessKeyId) {
       // Almost always: no one has failed, and nothing is spent on it.
       if (buckets.size === 0) return;
-      const bucket = refilled(nameOf(address, accessKeyId));
+      const bucket = refill(toPairName(address, accessKeyId));
       if (bucket === undefined || bucket.tokens >= 1) return;
       throw new S3Error("SlowDown", {
         message: "Too many requests with a wrong signature came from your address. Please try again later.",
         retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
       });
     },
-    note(address, accessKeyId) {
-      const name = nameOf(address, accessKeyId);
-      const bucket = refilled(name) ?? { tokens: burst, time: now() };
+    record(address, accessKeyId) {
+      const name = toPairName(address, accessKeyId);
+      const bucket = refill(name) ?? { tokens: burst, time: now() };
       bucket.tokens = Math.max(0, bucket.tokens - 1);
       buckets.set(name, bucket);
       if (buckets.size > pairs) buckets.delete(buckets.keys().next().value!);
@@ -65,8 +65,8 @@ export function createFailedSignatures(
 }
 
 /** An id is text of the client's own, and may be as long as a header. */
-const longestId = 64;
+const maxIdLength = 64;
 
-function nameOf(address: () => string, accessKeyId: string): string {
-  return `${address()} ${accessKeyId.slice(0, longestId)}`;
+function toPairName(address: () => string, accessKeyId: string): string {
+  return `${address()} ${accessKeyId.slice(0, maxIdLength)}`;
 }

@@ -20,7 +20,7 @@ export function bucketIdentity({ created, account }: Pick<BucketRecord, "created
 }
 
 /** Whether the grants reach this very bucket; `*` reaches those of the key's own account. */
-export function allowsOn(
+export function allowsOnBucket(
   grants: readonly Grant[] | undefined,
   bucket: BucketRecord,
   right: Right,
@@ -28,8 +28,9 @@ export function allowsOn(
 ): boolean {
   if (grants === undefined) return isOwn;
   return grants.some((grant) => {
-    const isMeant = grant.bucket === "*" ? isOwn : grant.bucket === bucket.name && isBoundTo(grant, bucket);
-    return isMeant && (grant.rights.includes(right) || grant.rights.includes("admin"));
+    const appliesToBucket =
+      grant.bucket === "*" ? isOwn : grant.bucket === bucket.name && isBoundTo(grant, bucket);
+    return appliesToBucket && (grant.rights.includes(right) || grant.rights.includes("admin"));
   });
 }
 
@@ -73,7 +74,7 @@ const units = new Map([
   ["w", 7 * day],
 ]);
 
-const longestYears = 100;
+const maxYears = 100;
 
 /** `30d` in milliseconds; a RangeError says what is wrong. */
 export function parseDuration(text: string): number {
@@ -84,8 +85,8 @@ export function parseDuration(text: string): number {
   }
   const duration = Number(match[1]) * unit;
   if (duration === 0) throw new RangeError(`"${text}" is no time at all: write 1 or more.`);
-  if (duration > longestYears * 366 * day) {
-    throw new RangeError(`"${text}" is longer than ${longestYears} years: leave it out for no end.`);
+  if (duration > maxYears * 366 * day) {
+    throw new RangeError(`"${text}" is longer than ${maxYears} years: leave it out for no end.`);
   }
   return duration;
 }

@@ -5,19 +5,20 @@ import { type Credential, createCredentials } from "./credentials.ts";
 
 const kind = "own access key";
 
-export async function ownKey(
+export async function getInternalKey(
   documents: Documents,
   secretKey: Uint8Array,
   purpose: "dev" | "presign",
 ): Promise<Credential> {
   const credentials = createCredentials(documents, secretKey, Date.now);
   for (;;) {
-    const noted = await documents.get(kind, purpose);
-    const known = noted === undefined ? undefined : await credentials.find(noted.text);
-    if (known?.state === "active") return known;
-    const made = await credentials.create();
-    if ((await documents.put(kind, purpose, made.accessKeyId, noted?.revision)) === "committed") return made;
+    const document = await documents.get(kind, purpose);
+    const credential = document === undefined ? undefined : await credentials.find(document.text);
+    if (credential?.state === "active") return credential;
+    const created = await credentials.create();
+    if ((await documents.put(kind, purpose, created.accessKeyId, document?.revision)) === "committed")
+      return created;
     // Another process was faster.
-    await credentials.delete(made.accessKeyId);
+    await credentials.delete(created.accessKeyId);
   }
 }

@@ -7,28 +7,28 @@ export type Uses = readonly (readonly [accessKeyId: string, time: number])[];
 
 const kind = "credential use";
 const writeMilliseconds = 3600_000;
-const tellMilliseconds = 1000;
+const reportMilliseconds = 1000;
 
 /** In a process that serves: gathers uses, and tells of them together. */
-export interface UseTeller {
-  used(accessKeyId: string): void;
+export interface UseReporter {
+  record(accessKeyId: string): void;
   /** What was not told yet. */
   flush(): void;
 }
 
-export function createUseTeller(tell: (uses: Uses) => void, now: () => number): UseTeller {
-  const gathered = new Map<string, number>();
+export function createUseReporter(report: (uses: Uses) => void, now: () => number): UseReporter {
+  const pending = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (gathered.size > 0) tell([...gathered]);
-    gathered.clear();
+    if (pending.size > 0) report([...pending]);
+    pending.clear();
   }
   return {
-    used(accessKeyId) {
-      gathered.set(accessKeyId, now());
-      timer ??= setTimeout(flush, tellMilliseconds).unref();
+    record(accessKeyId) {
+      pending.set(accessKeyId, now());
+      timer ??= setTimeout(flush, reportMilliseconds).unref();
     },
     flush,
   };
@@ -36,9 +36,9 @@ export function createUseTeller(tell: (uses: Uses) => void, now: () => number): 
 
 /** In the supervisor: what its processes have told. */
 export interface KeyUses {
-  note(uses: Uses): void;
+  record(uses: Uses): void;
   /** Of what this server has seen. */
-  last(accessKeyId: string): number | undefined;
+  lastUse(accessKeyId: string): number | undefined;
   /** Writes down what is newer than what is written. */
   close(): Promise<void>;
 }
@@ -47,32 +47,32 @@ export function createKeyUses(documents: Documents): KeyUses {
   const seen = new Map<string, number>();
   /** As it is known to be written; a key that was not met yet is looked up. */
   const written = new Map<string, number>();
-  let last: Promise<void> = Promise.resolve();
+  let lastWrite: Promise<void> = Promise.resolve();
 
-  async function write(accessKeyId: string, leastApart: number): Promise<void> {
+  async function write(accessKeyId: string, minInterval: number): Promise<void> {
     const time = seen.get(accessKeyId)!;
-    if (time - (written.get(accessKeyId) ?? 0) < leastApart) return;
-    const before = await documents.get(kind, accessKeyId);
-    const known = before === undefined ? 0 : Number(before.text);
-    written.set(accessKeyId, known);
-    if (time - known < leastApart) return;
+    if (time - (written.get(accessKeyId) ?? 0) < minInterval) return;
+    const existing = await documents.get(kind, accessKeyId);
+    const writtenTime = existing === undefined ? 0 : Number(existing.text);
+    written.set(accessKeyId, writtenTime);
+    if (time - writtenTime < minInterval) return;
     // A key that was deleted meanwhile leaves nothing behind.
     if ((await documents.get("credential", accessKeyId)) === undefined) return;
-    const outcome = await documents.put(kind, accessKeyId, String(time), before?.revision);
+    const outcome = await documents.put(kind, accessKeyId, String(time), existing?.revision);
     // Of two servers that write at the same time one is enough.
     if (outcome === "committed") written.set(accessKeyId, time);
   }
 
   /** One after the other. What cannot be written is not worth a failure: the next use tries again. */
-  function writeAll(accessKeyIds: Iterable<string>, leastApart: number): Promise<void> {
+  function writeAll(accessKeyIds: Iterable<string>, minInterval: number): Promise<void> {
     for (const accessKeyId of accessKeyIds) {
-      last = last.then(() => write(accessKeyId, leastApart)).catch(() => {});
+      lastWrite = lastWrite.then(() => write(accessKeyId, minInterval)).catch(() => {});
     }
-    return last;
+    return lastWrite;
   }
 
   return {
-    note(uses) {
+    record(uses) {
       for (const [accessKeyId, time] of uses) {
         seen.set(accessKeyId, Math.max(time, seen.get(accessKeyId) ?? 0));
       }
@@ -81,17 +81,17 @@ export function createKeyUses(documents: Documents): KeyUses {
         writeMilliseconds,
       );
     },
-    last: (accessKeyId) => seen.get(accessKeyId),
+    lastUse: (accessKeyId) => seen.get(accessKeyId),
     close: () => writeAll(seen.keys(), 1),
   };
 }
 
 /** As written, by access key. */
-export async function writtenUses(documents: Documents): Promise<ReadonlyMap<string, number>> {
+export async function readUses(documents: Documents): Promise<ReadonlyMap<string, number>> {
   return new Map((await documents.list(kind)).map(({ name, text }) => [name, Number(text)]));
 }
 
 /** With its key. */
-export async function forgetUse(documents: Documents, accessKeyId: string): Promise<void> {
+export async function deleteUse(documents: Documents, accessKeyId: string): Promise<void> {
   await documents.delete(kind, accessKeyId);
 }

@@ -18,7 +18,7 @@ export function checkAccount(account: string): void {
   );
 }
 
-export function checkGranted(bucket: string): void {
+export function checkGrantBucket(bucket: string): void {
   if (bucket === "*") return;
   try {
     checkBucketName(bucket);
@@ -28,7 +28,7 @@ export function checkGranted(bucket: string): void {
 }
 
 /** One grant a bucket. */
-export function merged(grants: readonly Grant[]): Grant[] {
+export function mergeGrants(grants: readonly Grant[]): Grant[] {
   const byBucket = new Map<string, Grant>();
   for (const { bucket, rights, identity } of grants) {
     const all = new Set([...(byBucket.get(bucket)?.rights ?? []), ...rights]);

@@ -8,7 +8,7 @@ interface Policy {
 
 type Condition =
   | { readonly kind: "equals" | "starts"; readonly field: string; readonly value: string }
-  | { readonly kind: "length"; readonly least: number; readonly most: number };
+  | { readonly kind: "length"; readonly minBytes: number; readonly maxBytes: number };
 
 /** Fields that are the signature's own and need no condition. */
 const exempt = new Set(["x-amz-signature", "policy", "file", "submit", "awsaccesskeyid", "signature"]);
@@ -17,23 +17,23 @@ export function checkPolicy(
   encoded: string,
   fields: ReadonlyMap<string, string>,
   now: number,
-): { readonly least: number; readonly most: number } {
+): { readonly minBytes: number; readonly maxBytes: number } {
   const { expiration, conditions } = readPolicy(encoded);
   if (now > expiration)
     throw new S3Error("AccessDenied", { message: "Invalid according to Policy: Policy expired." });
   const covered = new Set<string>();
-  let [least, most] = [0, Number.POSITIVE_INFINITY];
+  let [minBytes, maxBytes] = [0, Number.POSITIVE_INFINITY];
   for (const condition of conditions) {
     if (condition.kind === "length") {
-      least = Math.max(least, condition.least);
-      most = Math.min(most, condition.most);
+      minBytes = Math.max(minBytes, condition.minBytes);
+      maxBytes = Math.min(maxBytes, condition.maxBytes);
       continue;
     }
     const { field, value, kind } = condition;
     const given = fields.get(field) ?? "";
     covered.add(field);
-    const holds = kind === "equals" ? given === value : startsWith(field, given, value);
-    if (!holds) {
+    const isMet = kind === "equals" ? given === value : startsWith(field, given, value);
+    if (!isMet) {
       throw new S3Error("AccessDenied", {
         message: `Invalid according to Policy: Policy Condition failed: ["${kind === "equals" ? "eq" : "starts-with"}", "$${field}", "${value}"]`,
       });
@@ -45,7 +45,7 @@ export function checkPolicy(
       message: `Invalid according to Policy: Extra input fields: ${field}`,
     });
   }
-  return { least, most };
+  return { minBytes, maxBytes };
 }
 
 /** Each is compared with each condition, so that their number must have a bound. */
@@ -93,10 +93,10 @@ function readList(list: readonly unknown[]): Condition {
   const name = typeof operator === "string" ? operator.toLowerCase() : "";
   if (list.length !== 3) throw invalid("A condition has not three elements.");
   if (name === "content-length-range") {
-    const [least, most] = [lengthOf(first), lengthOf(second)];
-    if (!Number.isSafeInteger(least) || !Number.isSafeInteger(most) || least < 0)
+    const [minBytes, maxBytes] = [parseLength(first), parseLength(second)];
+    if (!Number.isSafeInteger(minBytes) || !Number.isSafeInteger(maxBytes) || minBytes < 0)
       throw invalid("A range of lengths is not valid.");
-    return { kind: "length", least, most };
+    return { kind: "length", minBytes, maxBytes };
   }
   const isText = typeof first === "string" && first.startsWith("$") && typeof second === "string";
   if (!isText || (name !== "eq" && name !== "starts-with")) throw invalid("A condition is not known.");
@@ -105,7 +105,7 @@ function readList(list: readonly unknown[]): Condition {
 }
 
 /** Written as a number, or as the text of one. */
-function lengthOf(value: unknown): number {
+function parseLength(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
 }
 

@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 /** What was said and can be read, whatever the clock says. */
-interface Said {
+interface ParsedSignature {
   /** What stands between the slashes of the credential. */
   readonly credential: readonly string[];
   readonly signedHeaders: readonly string[];
@@ -35,14 +35,14 @@ interface Said {
   readonly sent: number;
 }
 
-interface SaidInQuery extends Said {
+interface ParsedQuerySignature extends ParsedSignature {
   readonly milliseconds: number;
   /** Undefined where it is left to a header. */
   readonly payload: string | undefined;
 }
 
 const skewMilliseconds = 15 * 60_000;
-const longestExpiry = 604_800;
+const maxExpirySeconds = 604_800;
 
 export function readClaim(request: S3Request, regions: readonly string[], now: number): Claim {
   const header = request.header("authorization");
@@ -94,15 +94,21 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
       message: "Missing required header for this request: x-amz-content-sha256",
     });
   }
-  const time = timeOfHeaders(request);
+  const time = readHeaderTime(request);
   const sent = parseAmzTime(time);
   if (sent === undefined) throw noTime();
   if (Math.abs(now - sent) > skewMilliseconds) throw tooSkewed(time, now);
-  const said = { credential: credential.split("/"), signedHeaders: names.split(";"), signature, time, sent };
-  return claimed("header", said, payload, regions);
+  const parsed = {
+    credential: credential.split("/"),
+    signedHeaders: names.split(";"),
+    signature,
+    time,
+    sent,
+  };
+  return toClaim("header", parsed, payload, regions);
 }
 
-function timeOfHeaders(request: S3Request): string {
+function readHeaderTime(request: S3Request): string {
   const given = request.header("x-amz-date");
   if (given !== undefined) return given;
   // Mail's way to write GMT is what Python puts there.
@@ -128,35 +134,35 @@ function tooSkewed(time: string, now: number): S3Error {
 }
 
 function claimInQuery({ query, header }: S3Request, regions: readonly string[], now: number): Claim {
-  const said = saidInQuery(query);
-  const { sent, milliseconds } = said;
+  const parsed = cachedQuerySignature(query);
+  const { sent, milliseconds } = parsed;
   if (now > sent + milliseconds) throw new S3Error("AccessDenied", { message: "Request has expired" });
   if (sent - now > skewMilliseconds) {
     throw new S3Error("AccessDenied", { message: "Request is not valid yet" });
   }
-  const payload = said.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
-  return claimed("query", said, payload, regions);
+  const payload = parsed.payload ?? header("x-amz-content-sha256") ?? unsignedPayload;
+  return toClaim("query", parsed, payload, regions);
 }
 
-const inQueries = new WeakMap<Query, SaidInQuery>();
+const querySignatureCache = new WeakMap<Query, ParsedQuerySignature>();
 
-function saidInQuery(query: Query): SaidInQuery {
-  const before = inQueries.get(query);
-  if (before !== undefined) return before;
-  const said = readQueryFields(query);
-  inQueries.set(query, said);
-  return said;
+function cachedQuerySignature(query: Query): ParsedQuerySignature {
+  const cached = querySignatureCache.get(query);
+  if (cached !== undefined) return cached;
+  const parsed = readQueryFields(query);
+  querySignatureCache.set(query, parsed);
+  return parsed;
 }
 
-function readQueryFields(query: Query): SaidInQuery {
-  const flaw = (message: string) => new S3Error("AuthorizationQueryParametersError", { message });
+function readQueryFields(query: Query): ParsedQuerySignature {
+  const invalidQuery = (message: string) => new S3Error("AuthorizationQueryParametersError", { message });
   if (query.get("X-Amz-Algorithm") !== algorithm) {
-    throw flaw('X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"');
+    throw invalidQuery('X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"');
   }
   const field = (name: string) => {
     const value = query.get(name);
     if (value !== undefined && value !== "") return value;
-    throw flaw(
+    throw invalidQuery(
       "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.",
     );
   };
@@ -166,16 +172,16 @@ function readQueryFields(query: Query): SaidInQuery {
   const signature = field("X-Amz-Signature");
   // The others are signed as often as they stand there.
   if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
-    throw flaw("X-Amz-Signature must be given once.");
+    throw invalidQuery("X-Amz-Signature must be given once.");
   }
   const sent = parseAmzTime(time);
   if (sent === undefined) {
-    throw flaw("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+    throw invalidQuery("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
   }
   const seconds = /^-?\d+$/.test(expires) ? Number(expires) : Number.NaN;
-  if (!(seconds >= 1 && seconds <= longestExpiry)) {
+  if (!(seconds >= 1 && seconds <= maxExpirySeconds)) {
     throw new S3Error("AccessDenied", {
-      message: `X-Amz-Expires must be a number of seconds from 1 to ${longestExpiry}`,
+      message: `X-Amz-Expires must be a number of seconds from 1 to ${maxExpirySeconds}`,
     });
   }
   const milliseconds = seconds * 1000;
@@ -183,16 +189,21 @@ function readQueryFields(query: Query): SaidInQuery {
   return { credential, signedHeaders, signature, time, sent, milliseconds, payload };
 }
 
-function claimed(form: Claim["form"], said: Said, payload: string, regions: readonly string[]): Claim {
-  const { signedHeaders, signature, time } = said;
+function toClaim(
+  form: Claim["form"],
+  parsed: ParsedSignature,
+  payload: string,
+  regions: readonly string[],
+): Claim {
+  const { signedHeaders, signature, time } = parsed;
   const fail = (message: string, details?: Record<string, string>) =>
     new S3Error(form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError", {
       message,
       details,
     });
-  const [accessKeyId, day, region, service, end] = said.credential;
+  const [accessKeyId, day, region, service, end] = parsed.credential;
   if (
-    said.credential.length !== 5 ||
+    parsed.credential.length !== 5 ||
     accessKeyId === undefined ||
     day === undefined ||
     region === undefined

@@ -2,18 +2,18 @@
 // Nothing that is wrong anywhere reaches a commit, since the stream fails before its end.
 import { createHash } from "node:crypto";
 import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
-import { type SignedBy, sameText } from "../auth/authenticate.ts";
+import { constantTimeEqual, type SigningContext } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 
 export interface ChunkedForm {
   /** Undefined when chunks are not signed. */
-  readonly signed: SignedBy | undefined;
+  readonly signing: SigningContext | undefined;
   readonly hasTrailer: boolean;
 }
 
-const longestLine = 4096;
-const longestTrailer = 16_384;
-const largestChunk = 5 * 1024 ** 3;
+const maxLineLength = 4096;
+const maxTrailerLength = 16_384;
+const maxChunkBytes = 5 * 1024 ** 3;
 
 /** Bytes that have come and were not read yet, across the chunks they came in. */
 interface Incoming {
@@ -27,41 +27,46 @@ interface Incoming {
 /** The bytes of the body; what the trailer says is put into `trailers` before the end. */
 export async function* unchunk(
   source: AsyncIterable<Uint8Array>,
-  { signed, hasTrailer }: ChunkedForm,
+  { signing, hasTrailer }: ChunkedForm,
   trailers: Map<string, string>,
 ): AsyncGenerator<Uint8Array> {
   const incoming = readIncoming(source);
-  let previous = signed?.signature ?? "";
+  let previous = signing?.signature ?? "";
   for (;;) {
-    const { size, signature } = chunkHead(await incoming.line());
-    const hash = signed === undefined ? undefined : createHash("sha256");
-    for await (const piece of incoming.take(size)) {
-      hash?.update(piece);
-      yield piece;
+    const { size, signature } = parseChunkHead(await incoming.line());
+    const hash = signing === undefined ? undefined : createHash("sha256");
+    for await (const bytes of incoming.take(size)) {
+      hash?.update(bytes);
+      yield bytes;
     }
-    if (signed !== undefined) {
-      previous = checkChunk(signed, previous, hash!.digest("hex"), signature);
+    if (signing !== undefined) {
+      previous = checkChunk(signing, previous, hash!.digest("hex"), signature);
     }
     if (size === 0) break;
     if ((await incoming.line()) !== "") throw malformed("A chunk does not end with CRLF.");
   }
   await readTrailer(incoming, trailers);
-  if (hasTrailer && signed !== undefined) checkTrailer(signed, previous, trailers);
+  if (hasTrailer && signing !== undefined) checkTrailer(signing, previous, trailers);
   if (!(await incoming.isAtEnd())) throw malformed("Bytes follow the last chunk.");
 }
 
-function chunkHead(line: string): { readonly size: number; readonly signature: string | undefined } {
+function parseChunkHead(line: string): { readonly size: number; readonly signature: string | undefined } {
   const match = /^([0-9a-fA-F]{1,16})(?:;(.*))?$/.exec(line);
   const size = match === null ? Number.NaN : Number.parseInt(match[1]!, 16);
-  if (!(size <= largestChunk)) throw malformed("A chunk has no valid size.");
+  if (!(size <= maxChunkBytes)) throw malformed("A chunk has no valid size.");
   return { size, signature: /(?:^|;)chunk-signature=([0-9a-f]{64})(?:;|$)/.exec(match?.[2] ?? "")?.[1] };
 }
 
-function checkChunk(signed: SignedBy, previous: string, hash: string, given: string | undefined): string {
-  const { key, scope, time } = signed;
+function checkChunk(
+  signing: SigningContext,
+  previous: string,
+  hash: string,
+  given: string | undefined,
+): string {
+  const { key, scope, time } = signing;
   const text = ["AWS4-HMAC-SHA256-PAYLOAD", time, scopeText(scope), previous, emptyHash, hash].join("\n");
   const expected = sign(key, text);
-  if (given === undefined || !sameText(expected, given)) throw new S3Error("SignatureDoesNotMatch");
+  if (given === undefined || !constantTimeEqual(expected, given)) throw new S3Error("SignatureDoesNotMatch");
   return expected;
 }
 
@@ -73,21 +78,22 @@ async function readTrailer(incoming: Incoming, trailers: Map<string, string>): P
     if (line === "") return;
     read += line.length;
     const at = line.indexOf(":");
-    if (at < 1 || read > longestTrailer) throw malformed("The trailer is not valid.");
+    if (at < 1 || read > maxTrailerLength) throw malformed("The trailer is not valid.");
     const name = line.slice(0, at).trim().toLowerCase();
     if (trailers.has(name)) throw malformed("The trailer says something twice.");
     trailers.set(name, line.slice(at + 1).trim());
   }
 }
 
-function checkTrailer(signed: SignedBy, previous: string, trailers: Map<string, string>): void {
+function checkTrailer(signing: SigningContext, previous: string, trailers: Map<string, string>): void {
   const given = trailers.get("x-amz-trailer-signature");
   trailers.delete("x-amz-trailer-signature");
   const canonical = [...trailers].map(([name, value]) => `${name}:${value}\n`).join("");
-  const { key, scope, time } = signed;
+  const { key, scope, time } = signing;
   const hash = sha256(Buffer.from(canonical, "latin1"));
   const text = ["AWS4-HMAC-SHA256-TRAILER", time, scopeText(scope), previous, hash].join("\n");
-  if (given === undefined || !sameText(sign(key, text), given)) throw new S3Error("SignatureDoesNotMatch");
+  if (given === undefined || !constantTimeEqual(sign(key, text), given))
+    throw new S3Error("SignatureDoesNotMatch");
 }
 
 function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
@@ -95,7 +101,7 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
   let rest: Buffer = Buffer.alloc(0);
   let hasEnded = false;
 
-  async function more(): Promise<boolean> {
+  async function readMore(): Promise<boolean> {
     if (hasEnded) return false;
     const { done, value } = await chunks.next();
     hasEnded = done === true;
@@ -109,7 +115,7 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
     async line() {
       for (;;) {
         const end = rest.indexOf("\r\n");
-        if (end > longestLine || (end === -1 && rest.length > longestLine + 1)) {
+        if (end > maxLineLength || (end === -1 && rest.length > maxLineLength + 1)) {
           throw malformed("A line of the chunked body is too long.");
         }
         if (end !== -1) {
@@ -117,7 +123,7 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
           rest = rest.subarray(end + 2);
           return text;
         }
-        if (!(await more())) {
+        if (!(await readMore())) {
           // Some clients leave the last line without an end.
           if (rest.length === 0) throw new S3Error("IncompleteBody");
           const text = rest.toString("latin1");
@@ -127,17 +133,17 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
       }
     },
     async *take(count) {
-      let left = count;
-      while (left > 0) {
-        if (rest.length === 0 && !(await more())) throw new S3Error("IncompleteBody");
-        const piece = rest.subarray(0, left);
-        rest = rest.subarray(piece.length);
-        left -= piece.length;
-        if (piece.length > 0) yield piece;
+      let remaining = count;
+      while (remaining > 0) {
+        if (rest.length === 0 && !(await readMore())) throw new S3Error("IncompleteBody");
+        const bytes = rest.subarray(0, remaining);
+        rest = rest.subarray(bytes.length);
+        remaining -= bytes.length;
+        if (bytes.length > 0) yield bytes;
       }
     },
     async isAtEnd() {
-      while (rest.length === 0) if (!(await more())) return true;
+      while (rest.length === 0) if (!(await readMore())) return true;
       return false;
     },
   };

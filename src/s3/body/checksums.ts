@@ -7,7 +7,7 @@ import {
   type UploadChecksum,
   verifyChecksum,
 } from "../../model/checksum.ts";
-import { hashOf } from "../../model/hashes.ts";
+import { hashBytes } from "../../model/hashes.ts";
 import type { Checksums, ObjectRecord } from "../../model/object.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
@@ -31,7 +31,7 @@ const headerNames = Object.fromEntries(
   s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
 ) as Record<S3Algorithm, string>;
 
-export function algorithmNamed(text: string): S3Algorithm {
+export function parseAlgorithm(text: string): S3Algorithm {
   const found = s3Algorithms.find((algorithm) => algorithm === text.toLowerCase());
   if (found !== undefined) return found;
   throw new S3Error("InvalidRequest", {
@@ -47,21 +47,26 @@ export function expectedChecksums(
 ): ExpectedChecksum[] {
   const md5 = request.header("content-md5");
   const expected: ExpectedChecksum[] = [];
-  if (md5 !== undefined) expected.push({ algorithm: "md5", value: md5Value(md5) });
-  const named = s3Algorithms.filter((algorithm) => request.header(headerOf(algorithm)) !== undefined);
-  if (named.length > 1) {
+  if (md5 !== undefined) expected.push({ algorithm: "md5", value: decodeMd5(md5) });
+  const headerAlgorithms = s3Algorithms.filter(
+    (algorithm) => request.header(checksumHeader(algorithm)) !== undefined,
+  );
+  if (headerAlgorithms.length > 1) {
     throw new S3Error("InvalidRequest", { message: "Expecting a single x-amz-checksum- header." });
   }
-  const [algorithm] = named;
+  const [algorithm] = headerAlgorithms;
   const trailing = trailingAlgorithm(request);
   if (algorithm !== undefined) {
-    expected.push({ algorithm, value: bytesIn(algorithm, request.header(headerOf(algorithm))!) });
+    expected.push({
+      algorithm,
+      value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!),
+    });
   } else if (trailing !== undefined) {
-    const value = () => bytesIn(trailing, trailers.get(headerOf(trailing)) ?? "");
+    const value = () => decodeChecksum(trailing, trailers.get(checksumHeader(trailing)) ?? "");
     expected.push({ algorithm: trailing, value });
   } else {
-    const asked = request.header("x-amz-sdk-checksum-algorithm");
-    if (asked !== undefined) expected.push({ algorithm: algorithmNamed(asked) });
+    const requested = request.header("x-amz-sdk-checksum-algorithm");
+    if (requested !== undefined) expected.push({ algorithm: parseAlgorithm(requested) });
   }
   return expected;
 }
@@ -70,37 +75,42 @@ function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
   const text = request.header("x-amz-trailer");
   if (text === undefined) return undefined;
   const names = text.split(",").map((name) => name.trim().toLowerCase());
-  return s3Algorithms.find((algorithm) => names.includes(headerOf(algorithm)));
+  return s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
 }
 
 /** For documents, which are read whole. */
 export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
   for (const expected of expectedChecksums(request, payload)) {
-    verifyChecksum(expected, hashOf(expected.algorithm, bytes));
+    verifyChecksum(expected, hashBytes(expected.algorithm, bytes));
   }
 }
 
-export function headerOf(algorithm: S3Algorithm): string {
+export function checksumHeader(algorithm: S3Algorithm): string {
   return headerNames[algorithm];
 }
 
-function md5Value(text: string): Uint8Array {
+function decodeMd5(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length !== checksumLengths.md5) throw new S3Error("InvalidDigest");
   return bytes;
 }
 
-function bytesIn(algorithm: S3Algorithm, text: string): Uint8Array {
+function decodeChecksum(algorithm: S3Algorithm, text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
   if (bytes.length === checksumLengths[algorithm] && bytes.toString("base64") === text) return bytes;
-  throw new S3Error("InvalidRequest", { message: `Value for ${headerOf(algorithm)} header is invalid.` });
+  throw new S3Error("InvalidRequest", {
+    message: `Value for ${checksumHeader(algorithm)} header is invalid.`,
+  });
 }
 
 /** Of an upload that is being completed: `value-N` when it is made of parts. */
 export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
-  const algorithm = s3Algorithms.find((one) => request.header(headerOf(one)) !== undefined);
+  const algorithm = s3Algorithms.find((one) => request.header(checksumHeader(one)) !== undefined);
   if (algorithm === undefined) return undefined;
-  return { algorithm, value: bytesIn(algorithm, request.header(headerOf(algorithm))!.replace(/-\d+$/, "")) };
+  return {
+    algorithm,
+    value: decodeChecksum(algorithm, request.header(checksumHeader(algorithm))!.replace(/-\d+$/, "")),
+  };
 }
 
 /** What an upload is created with: cyclic checksums may be made of all bytes, others of the parts' alone. */
@@ -113,74 +123,84 @@ export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
       message: "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.",
     });
   }
-  const algorithm = algorithmNamed(name);
-  const standard = algorithm === "crc64nvme" ? "FULL_OBJECT" : "COMPOSITE";
-  const of = type ?? standard;
+  const algorithm = parseAlgorithm(name);
+  const defaultType = algorithm === "crc64nvme" ? "FULL_OBJECT" : "COMPOSITE";
+  const checksumType = type ?? defaultType;
   const isPossible =
-    of === "COMPOSITE" ? algorithm !== "crc64nvme" : of === "FULL_OBJECT" && isCyclic(algorithm);
+    checksumType === "COMPOSITE"
+      ? algorithm !== "crc64nvme"
+      : checksumType === "FULL_OBJECT" && isCyclic(algorithm);
   if (!isPossible) {
     throw new S3Error("InvalidRequest", {
-      message: `The ${of} checksum type cannot be used with the ${name.toLowerCase()} checksum algorithm.`,
+      message: `The ${checksumType} checksum type cannot be used with the ${name.toLowerCase()} checksum algorithm.`,
     });
   }
-  return { algorithm, of: of === "COMPOSITE" ? "parts" : "bytes" };
+  return { algorithm, of: checksumType === "COMPOSITE" ? "parts" : "bytes" };
 }
 
 const typeHeader = "x-amz-checksum-type";
 
-type Checked = Pick<ObjectRecord, "checksums" | "checksumParts">;
+type ChecksumFields = Pick<ObjectRecord, "checksums" | "checksumParts">;
 
-export function checksumHeaders(record: Checked): [string, string][] {
+export function checksumHeaders(record: ChecksumFields): [string, string][] {
   const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
   if (found.length === 0) return [];
   return [
-    ...found.map((algorithm): [string, string] => [headerOf(algorithm), textOf(record, algorithm)]),
-    [typeHeader, typeOf(record)],
+    ...found.map((algorithm): [string, string] => [
+      checksumHeader(algorithm),
+      formatChecksum(record, algorithm),
+    ]),
+    [typeHeader, toChecksumType(record)],
   ];
 }
 
 /** Of one part, with the type that the whole has. */
-export function partChecksumHeaders(checksums: Checksums | undefined, whole?: Checked): [string, string][] {
+export function partChecksumHeaders(
+  checksums: Checksums | undefined,
+  whole?: ChecksumFields,
+): [string, string][] {
   const headers = checksums === undefined ? [] : checksumHeaders({ checksums });
   const values = headers.filter(([name]) => name !== typeHeader);
-  return whole === undefined || values.length === 0 ? values : [...values, [typeHeader, typeOf(whole)]];
+  return whole === undefined || values.length === 0
+    ? values
+    : [...values, [typeHeader, toChecksumType(whole)]];
 }
 
-export function checksumElements(record: Checked): XmlElement[] {
+export function checksumElements(record: ChecksumFields): XmlElement[] {
   if (!hasS3Checksum(record)) return [];
-  return [...valueElements(record), ["ChecksumType", typeOf(record)]];
+  return [...valueElements(record), ["ChecksumType", toChecksumType(record)]];
 }
 
 export function partChecksumElements(checksums: Checksums | undefined): XmlElement[] {
   return checksums === undefined ? [] : valueElements({ checksums });
 }
 
-function valueElements(record: Checked): XmlElement[] {
+function valueElements(record: ChecksumFields): XmlElement[] {
   const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
-  return found.map((algorithm) => [elements[algorithm], textOf(record, algorithm)]);
+  return found.map((algorithm) => [elements[algorithm], formatChecksum(record, algorithm)]);
 }
 
 /** `COMPOSITE` or `FULL_OBJECT`, when there is a checksum at all. */
-export function typeOf({ checksumParts }: Checked): string {
+export function toChecksumType({ checksumParts }: ChecksumFields): string {
   return checksumParts === undefined ? "FULL_OBJECT" : "COMPOSITE";
 }
 
-export function hasS3Checksum({ checksums }: Checked): boolean {
+export function hasS3Checksum({ checksums }: ChecksumFields): boolean {
   return s3Algorithms.some((algorithm) => checksums[algorithm] !== undefined);
 }
 
-function textOf({ checksums, checksumParts }: Checked, algorithm: S3Algorithm): string {
+function formatChecksum({ checksums, checksumParts }: ChecksumFields, algorithm: S3Algorithm): string {
   const value = Buffer.from(checksums[algorithm]!).toString("base64");
   return checksumParts === undefined ? value : `${value}-${checksumParts}`;
 }
 
 /** The checksum a part is named with, in the document that completes its upload. */
 export function partChecksum(
-  textOfElement: (name: string) => string | undefined,
+  readElement: (name: string) => string | undefined,
 ): ExpectedChecksum | undefined {
   for (const algorithm of s3Algorithms) {
-    const text = textOfElement(elements[algorithm]);
-    if (text !== undefined) return { algorithm, value: bytesIn(algorithm, text) };
+    const text = readElement(elements[algorithm]);
+    if (text !== undefined) return { algorithm, value: decodeChecksum(algorithm, text) };
   }
   return undefined;
 }

@@ -5,7 +5,7 @@ import { S3Error } from "../errors.ts";
 /** What one request holds. Released once, when its answer is decided. */
 export interface BudgetShare {
   /** Sets how many bytes the request holds now; throws SlowDown when that is more than is left. */
-  hold(bytes: number): void;
+  resize(bytes: number): void;
   release(): void;
 }
 
@@ -13,7 +13,7 @@ export interface DocumentBudget {
   /** For a document of an authenticated caller, or for a form, whose fields are read before its signature. */
   open(kind: "document" | "form"): BudgetShare;
   /** Bytes that are held now. */
-  held(): number;
+  usedBytes(): number;
 }
 
 export const defaultDocumentBytes = 64 * 1024 * 1024;
@@ -22,24 +22,24 @@ const formShare = 0.25;
 
 export function createDocumentBudget(bytes: number = defaultDocumentBytes): DocumentBudget {
   const limits = { document: bytes, form: bytes * formShare };
-  const held = { document: 0, form: 0 };
+  const used = { document: 0, form: 0 };
   return {
     open(kind) {
-      let own = 0;
+      let reserved = 0;
       return {
-        hold(wanted) {
-          const total = kind === "form" ? held.form : held.document + held.form;
-          if (wanted > own && total - own + wanted > limits[kind]) throw tooManyDocuments();
-          held[kind] += wanted - own;
-          own = wanted;
+        resize(requested) {
+          const total = kind === "form" ? used.form : used.document + used.form;
+          if (requested > reserved && total - reserved + requested > limits[kind]) throw tooManyDocuments();
+          used[kind] += requested - reserved;
+          reserved = requested;
         },
         release() {
-          held[kind] -= own;
-          own = 0;
+          used[kind] -= reserved;
+          reserved = 0;
         },
       };
     },
-    held: () => held.document + held.form,
+    usedBytes: () => used.document + used.form,
   };
 }
 

@@ -10,9 +10,9 @@ export interface Form {
   file(): AsyncIterable<Uint8Array>;
 }
 
-const mostFieldBytes = 64 * 1024;
+const maxFieldBytes = 64 * 1024;
 
-export function boundaryOf(contentType: string | undefined): Buffer {
+export function parseBoundary(contentType: string | undefined): Buffer {
   const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(
     contentType ?? "",
   );
@@ -34,42 +34,42 @@ export async function readForm(
   let fieldBytes = 0;
   // The first boundary has no end of line before it.
   let rest: Buffer = Buffer.from("\r\n");
-  const more = async () => {
+  const readMore = async () => {
     const { done, value } = await chunks.next();
     if (done === true) return false;
-    share.hold(fieldBytes + rest.length + value.length);
+    share.resize(fieldBytes + rest.length + value.length);
     rest = Buffer.concat([rest, value]);
     return true;
   };
-  const until = async (mark: Buffer | string) => {
+  const readUntil = async (mark: Buffer | string) => {
     for (let from = 0; ; ) {
       const at = rest.indexOf(mark, from);
-      if (at !== -1 && at <= mostFieldBytes) {
+      if (at !== -1 && at <= maxFieldBytes) {
         const before = rest.subarray(0, at);
         rest = rest.subarray(at + mark.length);
         return before;
       }
-      if (rest.length > mostFieldBytes)
+      if (rest.length > maxFieldBytes)
         throw new S3Error("MaxMessageLengthExceeded", {
           message: "Your POST request fields preceding the upload file were too large.",
         });
       from = Math.max(0, rest.length - mark.length);
-      if (!(await more())) throw new S3Error("MalformedPOSTRequest");
+      if (!(await readMore())) throw new S3Error("MalformedPOSTRequest");
     }
   };
 
-  if ((await until(boundary)).toString().trim() !== "") throw new S3Error("MalformedPOSTRequest");
+  if ((await readUntil(boundary)).toString().trim() !== "") throw new S3Error("MalformedPOSTRequest");
   for (;;) {
-    if ((await until("\r\n")).toString().trim() === "--") throw noFile();
-    const text = (await until("\r\n\r\n")).toString("utf8");
-    const head = headOf(text);
+    if ((await readUntil("\r\n")).toString().trim() === "--") throw noFile();
+    const text = (await readUntil("\r\n\r\n")).toString("utf8");
+    const head = parsePartHead(text);
     if (head.name === "file") {
-      share.hold(fieldBytes);
+      share.resize(fieldBytes);
       return { fields, fileName: head.fileName, file: () => fileBytes(boundary, rest, chunks) };
     }
-    const value = await until(boundary);
+    const value = await readUntil(boundary);
     fieldBytes += value.length + text.length;
-    if (fieldBytes > mostFieldBytes) throw new S3Error("MaxMessageLengthExceeded");
+    if (fieldBytes > maxFieldBytes) throw new S3Error("MaxMessageLengthExceeded");
     fields.set(head.name, value.toString("utf8"));
   }
 }
@@ -78,7 +78,7 @@ function noFile(): S3Error {
   return new S3Error("InvalidArgument", { message: "POST requires exactly one file upload per request." });
 }
 
-function headOf(text: string): { readonly name: string; readonly fileName: string | undefined } {
+function parsePartHead(text: string): { readonly name: string; readonly fileName: string | undefined } {
   const disposition = /^content-disposition:\s*form-data\s*;(.*)$/im.exec(text)?.[1];
   const name = /(?:^|;)\s*name="((?:[^"\\]|\\.)*)"/i.exec(disposition ?? "")?.[1];
   if (name === undefined) throw new S3Error("MalformedPOSTRequest");

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ByteStream } from "../../engine/engine.ts";
 import { release } from "../../http/server/release-buffer.ts";
 import { sha256, unsignedPayload } from "../../http/sigv4.ts";
-import { type Authentication, sameText } from "../auth/authenticate.ts";
+import { type Authentication, constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 import { type ChunkedForm, unchunk } from "./aws-chunked.ts";
@@ -12,7 +12,7 @@ import type { BudgetShare } from "./document-budget.ts";
 export interface Payload {
   readonly source: ByteStream;
   /** In the place of the source: all of it, when it has come already and is what was announced. */
-  arrived(): Uint8Array | undefined;
+  bufferedBytes(): Uint8Array | undefined;
   /** What came behind the body, known at its end. */
   readonly trailers: ReadonlyMap<string, string>;
   /** Pays for a document that is read whole. */
@@ -23,24 +23,24 @@ const streaming = /^STREAMING-(AWS4-HMAC-SHA256-PAYLOAD|UNSIGNED-PAYLOAD)(-TRAIL
 
 export function openPayload(
   request: S3Request,
-  { payload, signed }: Authentication,
+  { payload, signing }: Authentication,
   share: BudgetShare,
 ): Payload {
   const trailers = new Map<string, string>();
   const match = streaming.exec(payload);
   if (match !== null) {
     const form: ChunkedForm = {
-      signed: match[1] === "UNSIGNED-PAYLOAD" ? undefined : signed,
+      signing: match[1] === "UNSIGNED-PAYLOAD" ? undefined : signing,
       hasTrailer: match[2] !== undefined,
     };
-    const wanted = trailerNames(request);
-    const length = lengthOf(request, "x-amz-decoded-content-length");
-    const chunks = () => withTrailers(unchunk(request.http.body(), form, trailers), wanted, trailers);
+    const announced = trailerNames(request);
+    const length = parseLengthHeader(request, "x-amz-decoded-content-length");
+    const chunks = () => requireTrailers(unchunk(request.http.body(), form, trailers), announced, trailers);
     const source = { length, chunks, cancel: async () => {} };
-    return { source, arrived: () => undefined, trailers, share };
+    return { source, bufferedBytes: () => undefined, trailers, share };
   }
   if (/^STREAMING-/.test(payload)) throw new S3Error("NotImplemented");
-  const length = request.http.hasBody ? lengthOf(request, "content-length") : 0;
+  const length = request.http.hasBody ? parseLengthHeader(request, "content-length") : 0;
   const isHash = /^[0-9a-f]{64}$/.test(payload);
   if (!isHash && payload !== unsignedPayload) {
     throw new S3Error("InvalidArgument", {
@@ -48,30 +48,30 @@ export function openPayload(
     });
   }
   /** Something else than was announced: told by the source, which others are asked before. */
-  let wrong: Uint8Array | undefined;
-  const body = () => (wrong === undefined ? request.http.body() : once(wrong));
-  const arrived = () => {
-    const bytes = request.http.arrived?.();
-    if (bytes === undefined || !isHash || sameText(sha256(bytes), payload)) return bytes;
-    wrong = bytes;
+  let mismatched: Uint8Array | undefined;
+  const body = () => (mismatched === undefined ? request.http.body() : singleChunk(mismatched));
+  const bufferedBytes = () => {
+    const bytes = request.http.bufferedBody?.();
+    if (bytes === undefined || !isHash || constantTimeEqual(sha256(bytes), payload)) return bytes;
+    mismatched = bytes;
     return undefined;
   };
-  const chunks = () => (isHash ? hashed(body(), payload) : body());
-  const { filler } = request.http;
-  const filling = isHash || filler === undefined ? {} : { filler };
+  const chunks = () => (isHash ? verifyHash(body(), payload) : body());
+  const { directReader } = request.http;
+  const zeroCopy = isHash || directReader === undefined ? {} : { directReader };
   return {
-    source: { length, chunks, ...filling, release, cancel: async () => {} },
-    arrived,
+    source: { length, chunks, ...zeroCopy, release, cancel: async () => {} },
+    bufferedBytes,
     trailers,
     share,
   };
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-function lengthOf(request: S3Request, name: string): number | undefined {
+function parseLengthHeader(request: S3Request, name: string): number | undefined {
   const text = request.header(name);
   if (text === undefined) return undefined;
   const length = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
@@ -88,37 +88,37 @@ function trailerNames(request: S3Request): string[] {
 }
 
 /** What was announced to come behind the body must have come. */
-async function* withTrailers(
+async function* requireTrailers(
   chunks: AsyncIterable<Uint8Array>,
-  wanted: readonly string[],
+  announced: readonly string[],
   trailers: ReadonlyMap<string, string>,
 ): AsyncGenerator<Uint8Array> {
   yield* chunks;
-  const missing = wanted.find((name) => !trailers.has(name));
+  const missing = announced.find((name) => !trailers.has(name));
   if (missing === undefined) return;
   throw new S3Error("InvalidRequest", { message: `The trailer ${missing} was announced and did not come.` });
 }
 
-async function* hashed(chunks: AsyncIterable<Uint8Array>, expected: string): AsyncGenerator<Uint8Array> {
+async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256");
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
   }
   const actual = hash.digest("hex");
-  if (sameText(actual, expected)) return;
+  if (constantTimeEqual(actual, expected)) return;
   throw new S3Error("XAmzContentSHA256Mismatch", {
     details: { ClientComputedContentSHA256: expected, S3ComputedContentSHA256: actual },
   });
 }
 
-const firstBytes = 16 * 1024;
+const initialBytes = 16 * 1024;
 
 /** All of a body that is a document, at most `most` bytes. The buffer grows with what has come, not with what is announced. */
-export async function wholePayload({ source, share }: Payload, most: number): Promise<Buffer> {
+export async function readWholePayload({ source, share }: Payload, maxBytes: number): Promise<Buffer> {
   const { length } = source;
-  if (length !== undefined && length > most) throw new S3Error("MaxMessageLengthExceeded");
-  const limit = length ?? most;
+  if (length !== undefined && length > maxBytes) throw new S3Error("MaxMessageLengthExceeded");
+  const limit = length ?? maxBytes;
   let buffer = Buffer.alloc(0);
   let size = 0;
   for await (const chunk of source.chunks()) {
@@ -126,9 +126,9 @@ export async function wholePayload({ source, share }: Payload, most: number): Pr
       throw new S3Error(length === undefined ? "MaxMessageLengthExceeded" : "IncompleteBody");
     }
     if (size + chunk.length > buffer.length) {
-      const wanted = Math.max(size + chunk.length, 2 * buffer.length, firstBytes);
-      const capacity = Math.min(wanted, limit);
-      share.hold(capacity);
+      const needed = Math.max(size + chunk.length, 2 * buffer.length, initialBytes);
+      const capacity = Math.min(needed, limit);
+      share.resize(capacity);
       const grown = Buffer.allocUnsafe(capacity);
       buffer.copy(grown, 0, 0, size);
       buffer = grown;

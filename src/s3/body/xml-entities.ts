@@ -3,36 +3,36 @@
 const ampersand = 0x26;
 const semicolon = 0x3b;
 /** `#1114111` */
-const longestName = 8;
+const maxNameLength = 8;
 
 /** The text between two positions with its entities replaced; undefined when one of them is not valid. */
 export function unescapeXml(text: string, start: number, end: number): string | undefined {
-  let pieces: string[] | undefined;
+  let parts: string[] | undefined;
   let done = start;
   for (let at = start; at < end; at++) {
     if (text.charCodeAt(at) !== ampersand) continue;
     const close = nameEnd(text, at + 1, end);
-    const character = close === undefined ? undefined : characterOf(text, at + 1, close);
+    const character = close === undefined ? undefined : decodeEntity(text, at + 1, close);
     if (close === undefined || character === undefined) return undefined;
-    pieces ??= [];
-    if (at > done) pieces.push(text.slice(done, at));
-    pieces.push(character);
+    parts ??= [];
+    if (at > done) parts.push(text.slice(done, at));
+    parts.push(character);
     done = close + 1;
     at = close;
   }
-  if (pieces === undefined) return text.slice(start, end);
-  pieces.push(text.slice(done, end));
-  return pieces.join("");
+  if (parts === undefined) return text.slice(start, end);
+  parts.push(text.slice(done, end));
+  return parts.join("");
 }
 
 /** Looks no further than the longest name: a search for the semicolon could cross the whole document. */
 function nameEnd(text: string, from: number, end: number): number | undefined {
-  const limit = Math.min(from + longestName + 1, end);
+  const limit = Math.min(from + maxNameLength + 1, end);
   for (let at = from; at < limit; at++) if (text.charCodeAt(at) === semicolon) return at;
   return undefined;
 }
 
-function characterOf(text: string, start: number, end: number): string | undefined {
+function decodeEntity(text: string, start: number, end: number): string | undefined {
   const name = text.slice(start, end);
   switch (name) {
     case "amp":
@@ -46,11 +46,11 @@ function characterOf(text: string, start: number, end: number): string | undefin
     case "apos":
       return "'";
     default:
-      return referencedCharacter(name);
+      return decodeCharacterReference(name);
   }
 }
 
-function referencedCharacter(name: string): string | undefined {
+function decodeCharacterReference(name: string): string | undefined {
   const match = /^#(?:x([0-9a-fA-F]{1,6})|(\d{1,7}))$/.exec(name);
   if (match === null) return undefined;
   const point = match[1] === undefined ? Number(match[2]) : Number.parseInt(match[1], 16);

@@ -59,7 +59,7 @@ export function readXml(
   }
 
   /** What stands between two marks, the first of which is here. */
-  function enclosed(from: string, to: string): string {
+  function readEnclosed(from: string, to: string): string {
     const end = document.indexOf(to, at + from.length);
     if (end === -1) throw malformed();
     const content = document.slice(at + from.length, end);
@@ -78,7 +78,7 @@ export function readXml(
   function readText(): void {
     const next = document.indexOf("<", at);
     const end = next === -1 ? document.length : next;
-    if (end - at > longestRun) throw malformed();
+    if (end - at > maxRunLength) throw malformed();
     const text = unescapeXml(document, at, end);
     if (text === undefined) throw malformed();
     addText(text);
@@ -109,9 +109,9 @@ export function readXml(
       return;
     }
     count();
-    if (document.startsWith("<!--", at)) enclosed("<!--", "-->");
-    else if (document.startsWith("<?", at)) enclosed("<?", "?>");
-    else if (document.startsWith("<![CDATA[", at)) addText(enclosed("<![CDATA[", "]]>"));
+    if (document.startsWith("<!--", at)) readEnclosed("<!--", "-->");
+    else if (document.startsWith("<?", at)) readEnclosed("<?", "?>");
+    else if (document.startsWith("<![CDATA[", at)) addText(readEnclosed("<![CDATA[", "]]>"));
     else openElement();
   }
 
@@ -126,7 +126,7 @@ export function readXml(
 
 const lessThan = 0x3c;
 /** Of text as it is sent: a character reference takes ten characters at most. */
-const longestRun = 10 * xmlLimits.text;
+const maxRunLength = 10 * xmlLimits.text;
 
 function decodeText(bytes: Uint8Array): string {
   try {
@@ -144,14 +144,14 @@ function malformed(): S3Error {
   return new S3Error("MalformedXML");
 }
 
-export function childOf(node: XmlNode | undefined, name: string): XmlNode | undefined {
+export function findChild(node: XmlNode | undefined, name: string): XmlNode | undefined {
   return node?.children.find((child) => child.name === name);
 }
 
-export function childrenOf(node: XmlNode | undefined, name: string): XmlNode[] {
+export function findChildren(node: XmlNode | undefined, name: string): XmlNode[] {
   return node?.children.filter((child) => child.name === name) ?? [];
 }
 
-export function textOf(node: XmlNode | undefined, name: string): string | undefined {
-  return childOf(node, name)?.text;
+export function childText(node: XmlNode | undefined, name: string): string | undefined {
+  return findChild(node, name)?.text;
 }

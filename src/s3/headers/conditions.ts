@@ -2,7 +2,7 @@
 import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
 import type { Clause, Condition } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { answer, httpTime, quoted, type S3Response } from "../call.ts";
+import { answer, httpTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
@@ -15,12 +15,12 @@ const names: Readonly<Record<Clause, string>> = {
   size: "x-amz-if-match-size",
 };
 
-const ofReads = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
+const readConditionHeaders = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 
 /** On a read; of the source of a copy when a prefix is given. */
 export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
-  if (ofReads.every((name) => request.header(prefix + name) === undefined)) return undefined;
-  return condition((name) => request.header(prefix + name));
+  if (readConditionHeaders.every((name) => request.header(prefix + name) === undefined)) return undefined;
+  return parseCondition((name) => request.header(prefix + name));
 }
 
 /** On a write: etags one of which must match, or none may; dates are for readers. */
@@ -28,7 +28,7 @@ export function writeCondition(request: S3Request): Condition | undefined {
   if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
     return undefined;
   }
-  return condition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
+  return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 
 /** On a delete: as on a write, and by the object's date and size. */
@@ -41,9 +41,9 @@ export function deleteCondition(request: S3Request): Condition | undefined {
 }
 
 /** The same for one key of a document. */
-export function namedCondition(text: (element: string) => string | undefined): Condition | undefined {
+export function elementCondition(text: (element: string) => string | undefined): Condition | undefined {
   const etag = text("ETag");
-  const base = etag ? condition((name) => (name === "if-match" ? etag : undefined)) : undefined;
+  const base = etag ? parseCondition((name) => (name === "if-match" ? etag : undefined)) : undefined;
   return withIdentity(base, { time: text("LastModifiedTime"), size: text("Size") });
 }
 
@@ -56,8 +56,8 @@ interface Identity {
 function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
   if (time === undefined && size === undefined) return base;
   const uploadedAt = parseHttpDate(time ?? null);
-  const isRead = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
-  if (!isRead)
+  const isValid = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
+  if (!isValid)
     throw new S3Error("InvalidArgument", { message: "A date or size in a condition is not valid." });
   return {
     ...base,
@@ -67,7 +67,7 @@ function withIdentity(base: Condition | undefined, { time, size }: Identity): Co
   };
 }
 
-function condition(header: (name: string) => string | undefined): Condition {
+function parseCondition(header: (name: string) => string | undefined): Condition {
   try {
     return conditionFromHeaders({
       get(name) {
@@ -95,10 +95,10 @@ export function preconditionFailed(clause: Clause): S3Error {
 }
 
 /** 304 for a reader that has the current version, 412 for one that asked for another. */
-export function refusedRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
+export function refuseRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
   if (clause === "etagMatches" || clause === "uploadedBefore") throw preconditionFailed(clause);
   return answer(304, [
-    ["etag", quoted(etag)],
+    ["etag", quoteEtag(etag)],
     ["last-modified", httpTime(uploaded)],
   ]);
 }

@@ -2,30 +2,33 @@
 import { createHash } from "node:crypto";
 import { limits } from "../../model/limits.ts";
 import type { Encryption } from "../../model/object.ts";
-import { sameText } from "../auth/authenticate.ts";
+import { constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
 /** What the headers are called. Put together once: a name that is made anew with each request is dear to look up. */
-interface Names {
+interface KeyHeaderNames {
   readonly algorithm: string;
   readonly key: string;
   readonly md5: string;
 }
 
-export const ofTarget = namesBehind("x-amz-server-side-encryption-customer-");
-export const ofSource = namesBehind("x-amz-copy-source-server-side-encryption-customer-");
+export const targetKeyHeaders = namesWithPrefix("x-amz-server-side-encryption-customer-");
+export const sourceKeyHeaders = namesWithPrefix("x-amz-copy-source-server-side-encryption-customer-");
 
-function namesBehind(prefix: string): Names {
+function namesWithPrefix(prefix: string): KeyHeaderNames {
   return { algorithm: `${prefix}algorithm`, key: `${prefix}key`, md5: `${prefix}key-md5` };
 }
 
-export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint8Array | undefined {
+export function readCustomerKey(
+  request: S3Request,
+  names: KeyHeaderNames = targetKeyHeaders,
+): Uint8Array | undefined {
   const algorithm = request.header(names.algorithm);
   const key = request.header(names.key);
   const md5 = request.header(names.md5);
   if (algorithm === undefined && key === undefined && md5 === undefined) return undefined;
-  if (!isPrivate(request)) {
+  if (!isPrivateConnection(request)) {
     throw new S3Error("InvalidRequest", {
       message:
         "Requests specifying Server Side Encryption with Customer provided keys must be made over a secure connection.",
@@ -46,7 +49,7 @@ export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint
   if (bytes.length !== limits.ssecKeyBytes) {
     throw invalid("The secret key was invalid for the specified algorithm.");
   }
-  if (!sameText(createHash("md5").update(bytes).digest("base64"), md5)) {
+  if (!constantTimeEqual(createHash("md5").update(bytes).digest("base64"), md5)) {
     throw invalid("The calculated MD5 hash of the key did not match the hash that was provided.");
   }
   return bytes;
@@ -55,7 +58,7 @@ export function customerKeyOf(request: S3Request, names: Names = ofTarget): Uint
 const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
 
 /** TLS, to here or to a trusted proxy, or a client on this machine. A Unix socket has no address. */
-function isPrivate({ http }: S3Request): boolean {
+function isPrivateConnection({ http }: S3Request): boolean {
   if (http.scheme === "https") return true;
   const address = http.address();
   return address === "" || loopback.test(address);
@@ -68,7 +71,7 @@ function invalid(message: string): S3Error {
 export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | undefined): [string, string][] {
   if (encryption === undefined) return [];
   return [
-    [ofTarget.algorithm, "AES256"],
+    [targetKeyHeaders.algorithm, "AES256"],
     [
       "x-amz-server-side-encryption-customer-key-MD5",
       Buffer.from(encryption.keyMd5, "hex").toString("base64"),

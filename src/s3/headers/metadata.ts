@@ -13,7 +13,7 @@ export interface GivenMetadata {
 const prefix = "x-amz-meta-";
 
 /** Headers that ask for what this service does not have: refused, never passed over. */
-const refused = [
+const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
   /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
   /^x-amz-(bucket-)?object-lock-/,
@@ -26,13 +26,13 @@ export function checkRefusedHeaders(request: S3Request): void {
     const name = rawHeaders[i]!.toLowerCase();
     // SDKs and Terraform send it with every CreateBucket: false asks for nothing.
     if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
-    if (name.startsWith("x-amz-") && refused.some((pattern) => pattern.test(name))) {
+    if (name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name))) {
       throw new S3Error("NotImplemented", { details: { Header: name } });
     }
   }
 }
 
-export function metadataOf(request: S3Request): GivenMetadata {
+export function readMetadata(request: S3Request): GivenMetadata {
   const header = (name: string) => {
     const value = request.header(name);
     if (value === undefined) return null;
@@ -40,26 +40,26 @@ export function metadataOf(request: S3Request): GivenMetadata {
   };
   return {
     httpMetadata: metadataFromHeaders({ get: header }),
-    customMetadata: customOf(request.http.rawHeaders),
+    customMetadata: readCustomMetadata(request.http.rawHeaders),
   };
 }
 
 /** How a body was framed on its way is not how it is stored. */
 function withoutChunking(value: string): string | null {
-  const left = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
-  const text = left.join(",").trim();
+  const remaining = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
+  const text = remaining.join(",").trim();
   return text === "" ? null : text;
 }
 
-export function customOf(rawHeaders: readonly string[]): CustomMetadata {
+export function readCustomMetadata(rawHeaders: readonly string[]): CustomMetadata {
   const custom = new Map<string, string>();
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
     if (!name.startsWith(prefix)) continue;
-    const value = textOfBytes(rawHeaders[i + 1]!);
+    const value = decodeHeaderBytes(rawHeaders[i + 1]!);
     const short = name.slice(prefix.length);
-    const before = custom.get(short);
-    custom.set(short, before === undefined ? value : `${before},${value}`);
+    const previous = custom.get(short);
+    custom.set(short, previous === undefined ? value : `${previous},${value}`);
   }
   return custom;
 }
@@ -71,7 +71,7 @@ export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata)
   const headers = [...headersFromMetadata(httpMetadata)].filter(([, value]) => isSendable(value));
   let missing = 0;
   for (const [name, text] of customMetadata) {
-    const value = bytesOfText(text);
+    const value = encodeHeaderBytes(text);
     if (token.test(name) && isSendable(value)) headers.push([prefix + name, value]);
     else missing++;
   }
@@ -82,7 +82,7 @@ export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata)
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Bytes that are no UTF-8 stand as lone surrogates, which no text has, so that they come back as they were. */
-function textOfBytes(value: string): string {
+function decodeHeaderBytes(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {
     return utf8.decode(Buffer.from(value, "latin1"));
@@ -91,7 +91,7 @@ function textOfBytes(value: string): string {
   }
 }
 
-function bytesOfText(text: string): string {
+function encodeHeaderBytes(text: string): string {
   if (/[\udc80-\udcff]/.test(text) && !text.isWellFormed()) {
     return text.replace(/[\udc80-\udcff]/g, (c) => String.fromCharCode(c.charCodeAt(0) - 0xdc00));
   }
@@ -103,12 +103,12 @@ const classNames: Readonly<Record<StorageClass, string>> = {
   InfrequentAccess: "STANDARD_IA",
 };
 
-export function className(storageClass: StorageClass): string {
+export function formatStorageClass(storageClass: StorageClass): string {
   return classNames[storageClass];
 }
 
 /** The domain's name for it; undefined when none is given. */
-export function classOf(text: string | undefined): StorageClass | undefined {
+export function parseStorageClass(text: string | undefined): StorageClass | undefined {
   if (text === undefined) return undefined;
   const found = (["Standard", "InfrequentAccess"] as const).find((name) => classNames[name] === text);
   if (found === undefined) throw new S3Error("InvalidStorageClass");

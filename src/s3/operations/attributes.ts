@@ -4,34 +4,34 @@ import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/c
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { customerKeyOf } from "../headers/customer-key.ts";
-import { className } from "../headers/metadata.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
+import { formatStorageClass } from "../headers/metadata.ts";
 import { noSuchKey } from "./objects.ts";
 
-const known = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
+const attributeNames = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"] as const;
 
 export async function getObjectAttributes({ engine, operation, request }: Call): Promise<S3Response> {
   const { rawHeaders } = request.http;
-  const asked = rawHeaders
+  const requested = rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]!.toLowerCase() === "x-amz-object-attributes")
     .flatMap((value) => value.split(","))
     .map((name) => name.trim());
-  const isKnown = asked.every((name) => known.some((one) => one === name));
-  if (asked.length === 0 || !isKnown) {
+  const isValid = requested.every((name) => attributeNames.some((one) => one === name));
+  if (requested.length === 0 || !isValid) {
     throw new S3Error("InvalidArgument", { message: "Invalid attribute name specified." });
   }
-  const customerKey = customerKeyOf(request);
+  const customerKey = readCustomerKey(request);
   const found = await engine.describe(operation.bucket, operation.key, { customerKey });
   if (found === undefined) throw noSuchKey(operation.key);
   const { record, parts } = found;
-  const has = (name: (typeof known)[number]) => asked.includes(name);
+  const has = (name: (typeof attributeNames)[number]) => requested.includes(name);
   const elements: XmlElement[] = [];
   if (has("ETag")) elements.push(["ETag", record.etag]);
   if (has("Checksum") && hasS3Checksum(record)) {
     elements.push(["Checksum", checksumElements(record)]);
   }
   if (has("ObjectParts") && parts !== undefined) elements.push(["ObjectParts", partElements(request, parts)]);
-  if (has("StorageClass")) elements.push(["StorageClass", className(record.storageClass)]);
+  if (has("StorageClass")) elements.push(["StorageClass", formatStorageClass(record.storageClass)]);
   if (has("ObjectSize")) elements.push(["ObjectSize", record.size]);
   return answerXml("GetObjectAttributesResponse", elements, [["last-modified", httpTime(record.uploaded)]]);
 }
@@ -41,14 +41,14 @@ type Parts = NonNullable<NonNullable<Awaited<ReturnType<Call["engine"]["describe
 function partElements({ header }: Call["request"], parts: Parts): XmlElement[] {
   const limit = numberHeader(header("x-amz-max-parts"), 1000);
   const marker = numberHeader(header("x-amz-part-number-marker"), 0);
-  const behind = parts.filter(({ number }) => number > marker);
-  const shown = behind.slice(0, Math.min(limit, 1000));
+  const remaining = parts.filter(({ number }) => number > marker);
+  const shown = remaining.slice(0, Math.min(limit, 1000));
   return [
     ["PartsCount", parts.length],
     ["PartNumberMarker", marker],
     ["NextPartNumberMarker", shown.at(-1)?.number],
     ["MaxParts", limit],
-    ["IsTruncated", shown.length < behind.length],
+    ["IsTruncated", shown.length < remaining.length],
     ...shown.map(
       ({ number, size, checksums }): XmlElement => [
         "Part",
@@ -58,8 +58,8 @@ function partElements({ header }: Call["request"], parts: Parts): XmlElement[] {
   ];
 }
 
-function numberHeader(text: string | undefined, standard: number): number {
-  if (text === undefined) return standard;
+function numberHeader(text: string | undefined, defaultValue: number): number {
+  if (text === undefined) return defaultValue;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new S3Error("InvalidArgument", { message: "Part numbers and counts must be whole numbers." });
 }

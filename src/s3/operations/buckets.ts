@@ -1,9 +1,9 @@
 // Buckets themselves, and the fixed answers of those that have nothing set.
 import { StoreError } from "../../model/errors.ts";
-import { seesBucket } from "../auth/authorize.ts";
-import { ownerOf } from "../auth/credentials.ts";
-import { wholePayload } from "../body/payload.ts";
-import { readXml, textOf } from "../body/xml-reader.ts";
+import { canSeeBucket } from "../auth/authorize.ts";
+import { toOwner } from "../auth/credentials.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -16,12 +16,12 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
   const token = query.get("continuation-token");
   const after = token === undefined ? "" : Buffer.from(token, "base64url").toString();
   const limit = numberParameter(query, "max-buckets", 10_000, 10_000);
-  const seen = (await engine.listBuckets()).filter(
-    (bucket) => seesBucket(caller, bucket) && bucket.name.startsWith(prefix) && bucket.name > after,
+  const visible = (await engine.listBuckets()).filter(
+    (bucket) => canSeeBucket(caller, bucket) && bucket.name.startsWith(prefix) && bucket.name > after,
   );
-  const shown = seen.slice(0, limit);
-  const next = shown.length < seen.length ? shown.at(-1) : undefined;
-  const owner = ownerOf(caller.account);
+  const shown = visible.slice(0, limit);
+  const next = shown.length < visible.length ? shown.at(-1) : undefined;
+  const owner = toOwner(caller.account);
   return answerXml("ListAllMyBucketsResult", [
     [
       "Owner",
@@ -56,7 +56,7 @@ export async function createBucket({
   region,
 }: Call): Promise<S3Response> {
   const { bucket: name } = operation;
-  const document = await wholePayload(payload, 65_536);
+  const document = await readWholePayload(payload, 65_536);
   if (document.length > 0) checkLocation(document, region);
   try {
     await engine.createBucket(name, { account: caller.account });
@@ -69,7 +69,7 @@ export async function createBucket({
 
 function checkLocation(document: Uint8Array, region: string): void {
   const configuration = readXml(document, "CreateBucketConfiguration");
-  const location = textOf(configuration, "LocationConstraint")?.trim() ?? "";
+  const location = childText(configuration, "LocationConstraint")?.trim() ?? "";
   if (!["", region, "auto", "us-east-1"].includes(location)) throw new S3Error("InvalidLocationConstraint");
 }
 
@@ -94,18 +94,18 @@ export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Res
   if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
     throw noSuchKey(operation.key);
   }
-  const owner = ownerOf(bucket?.account ?? "");
-  const who: XmlElement[] = [
+  const owner = toOwner(bucket?.account ?? "");
+  const ownerElements: XmlElement[] = [
     ["ID", owner.id],
     ["DisplayName", owner.displayName],
   ];
   const grantee: XmlElement = [
     "Grantee",
-    who,
+    ownerElements,
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
   ];
   return answerXml("AccessControlPolicy", [
-    ["Owner", who],
+    ["Owner", ownerElements],
     ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
   ]);
 }

@@ -4,31 +4,36 @@ import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { RangeRequest } from "../../model/range.ts";
-import { reach } from "../auth/authorize.ts";
-import { ownerOf } from "../auth/credentials.ts";
-import { algorithmNamed, checksumElements, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
-import { answerXml, type Call, isoTime, quoted, type S3Response } from "../call.ts";
+import { requireAccess } from "../auth/authorize.ts";
+import { toOwner } from "../auth/credentials.ts";
+import { checksumElements, parseAlgorithm, partChecksumElements, s3Algorithms } from "../body/checksums.ts";
+import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { preconditionFailed, readCondition, writeCondition } from "../headers/conditions.ts";
-import { customerKeyHeaders, customerKeyOf, givenKeyHeaders, ofSource } from "../headers/customer-key.ts";
-import { classOf, metadataOf } from "../headers/metadata.ts";
+import {
+  customerKeyHeaders,
+  givenKeyHeaders,
+  readCustomerKey,
+  sourceKeyHeaders,
+} from "../headers/customer-key.ts";
+import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
 import type { S3Request } from "../request.ts";
-import { noSuchKey, partNumber } from "./objects.ts";
+import { noSuchKey, parsePartNumber } from "./objects.ts";
 
 interface CopySource {
   readonly bucket: string;
   readonly key: string;
 }
 
-type Found = Extract<GetOutcome, { outcome: "found" }>;
+type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
 export async function copyObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const source = sourceOf(request);
-  const replaces = directive(request);
-  const storageClass = classOf(request.header("x-amz-storage-class"));
-  const customerKey = customerKeyOf(request);
+  const source = parseCopySource(request);
+  const replaces = replacesMetadata(request);
+  const storageClass = parseStorageClass(request.header("x-amz-storage-class"));
+  const customerKey = readCustomerKey(request);
   const isSelf = source.bucket === operation.bucket && source.key === operation.key;
   if (isSelf && !replaces && storageClass === undefined && customerKey === undefined) {
     throw new S3Error("InvalidRequest", {
@@ -37,9 +42,9 @@ export async function copyObject(call: Call): Promise<S3Response> {
     });
   }
   const condition = writeCondition(request);
-  const given = replaces ? metadataOf(request) : undefined;
+  const given = replaces ? readMetadata(request) : undefined;
   const checksum = request.header("x-amz-checksum-algorithm");
-  const algorithm = checksum === undefined ? undefined : algorithmNamed(checksum);
+  const algorithm = checksum === undefined ? undefined : parseAlgorithm(checksum);
   // Opened when nothing of the request can be wrong any more: who opens a body must see it read or cancelled.
   const found = await openSource(call, source, undefined);
   const { record, bytes } = found;
@@ -56,30 +61,34 @@ export async function copyObject(call: Call): Promise<S3Response> {
     storageClass: storageClass ?? "Standard",
     customerKey,
     condition,
-    checksums: algorithm === undefined ? checksumsOf(record) : [{ algorithm }],
+    checksums: algorithm === undefined ? toExpectedChecksums(record) : [{ algorithm }],
   });
   if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
   const stored = outcome.record;
   return answerXml(
     "CopyObjectResult",
-    [["LastModified", isoTime(stored.uploaded)], ["ETag", quoted(stored.etag)], ...checksumElements(stored)],
+    [
+      ["LastModified", isoTime(stored.uploaded)],
+      ["ETag", quoteEtag(stored.etag)],
+      ...checksumElements(stored),
+    ],
     [...customerKeyHeaders(stored.encryption), ...expirationHeader(call, stored)],
   );
 }
 
 export async function uploadPartCopy(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const number = partNumber(request.query.get("partNumber"));
+  const number = parsePartNumber(request.query.get("partNumber"));
   const upload = { key: operation.key, id: request.query.get("uploadId") ?? "" };
-  const customerKey = customerKeyOf(request);
-  const found = await openSource(call, sourceOf(request), copyRange(request));
+  const customerKey = readCustomerKey(request);
+  const found = await openSource(call, parseCopySource(request), copyRange(request));
   const source = bytesSource(found);
   const part = await engine.uploadPart(operation.bucket, upload, number, source, { customerKey });
   return answerXml(
     "CopyPartResult",
     [
       ["LastModified", isoTime(part.uploaded)],
-      ["ETag", quoted(part.etag)],
+      ["ETag", quoteEtag(part.etag)],
       ...partChecksumElements(part.checksums),
     ],
     givenKeyHeaders(customerKey),
@@ -87,7 +96,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
 }
 
 /** `bucket/key` in percent-encoding, with or without a slash before it. */
-function sourceOf(request: S3Request): CopySource {
+function parseCopySource(request: S3Request): CopySource {
   const [path, version] = request.header("x-amz-copy-source")!.split("?versionId=");
   if (version !== undefined && version !== "null") throw new S3Error("NoSuchVersion");
   let text: string;
@@ -108,7 +117,7 @@ function invalidSource(cause?: unknown): S3Error {
   });
 }
 
-function directive(request: S3Request): boolean {
+function replacesMetadata(request: S3Request): boolean {
   const text = request.header("x-amz-metadata-directive") ?? "COPY";
   if (text !== "COPY" && text !== "REPLACE") {
     throw new S3Error("InvalidArgument", { message: "Unknown metadata directive." });
@@ -120,14 +129,14 @@ async function openSource(
   call: Call,
   { bucket, key }: CopySource,
   range: RangeRequest | undefined,
-): Promise<Found> {
+): Promise<FoundObject> {
   const { engine, caller, request } = call;
-  const { account } = await reach(engine, caller, bucket, "read");
+  const { account } = await requireAccess(engine, caller, bucket, "read");
   const expected = request.header("x-amz-source-expected-bucket-owner");
-  if (expected !== undefined && expected !== ownerOf(account).id) throw new S3Error("AccessDenied");
+  if (expected !== undefined && expected !== toOwner(account).id) throw new S3Error("AccessDenied");
   const outcome = await engine.get(bucket, key, {
     condition: readCondition(request, "x-amz-copy-source-"),
-    customerKey: customerKeyOf(request, ofSource),
+    customerKey: readCustomerKey(request, sourceKeyHeaders),
     range,
   });
   if (outcome.outcome === "missing") throw noSuchKey(key);
@@ -140,7 +149,7 @@ async function openSource(
 }
 
 /** Unlike a read, a copy must have every byte it asks for. */
-function isInside(range: RangeRequest, { range: given }: Found): boolean {
+function isInside(range: RangeRequest, { range: given }: FoundObject): boolean {
   return "suffix" in range || range.length === given.length;
 }
 
@@ -158,11 +167,11 @@ function copyRange(request: S3Request): RangeRequest | undefined {
   return { offset: first, length: last - first + 1 };
 }
 
-function bytesSource({ bytes }: Found) {
+function bytesSource({ bytes }: FoundObject) {
   return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
 }
 
 /** Those the source has are made anew of the copy. */
-function checksumsOf({ checksums }: ObjectRecord): ExpectedChecksum[] {
+function toExpectedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
   return s3Algorithms.filter((one) => checksums[one] !== undefined).map((algorithm) => ({ algorithm }));
 }

@@ -1,12 +1,12 @@
 // CORS: the configuration as a document, preflight requests, and the headers of answers to pages.
 import type { Engine } from "../../engine/engine.ts";
-import { corsHeadersOf, preflightHeaders } from "../../http/cors.ts";
+import { corsResponseHeaders, preflightHeaders } from "../../http/cors.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import type { CorsRule } from "../../model/cors.ts";
 import { corsFlaws } from "../../model/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
-import { wholePayload } from "../body/payload.ts";
-import { childrenOf, readXml, textOf, type XmlNode } from "../body/xml-reader.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
@@ -35,9 +35,9 @@ export async function getBucketCors({ bucket }: Call): Promise<S3Response> {
 }
 
 export async function putBucketCors({ engine, operation, request, payload }: Call): Promise<S3Response> {
-  const bytes = await wholePayload(payload, 65_536);
+  const bytes = await readWholePayload(payload, 65_536);
   checkDocument(request, payload, bytes);
-  const rules = childrenOf(readXml(bytes, "CORSConfiguration"), "CORSRule").map(readRule);
+  const rules = findChildren(readXml(bytes, "CORSConfiguration"), "CORSRule").map(readRule);
   if (rules.length === 0) throw new S3Error("MalformedXML");
   refuseFlaws(corsFlaws(rules));
   await engine.changeSettings(operation.bucket, { cors: rules });
@@ -50,10 +50,10 @@ export async function deleteBucketCors({ engine, operation }: Call): Promise<S3R
 }
 
 function readRule(node: XmlNode): CorsRule {
-  const all = (name: string) => childrenOf(node, name).map(({ text }) => text.trim());
-  const age = textOf(node, "MaxAgeSeconds")?.trim();
+  const all = (name: string) => findChildren(node, name).map(({ text }) => text.trim());
+  const age = childText(node, "MaxAgeSeconds")?.trim();
   return {
-    id: textOf(node, "ID"),
+    id: childText(node, "ID"),
     methods: all("AllowedMethod"),
     origins: all("AllowedOrigin"),
     headers: all("AllowedHeader"),
@@ -72,7 +72,7 @@ export async function preflight(engine: Engine, http: HttpRequest, bucket: strin
         "Insufficient information. Origin and Access-Control-Request-Method request headers are needed.",
     });
   }
-  const headers = preflightHeaders(await rulesOf(engine, bucket), http);
+  const headers = preflightHeaders(await readCorsRules(engine, bucket), http);
   if (headers === undefined) {
     throw new S3Error("CORSForbidden", {
       message:
@@ -89,9 +89,9 @@ export async function corsHeaders(
   bucket: string,
 ): Promise<readonly (readonly [string, string])[]> {
   if (http.header("origin") === undefined || bucket === "") return [];
-  return corsHeadersOf(await rulesOf(engine, bucket), http);
+  return corsResponseHeaders(await readCorsRules(engine, bucket), http);
 }
 
-async function rulesOf(engine: Engine, bucket: string): Promise<readonly CorsRule[]> {
+async function readCorsRules(engine: Engine, bucket: string): Promise<readonly CorsRule[]> {
   return (await engine.bucket(bucket))?.settings.cors ?? [];
 }

@@ -4,14 +4,14 @@ import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
 import { limits } from "../../model/limits.ts";
 import { checkDocument } from "../body/checksums.ts";
-import { wholePayload } from "../body/payload.ts";
-import { childrenOf, readXml, textOf, type XmlNode } from "../body/xml-reader.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, type S3Response } from "../call.ts";
-import { codeOfReason, S3Error } from "../errors.ts";
-import { namedCondition } from "../headers/conditions.ts";
+import { errorCodeByReason, S3Error } from "../errors.ts";
+import { elementCondition } from "../headers/conditions.ts";
 
-interface Named {
+interface KeyToDelete {
   readonly key: string;
   readonly version: string | undefined;
   readonly condition: Condition | undefined;
@@ -24,44 +24,44 @@ interface Refusal {
 }
 
 export async function deleteObjects({ engine, operation, request, payload }: Call): Promise<S3Response> {
-  const bytes = await wholePayload(payload, 4 * 1024 * 1024);
+  const bytes = await readWholePayload(payload, 4 * 1024 * 1024);
   checkDocument(request, payload, bytes);
   const document = readXml(bytes, "Delete");
-  const isQuiet = textOf(document, "Quiet")?.trim().toLowerCase() === "true";
-  const named = childrenOf(document, "Object").map(readNamed);
-  if (named.length === 0 || named.length > limits.deleteKeys) throw new S3Error("MalformedXML");
-  const refused = new Map<Named, Refusal>();
-  for (const one of named) {
-    const refusal = refusalOf(one);
+  const isQuiet = childText(document, "Quiet")?.trim().toLowerCase() === "true";
+  const requested = findChildren(document, "Object").map(readKeyToDelete);
+  if (requested.length === 0 || requested.length > limits.deleteKeys) throw new S3Error("MalformedXML");
+  const refused = new Map<KeyToDelete, Refusal>();
+  for (const one of requested) {
+    const refusal = findRefusal(one);
     if (refusal !== undefined) refused.set(one, refusal);
   }
-  const open = named.filter((one) => !refused.has(one));
-  const keys = open.filter(({ condition }) => condition === undefined).map(({ key }) => key);
+  const accepted = requested.filter((one) => !refused.has(one));
+  const keys = accepted.filter(({ condition }) => condition === undefined).map(({ key }) => key);
   if (keys.length > 0) await engine.delete(operation.bucket, keys);
   // A condition that does not hold keeps its own key alone.
-  for (const one of open.filter(({ condition }) => condition !== undefined)) {
+  for (const one of accepted.filter(({ condition }) => condition !== undefined)) {
     try {
       await engine.delete(operation.bucket, [one.key], { condition: one.condition });
     } catch (error) {
-      refused.set(one, told(one.key, error));
+      refused.set(one, toRefusal(one.key, error));
     }
   }
-  const deleted = open.filter((one) => !refused.has(one));
+  const deleted = accepted.filter((one) => !refused.has(one));
   return answerXml("DeleteResult", [
     ...(isQuiet ? [] : deleted.map(deletedElement)),
     ...[...refused.values()].map(refusedElement),
   ]);
 }
 
-function readNamed(node: XmlNode): Named {
+function readKeyToDelete(node: XmlNode): KeyToDelete {
   // Keys are never trimmed: a space is part of them.
-  const key = textOf(node, "Key");
+  const key = childText(node, "Key");
   if (key === undefined || key === "") throw new S3Error("MalformedXML");
-  const condition = namedCondition((name) => textOf(node, name)?.trim());
-  return { key, version: textOf(node, "VersionId"), condition };
+  const condition = elementCondition((name) => childText(node, name)?.trim());
+  return { key, version: childText(node, "VersionId"), condition };
 }
 
-function refusalOf({ key, version }: Named): Refusal | undefined {
+function findRefusal({ key, version }: KeyToDelete): Refusal | undefined {
   if (version !== undefined && version !== "" && version !== "null") {
     return { key, code: "NoSuchVersion", message: "The specified version does not exist." };
   }
@@ -69,19 +69,19 @@ function refusalOf({ key, version }: Named): Refusal | undefined {
     checkKey(key);
     return undefined;
   } catch (error) {
-    return told(key, error);
+    return toRefusal(key, error);
   }
 }
 
 /** What is wrong with one key is told of it; anything else is wrong with all. */
-function told(key: string, error: unknown): Refusal {
+function toRefusal(key: string, error: unknown): Refusal {
   if (!(error instanceof StoreError)) throw error;
-  const code = codeOfReason[error.reason];
+  const code = errorCodeByReason[error.reason];
   if (code !== "PreconditionFailed" && code !== "KeyTooLongError") throw error;
   return { key, code, message: error.detail };
 }
 
-function deletedElement({ key, version }: Named): XmlElement {
+function deletedElement({ key, version }: KeyToDelete): XmlElement {
   return [
     "Deleted",
     [

@@ -1,23 +1,23 @@
 // Lifecycle rules as documents. What the rules do is the engine's.
-import { type LifecycleRule, standardLifecycle, type When } from "../../model/lifecycle.ts";
+import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
 import { lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
-import { wholePayload } from "../body/payload.ts";
-import { childOf, childrenOf, readXml, textOf, type XmlNode } from "../body/xml-reader.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, findChild, findChildren, readXml, type XmlNode } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 
 export async function getBucketLifecycle({ bucket }: Call): Promise<S3Response> {
-  const lifecycle = bucket?.settings.lifecycle ?? standardLifecycle;
+  const lifecycle = bucket?.settings.lifecycle ?? defaultLifecycle;
   if (lifecycle.length === 0) throw new S3Error("NoSuchLifecycleConfiguration");
   return answerXml("LifecycleConfiguration", lifecycle.map(ruleElement));
 }
 
 export async function putBucketLifecycle({ engine, operation, request, payload }: Call): Promise<S3Response> {
-  const bytes = await wholePayload(payload, 1024 * 1024);
+  const bytes = await readWholePayload(payload, 1024 * 1024);
   checkDocument(request, payload, bytes);
-  const nodes = childrenOf(readXml(bytes, "LifecycleConfiguration"), "Rule");
+  const nodes = findChildren(readXml(bytes, "LifecycleConfiguration"), "Rule");
   if (nodes.length === 0) throw new S3Error("MalformedXML");
   const rules = nodes.map(readRule);
   refuseFlaws(lifecycleFlaws(rules));
@@ -39,42 +39,42 @@ export function refuseFlaws([first]: readonly RuleFlaw[]): void {
 }
 
 function readRule(node: XmlNode, index: number): LifecycleRule {
-  const id = textOf(node, "ID")?.trim() || `rule-${index + 1}`;
-  const status = textOf(node, "Status")?.trim();
+  const id = childText(node, "ID")?.trim() || `rule-${index + 1}`;
+  const status = childText(node, "Status")?.trim();
   if (status !== "Enabled" && status !== "Disabled") throw new S3Error("MalformedXML");
   for (const name of ["NoncurrentVersionExpiration", "NoncurrentVersionTransition"]) {
-    if (childOf(node, name) !== undefined) throw notImplemented(name);
+    if (findChild(node, name) !== undefined) throw notImplemented(name);
   }
-  const abort = childOf(node, "AbortIncompleteMultipartUpload");
+  const abort = findChild(node, "AbortIncompleteMultipartUpload");
   return {
     id,
     isEnabled: status === "Enabled",
     ...readFilter(node),
-    expire: readExpiration(childOf(node, "Expiration")),
-    transition: readTransition(childrenOf(node, "Transition")),
-    abortUploadsAfter: abort === undefined ? undefined : daysOf(textOf(abort, "DaysAfterInitiation")),
+    expire: readExpiration(findChild(node, "Expiration")),
+    transition: readTransition(findChildren(node, "Transition")),
+    abortUploadsAfter: abort === undefined ? undefined : parseDays(childText(abort, "DaysAfterInitiation")),
   };
 }
 
 type Filter = Pick<LifecycleRule, "prefix" | "isBare" | "largerThan" | "smallerThan">;
 
 function readFilter(node: XmlNode): Filter {
-  const filter = childOf(node, "Filter");
-  const inner = childOf(filter, "And") ?? filter;
-  if (childOf(inner, "Tag") !== undefined) throw notImplemented("Tag");
-  if (filter === undefined && childOf(node, "Prefix") === undefined) throw new S3Error("MalformedXML");
+  const filter = findChild(node, "Filter");
+  const inner = findChild(filter, "And") ?? filter;
+  if (findChild(inner, "Tag") !== undefined) throw notImplemented("Tag");
+  if (filter === undefined && findChild(node, "Prefix") === undefined) throw new S3Error("MalformedXML");
   return {
-    prefix: textOf(inner, "Prefix") ?? textOf(node, "Prefix") ?? "",
+    prefix: childText(inner, "Prefix") ?? childText(node, "Prefix") ?? "",
     isBare: filter === undefined ? true : undefined,
-    largerThan: sizeOf(textOf(inner, "ObjectSizeGreaterThan")),
-    smallerThan: sizeOf(textOf(inner, "ObjectSizeLessThan")),
+    largerThan: parseSize(childText(inner, "ObjectSizeGreaterThan")),
+    smallerThan: parseSize(childText(inner, "ObjectSizeLessThan")),
   };
 }
 
 function readExpiration(node: XmlNode | undefined): When | undefined {
   if (node === undefined) return undefined;
   // There are no versions here, so there is never a marker without one.
-  if (childOf(node, "ExpiredObjectDeleteMarker") !== undefined)
+  if (findChild(node, "ExpiredObjectDeleteMarker") !== undefined)
     throw notImplemented("ExpiredObjectDeleteMarker");
   return readWhen(node);
 }
@@ -82,25 +82,25 @@ function readExpiration(node: XmlNode | undefined): When | undefined {
 function readTransition(nodes: readonly XmlNode[]): When | undefined {
   const [node] = nodes;
   if (node === undefined) return undefined;
-  if (nodes.length > 1 || textOf(node, "StorageClass")?.trim() !== "STANDARD_IA") {
+  if (nodes.length > 1 || childText(node, "StorageClass")?.trim() !== "STANDARD_IA") {
     throw new S3Error("InvalidStorageClass", { message: "Objects can be moved to STANDARD_IA alone." });
   }
   return readWhen(node);
 }
 
 function readWhen(node: XmlNode): When {
-  const [days, date] = [textOf(node, "Days"), textOf(node, "Date")];
+  const [days, date] = [childText(node, "Days"), childText(node, "Date")];
   if ((days === undefined) === (date === undefined)) throw new S3Error("MalformedXML");
-  if (days !== undefined) return { days: daysOf(days) };
+  if (days !== undefined) return { days: parseDays(days) };
   const text = date!.trim();
   return { date: /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN };
 }
 
-function daysOf(text: string | undefined): number {
+function parseDays(text: string | undefined): number {
   return /^\s*-?\d{1,9}\s*$/.test(text ?? "") ? Number(text) : Number.NaN;
 }
 
-function sizeOf(text: string | undefined): number | undefined {
+function parseSize(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
 }

@@ -4,25 +4,25 @@ import { encodePath, encodeText } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { ownerOf } from "../auth/credentials.ts";
-import { hasS3Checksum, s3Algorithms, typeOf } from "../body/checksums.ts";
+import { toOwner } from "../auth/credentials.ts";
+import { hasS3Checksum, s3Algorithms, toChecksumType } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
-import { answerXml, type Call, isoTime, quoted, type S3Response } from "../call.ts";
+import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { className } from "../headers/metadata.ts";
+import { formatStorageClass } from "../headers/metadata.ts";
 import type { Query } from "../request.ts";
 
-export function numberParameter(query: Query, name: string, standard: number, most = 1000): number {
+export function numberParameter(query: Query, name: string, defaultValue: number, max = 1000): number {
   const text = query.get(name);
-  if (text === undefined || text === "") return standard;
-  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 31) return Math.min(Number(text), most);
+  if (text === undefined || text === "") return defaultValue;
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 31) return Math.min(Number(text), max);
   throw new S3Error("InvalidArgument", {
     message: `Argument ${name} must be an integer between 0 and 2147483647`,
     details: { ArgumentName: name, ArgumentValue: text },
   });
 }
 
-interface Asked {
+interface ListParameters {
   readonly prefix: string;
   readonly delimiter: string;
   readonly limit: number;
@@ -31,7 +31,7 @@ interface Asked {
   readonly encoding: string | undefined;
 }
 
-function asked({ query }: { query: Query }, limitName: string): Asked {
+function readListParameters({ query }: { query: Query }, limitName: string): ListParameters {
   const encoding = query.get("encoding-type");
   if (encoding !== undefined && encoding !== "" && encoding !== "url") {
     throw new S3Error("InvalidArgument", { message: "Invalid Encoding Method specified in Request" });
@@ -46,26 +46,26 @@ function asked({ query }: { query: Query }, limitName: string): Asked {
 }
 
 /** A marker that names a group stands behind all of the group, as the pages of S3 do. */
-function behind(marker: string, { prefix, delimiter }: Asked): Position | undefined {
+function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
   if (marker === "") return undefined;
   const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
   const isGroup = at !== -1 && marker.startsWith(prefix) && at + delimiter.length === marker.length;
-  return { behind: isGroup ? "prefix" : "key", value: marker };
+  return { kind: isGroup ? "prefix" : "key", value: marker };
 }
 
 /** A page behind a marker, as the listings without tokens have them. */
-async function markedPage({ engine, operation, request }: Call, markerName: string) {
-  const given = asked(request, "max-keys");
+async function listFromMarker({ engine, operation, request }: Call, markerName: string) {
+  const given = readListParameters(request, "max-keys");
   const marker = request.query.get(markerName) ?? "";
   const { prefix, delimiter, limit } = given;
-  const after = behind(marker, given);
+  const after = positionAfter(marker, given);
   const page = await engine.list(operation.bucket, { prefix, delimiter, limit, after });
   return { ...given, marker, page, isTruncated: limit > 0 && page.next !== undefined };
 }
 
 export async function listObjects(call: Call): Promise<S3Response> {
   const { operation } = call;
-  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
     call,
     "marker",
   );
@@ -78,14 +78,14 @@ export async function listObjects(call: Call): Promise<S3Response> {
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
     ["EncodingType", encoding],
-    ...entries(page, text, ownerElement(call)),
+    ...entryElements(page, text, ownerElement(call)),
   ]);
 }
 
 export async function listObjectsV2(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const { query } = request;
-  const given = asked(request, "max-keys");
+  const given = readListParameters(request, "max-keys");
   const { prefix, delimiter, limit, text } = given;
   const token = query.get("continuation-token");
   const startAfter = query.get("start-after") ?? "";
@@ -94,7 +94,7 @@ export async function listObjectsV2(call: Call): Promise<S3Response> {
     delimiter,
     limit,
     // Some clients send the token of a first page too, and it is empty.
-    after: token === undefined || token === "" ? behind(startAfter, given) : positionOf(token),
+    after: token === undefined || token === "" ? positionAfter(startAfter, given) : decodeToken(token),
   });
   const isTruncated = limit > 0 && page.next !== undefined;
   const owner = query.get("fetch-owner") === "true" ? ownerElement(call) : undefined;
@@ -109,11 +109,11 @@ export async function listObjectsV2(call: Call): Promise<S3Response> {
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
     ["EncodingType", given.encoding],
-    ...entries(page, text, owner),
+    ...entryElements(page, text, owner),
   ]);
 }
 
-function positionOf(token: string): Position {
+function decodeToken(token: string): Position {
   try {
     return decodeCursor(token);
   } catch (cause) {
@@ -124,7 +124,7 @@ function positionOf(token: string): Position {
 /** Each object once, as its version `null`. */
 export async function listObjectVersions(call: Call): Promise<S3Response> {
   const { operation, request } = call;
-  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await markedPage(
+  const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
     call,
     "key-marker",
   );
@@ -135,7 +135,7 @@ export async function listObjectVersions(call: Call): Promise<S3Response> {
     ["KeyMarker", text(marker)],
     ["VersionIdMarker", request.query.get("version-id-marker") ?? ""],
     ["NextKeyMarker", isTruncated ? text(page.next!.value) : undefined],
-    ["NextVersionIdMarker", isTruncated && page.next!.behind === "key" ? "null" : undefined],
+    ["NextVersionIdMarker", isTruncated && page.next!.kind === "key" ? "null" : undefined],
     ["MaxKeys", limit],
     ["Delimiter", delimiter === "" ? undefined : text(delimiter)],
     ["IsTruncated", isTruncated],
@@ -150,37 +150,41 @@ export async function listObjectVersions(call: Call): Promise<S3Response> {
   ]);
 }
 
-function entries(page: Listing, text: Asked["text"], owner: XmlElement | undefined): XmlElement[] {
+function entryElements(
+  page: Listing,
+  text: ListParameters["text"],
+  owner: XmlElement | undefined,
+): XmlElement[] {
   return [
     ...page.objects.map((record): XmlElement => ["Contents", objectElements(record, text, owner)]),
     ...prefixElements(page.prefixes, text),
   ];
 }
 
-function prefixElements(prefixes: readonly string[], text: Asked["text"]): XmlElement[] {
+function prefixElements(prefixes: readonly string[], text: ListParameters["text"]): XmlElement[] {
   return prefixes.map((prefix): XmlElement => ["CommonPrefixes", [["Prefix", text(prefix)]]]);
 }
 
 function objectElements(
   record: ObjectRecord,
-  text: Asked["text"],
+  text: ListParameters["text"],
   owner: XmlElement | undefined,
 ): XmlElement[] {
   const found = s3Algorithms.filter((algorithm) => record.checksums[algorithm] !== undefined);
   return [
     ["Key", text(record.key)],
     ["LastModified", isoTime(record.uploaded)],
-    ["ETag", quoted(record.etag)],
+    ["ETag", quoteEtag(record.etag)],
     ...found.map((algorithm): XmlElement => ["ChecksumAlgorithm", algorithm.toUpperCase()]),
-    ["ChecksumType", hasS3Checksum(record) ? typeOf(record) : undefined],
+    ["ChecksumType", hasS3Checksum(record) ? toChecksumType(record) : undefined],
     ["Size", record.size],
     ...(owner === undefined ? [] : [owner]),
-    ["StorageClass", className(record.storageClass)],
+    ["StorageClass", formatStorageClass(record.storageClass)],
   ];
 }
 
 function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
-  const owner = ownerOf(bucket?.account ?? "");
+  const owner = toOwner(bucket?.account ?? "");
   return [
     "Owner",
     [
@@ -197,7 +201,7 @@ export async function listMultipartUploads({
   caller,
 }: Call): Promise<S3Response> {
   const { query } = request;
-  const given = asked(request, "max-uploads");
+  const given = readListParameters(request, "max-uploads");
   const { prefix, delimiter, limit, text } = given;
   const keyMarker = query.get("key-marker") ?? "";
   const idMarker = query.get("upload-id-marker") ?? "";
@@ -205,8 +209,8 @@ export async function listMultipartUploads({
     keyMarker === "" ? undefined : { key: keyMarker, ...(idMarker === "" ? {} : { id: idMarker }) };
   const page = await engine.listUploads(operation.bucket, { prefix, delimiter, limit, after });
   const isTruncated = limit > 0 && page.next !== undefined;
-  const owner = ownerOf(caller.account);
-  const who: XmlElement[] = [
+  const owner = toOwner(caller.account);
+  const ownerElements: XmlElement[] = [
     ["ID", owner.id],
     ["DisplayName", owner.displayName],
   ];
@@ -217,7 +221,7 @@ export async function listMultipartUploads({
     ["NextKeyMarker", isTruncated ? text(page.next!.key) : undefined],
     ["NextUploadIdMarker", isTruncated ? page.next!.id : undefined],
     ["Prefix", text(prefix)],
-    ["Delimiter", delimiter === "" ? undefined : encodeIf(given, delimiter)],
+    ["Delimiter", delimiter === "" ? undefined : encodeDelimiter(given, delimiter)],
     ["MaxUploads", limit],
     ["IsTruncated", isTruncated],
     ["EncodingType", given.encoding],
@@ -227,9 +231,9 @@ export async function listMultipartUploads({
         [
           ["Key", text(upload.key)],
           ["UploadId", upload.id],
-          ["Initiator", who],
-          ["Owner", who],
-          ["StorageClass", className(upload.storageClass)],
+          ["Initiator", ownerElements],
+          ["Owner", ownerElements],
+          ["StorageClass", formatStorageClass(upload.storageClass)],
           ["Initiated", isoTime(upload.created)],
           ["ChecksumAlgorithm", upload.checksum?.algorithm.toUpperCase()],
         ],
@@ -239,6 +243,6 @@ export async function listMultipartUploads({
   ]);
 }
 
-function encodeIf({ encoding }: Asked, value: string): string {
+function encodeDelimiter({ encoding }: ListParameters, value: string): string {
   return encoding === "url" ? encodeText(value) : value;
 }

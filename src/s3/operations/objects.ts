@@ -1,36 +1,36 @@
 // GetObject, HeadObject, PutObject and DeleteObject.
 import type { GetOutcome } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
-import { refusingClause } from "../../model/condition.ts";
+import { findFailedClause } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
-import { answer, type Call, quoted, type S3Response } from "../call.ts";
+import { answer, type Call, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import {
   deleteCondition,
   preconditionFailed,
   readCondition,
-  refusedRead,
+  refuseRead,
   writeCondition,
 } from "../headers/conditions.ts";
-import { customerKeyHeaders, customerKeyOf } from "../headers/customer-key.ts";
-import { classOf, metadataOf } from "../headers/metadata.ts";
-import { expirationHeader, objectHeaders, overrides } from "../headers/object-headers.ts";
+import { customerKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { parseStorageClass, readMetadata } from "../headers/metadata.ts";
+import { expirationHeader, objectHeaders, readOverrides } from "../headers/object-headers.ts";
 import type { S3Request } from "../request.ts";
 
 export async function getObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const overridden = overrides(request);
-  const { range, part } = asked(request);
+  const overridden = readOverrides(request);
+  const { range, part } = readSelection(request);
   const outcome = await engine.get(operation.bucket, operation.key, {
     condition: readCondition(request),
     range,
     part,
-    customerKey: customerKeyOf(request),
+    customerKey: readCustomerKey(request),
   });
   if (outcome.outcome === "missing") throw noSuchKey(operation.key);
-  if (outcome.outcome === "refused") return refusedRead(outcome.clause, outcome.record);
+  if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
   const { record, bytes } = outcome;
   const isPartial = isPartialContent(outcome, range, part);
   const headers = [
@@ -45,15 +45,15 @@ export async function getObject(call: Call): Promise<S3Response> {
 /** Everything that GET says, without opening the body. */
 export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
-  const overridden = overrides(request);
-  const { range, part } = asked(request);
-  const customerKey = customerKeyOf(request);
+  const overridden = readOverrides(request);
+  const { range, part } = readSelection(request);
+  const customerKey = readCustomerKey(request);
   const found = await engine.describe(operation.bucket, operation.key, { customerKey });
   if (found === undefined) throw noSuchKey(operation.key);
   const { record, parts } = found;
   const condition = readCondition(request);
-  const clause = condition === undefined ? undefined : refusingClause(condition, record);
-  if (clause !== undefined) return refusedRead(clause, record);
+  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
+  if (clause !== undefined) return refuseRead(clause, record);
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
   const isPartial = isPartialContent(described, range, part);
@@ -65,7 +65,7 @@ export async function headObject(call: Call): Promise<S3Response> {
   ]);
 }
 
-function asked(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
+function readSelection(request: S3Request): { range: RangeRequest | undefined; part: number | undefined } {
   const range = rangeFromHeader(request.header("range") ?? null);
   const text = request.query.get("partNumber");
   if (text === undefined) return { range, part: undefined };
@@ -74,10 +74,10 @@ function asked(request: S3Request): { range: RangeRequest | undefined; part: num
       message: "Cannot specify both Range header and partNumber query parameter",
     });
   }
-  return { range: undefined, part: partNumber(text) };
+  return { range: undefined, part: parsePartNumber(text) };
 }
 
-export function partNumber(text: string | undefined): number {
+export function parsePartNumber(text: string | undefined): number {
   const number = /^\d{1,5}$/.test(text ?? "") ? Number(text) : 0;
   if (number >= 1 && number <= 10_000) return number;
   throw new S3Error("InvalidArgument", {
@@ -86,10 +86,10 @@ export function partNumber(text: string | undefined): number {
   });
 }
 
-type Found = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
+type FoundObject = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
 
 /** Of the whole, or of one part: nobody has reckoned that of another range. */
-function spanChecksums({ record, range, parts }: Found, part: number | undefined): [string, string][] {
+function spanChecksums({ record, range, parts }: FoundObject, part: number | undefined): [string, string][] {
   const one = part === undefined ? undefined : parts?.[part - 1];
   if (one !== undefined) return partChecksumHeaders(one.checksums, record);
   return range.length === record.size ? checksumHeaders(record) : [];
@@ -97,15 +97,15 @@ function spanChecksums({ record, range, parts }: Found, part: number | undefined
 
 /** 206 needs Content-Range (RFC 9110 15.3.7), which no bytes at all cannot have: an empty part is answered 200. */
 function isPartialContent(
-  { range }: Found,
-  asked: RangeRequest | undefined,
+  { range }: FoundObject,
+  requestedRange: RangeRequest | undefined,
   part: number | undefined,
 ): boolean {
-  return (asked !== undefined || part !== undefined) && range.length > 0;
+  return (requestedRange !== undefined || part !== undefined) && range.length > 0;
 }
 
 function spanHeaders(
-  { record, range, parts }: Found,
+  { record, range, parts }: FoundObject,
   part: number | undefined,
   isPartial: boolean,
 ): [string, string][] {
@@ -128,12 +128,12 @@ export async function putObject(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
   const { bucket, key } = operation;
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
-  const { httpMetadata, customMetadata } = metadataOf(request);
-  const outcome = await engine.put(bucket, key, payload.arrived() ?? payload.source, {
+  const { httpMetadata, customMetadata } = readMetadata(request);
+  const outcome = await engine.put(bucket, key, payload.bufferedBytes() ?? payload.source, {
     httpMetadata,
     customMetadata,
-    storageClass: classOf(request.header("x-amz-storage-class")),
-    customerKey: customerKeyOf(request),
+    storageClass: parseStorageClass(request.header("x-amz-storage-class")),
+    customerKey: readCustomerKey(request),
     condition: writeCondition(request),
     checksums: expectedChecksums(request, payload),
   });
@@ -147,7 +147,7 @@ export async function putObject(call: Call): Promise<S3Response> {
 /** What a client is told of an object it has written. */
 export function storedHeaders(record: ObjectRecord): [string, string][] {
   return [
-    ["etag", quoted(record.etag)],
+    ["etag", quoteEtag(record.etag)],
     ...checksumHeaders(record),
     ...customerKeyHeaders(record.encryption),
   ];

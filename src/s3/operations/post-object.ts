@@ -3,17 +3,22 @@ import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
-import { type AuthenticateOptions, cachedKey, countedCredential, sameText } from "../auth/authenticate.ts";
-import { type Caller, reach } from "../auth/authorize.ts";
+import {
+  type AuthenticateOptions,
+  cachedKey,
+  constantTimeEqual,
+  findActiveCredential,
+} from "../auth/authenticate.ts";
+import { type Caller, requireAccess } from "../auth/authorize.ts";
 import { checkPolicy } from "../auth/post-policy.ts";
 import { expectedChecksums } from "../body/checksums.ts";
 import type { BudgetShare } from "../body/document-budget.ts";
-import { boundaryOf, type Form, readForm } from "../body/form-data.ts";
+import { type Form, parseBoundary, readForm } from "../body/form-data.ts";
 import { xmlDocument } from "../body/xml-writer.ts";
-import { answer, quoted, type S3Response } from "../call.ts";
+import { answer, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
-import { customerKeyOf } from "../headers/customer-key.ts";
-import { classOf, customOf } from "../headers/metadata.ts";
+import { readCustomerKey } from "../headers/customer-key.ts";
+import { parseStorageClass, readCustomMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
 import type { Operation } from "../operation.ts";
 import type { S3Request } from "../request.ts";
@@ -24,7 +29,7 @@ export interface PostOptions extends AuthenticateOptions {
   /** Pays for the fields. */
   readonly share: BudgetShare;
   /** Told whose form it is and of which object, once that is known. */
-  readonly onKnown: (caller: Caller, key: string) => void;
+  readonly onAuthenticated: (caller: Caller, key: string) => void;
 }
 
 export async function postObject(
@@ -33,27 +38,35 @@ export async function postObject(
   options: PostOptions,
 ): Promise<S3Response> {
   const { engine } = options;
-  const form = await readForm(request.http.body(), boundaryOf(request.header("content-type")), options.share);
+  const form = await readForm(
+    request.http.body(),
+    parseBoundary(request.header("content-type")),
+    options.share,
+  );
   const fields = new Map([...form.fields, ["bucket", operation.bucket]]);
   const caller = await authenticateForm(fields, options, () => request.http.address());
-  const bucket = await reach(engine, caller, operation.bucket, "write");
-  const key = keyOf(form);
-  options.onKnown(caller, key);
+  const bucket = await requireAccess(engine, caller, operation.bucket, "write");
+  const key = resolveKey(form);
+  options.onAuthenticated(caller, key);
   // The policy is about the key as it will be: what stands for the file's name is put in before.
-  const span = checkPolicy(fields.get("policy") ?? "", new Map([...fields, ["key", key]]), options.now());
-  const asHeaders = requestOf(request, fields);
-  const outcome = await engine.put(operation.bucket, key, bounded(form, span), {
+  const sizeLimits = checkPolicy(
+    fields.get("policy") ?? "",
+    new Map([...fields, ["key", key]]),
+    options.now(),
+  );
+  const formRequest = withFieldsAsHeaders(request, fields);
+  const outcome = await engine.put(operation.bucket, key, limitSize(form, sizeLimits), {
     event: "s3:ObjectCreated:Post",
-    httpMetadata: metadataFromHeaders({ get: (name) => latin1(fields.get(name)) ?? null }),
-    customMetadata: customOf(rawHeadersOf(fields)),
-    storageClass: classOf(fields.get("x-amz-storage-class")),
-    customerKey: customerKeyOf(asHeaders),
-    checksums: expectedChecksums(asHeaders, { trailers: new Map() }),
+    httpMetadata: metadataFromHeaders({ get: (name) => toLatin1(fields.get(name)) ?? null }),
+    customMetadata: readCustomMetadata(toRawHeaders(fields)),
+    storageClass: parseStorageClass(fields.get("x-amz-storage-class")),
+    customerKey: readCustomerKey(formRequest),
+    checksums: expectedChecksums(formRequest, { trailers: new Map() }),
   });
   if (outcome.outcome !== "stored") throw new S3Error("InternalError");
   const { record } = outcome;
   const headers = [...storedHeaders(record), ...expirationHeader({ bucket }, record)];
-  return stored(request, operation.bucket, fields, headers, key, record.etag);
+  return storedResponse(request, operation.bucket, fields, headers, key, record.etag);
 }
 
 async function authenticateForm(
@@ -61,7 +74,7 @@ async function authenticateForm(
   options: AuthenticateOptions,
   address: () => string,
 ): Promise<Caller> {
-  const { regions, used } = options;
+  const { regions, onKeyUsed } = options;
   const field = (name: string) => {
     const value = fields.get(name);
     if (value !== undefined && value !== "") return value;
@@ -83,22 +96,22 @@ async function authenticateForm(
   ) {
     throw new S3Error("InvalidArgument", { message: "The credential of the form is not valid." });
   }
-  const credential = await countedCredential(options, address, accessKeyId!);
+  const credential = await findActiveCredential(options, address, accessKeyId!);
   const scope = { day, region: region!, service };
   const given = field("x-amz-signature");
   const isSigned = credential.secrets.some((secret) =>
-    sameText(sign(cachedKey(secret, scope), policy), given),
+    constantTimeEqual(sign(cachedKey(secret, scope), policy), given),
   );
   if (!isSigned) {
-    options.failures?.note(address, accessKeyId!);
+    options.failures?.record(address, accessKeyId!);
     throw new S3Error("SignatureDoesNotMatch", { details: { AWSAccessKeyId: accessKeyId! } });
   }
-  used?.(credential.accessKeyId);
+  onKeyUsed?.(credential.accessKeyId);
   return credential;
 }
 
 /** `${filename}` stands for what the visitor's file is called, without its folders. */
-function keyOf({ fields, fileName = "" }: Form): string {
+function resolveKey({ fields, fileName = "" }: Form): string {
   const key = fields.get("key");
   if (key === undefined || key === "") {
     throw new S3Error("InvalidArgument", { message: "Bucket POST must contain a field named 'key'." });
@@ -108,8 +121,8 @@ function keyOf({ fields, fileName = "" }: Form): string {
 }
 
 /** The file, refused before its end when it is longer than the policy allows. */
-function bounded(form: Form, { least, most }: { least: number; most: number }): ByteStream {
-  const limit = Math.min(most, limits.singleWriteBytes);
+function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
+  const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let size = 0;
     for await (const chunk of form.file()) {
@@ -117,25 +130,25 @@ function bounded(form: Form, { least, most }: { least: number; most: number }): 
       if (size > limit) throw new S3Error("EntityTooLarge");
       yield chunk;
     }
-    if (size < least) throw new S3Error("EntityTooSmall");
+    if (size < minBytes) throw new S3Error("EntityTooSmall");
   }
   return { chunks, cancel: async () => {} };
 }
 
-function latin1(text: string | undefined): string | undefined {
+function toLatin1(text: string | undefined): string | undefined {
   return text === undefined ? undefined : Buffer.from(text, "utf8").toString("latin1");
 }
 
-function rawHeadersOf(fields: ReadonlyMap<string, string>): string[] {
-  return [...fields].flatMap(([name, value]) => [name, latin1(value)!]);
+function toRawHeaders(fields: ReadonlyMap<string, string>): string[] {
+  return [...fields].flatMap(([name, value]) => [name, toLatin1(value)!]);
 }
 
 /** What other requests say in headers, a form says in fields. */
-function requestOf(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
-  return { ...request, header: (name) => latin1(fields.get(name)) };
+function withFieldsAsHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
+  return { ...request, header: (name) => toLatin1(fields.get(name)) };
 }
 
-function stored(
+function storedResponse(
   request: S3Request,
   bucket: string,
   fields: ReadonlyMap<string, string>,
@@ -145,7 +158,7 @@ function stored(
 ): S3Response {
   const location = `${request.http.scheme}://${request.header("host") ?? "localhost"}/${bucket}/${encodePath(key)}`;
   const redirect = fields.get("success_action_redirect") ?? fields.get("redirect");
-  const target = redirect === undefined ? undefined : redirectTo(redirect, bucket, key, etag);
+  const target = redirect === undefined ? undefined : redirectUrl(redirect, bucket, key, etag);
   if (target !== undefined) return answer(303, [...headers, ["location", target]]);
   const status = fields.get("success_action_status");
   if (status === "201") {
@@ -153,7 +166,7 @@ function stored(
       ["Location", location],
       ["Bucket", bucket],
       ["Key", key],
-      ["ETag", quoted(etag)],
+      ["ETag", quoteEtag(etag)],
     ]);
     return answer(201, [...headers, ["location", location], ["content-type", "application/xml"]], body);
   }
@@ -161,11 +174,11 @@ function stored(
 }
 
 /** An address that is none is passed over. */
-function redirectTo(text: string, bucket: string, key: string, etag: string): string | undefined {
+function redirectUrl(text: string, bucket: string, key: string, etag: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) return undefined;
   const url = new URL(text);
   url.searchParams.set("bucket", bucket);
   url.searchParams.set("key", key);
-  url.searchParams.set("etag", quoted(etag));
+  url.searchParams.set("etag", quoteEtag(etag));
   return url.href;
 }

@@ -3,7 +3,7 @@ import type { CompletedUpload, PartName, UploadName } from "../../engine/engine.
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { ownerOf } from "../auth/credentials.ts";
+import { toOwner } from "../auth/credentials.ts";
 import {
   checksumElements,
   completionChecksum,
@@ -13,24 +13,24 @@ import {
   partChecksumHeaders,
   uploadChecksum,
 } from "../body/checksums.ts";
-import { wholePayload } from "../body/payload.ts";
-import { childrenOf, readXml, textOf } from "../body/xml-reader.ts";
-import { answer, answerXml, type Call, isoTime, quoted, type S3Response } from "../call.ts";
+import { readWholePayload } from "../body/payload.ts";
+import { childText, findChildren, readXml } from "../body/xml-reader.ts";
+import { answer, answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { writeCondition } from "../headers/conditions.ts";
-import { customerKeyHeaders, customerKeyOf, givenKeyHeaders } from "../headers/customer-key.ts";
-import { className, classOf, metadataOf } from "../headers/metadata.ts";
+import { customerKeyHeaders, givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
+import { formatStorageClass, parseStorageClass, readMetadata } from "../headers/metadata.ts";
 import { expirationHeader } from "../headers/object-headers.ts";
 import { numberParameter } from "./listing.ts";
-import { noSuchKey, partNumber } from "./objects.ts";
+import { noSuchKey, parsePartNumber } from "./objects.ts";
 
 export async function createMultipartUpload({ engine, operation, request }: Call): Promise<S3Response> {
   const { bucket, key } = operation;
   const checksum = uploadChecksum(request);
   const upload = await engine.createUpload(bucket, key, {
-    ...metadataOf(request),
-    storageClass: classOf(request.header("x-amz-storage-class")),
-    customerKey: customerKeyOf(request),
+    ...readMetadata(request),
+    storageClass: parseStorageClass(request.header("x-amz-storage-class")),
+    customerKey: readCustomerKey(request),
     checksum,
   });
   const headers: [string, string][] = customerKeyHeaders(upload.encryption);
@@ -49,44 +49,44 @@ export async function createMultipartUpload({ engine, operation, request }: Call
   );
 }
 
-function uploadOf({ operation, request }: Call): UploadName {
+function readUploadName({ operation, request }: Call): UploadName {
   return { key: operation.key, id: request.query.get("uploadId") ?? "" };
 }
 
 export async function uploadPart(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
-  const number = partNumber(request.query.get("partNumber"));
+  const number = parsePartNumber(request.query.get("partNumber"));
   if (!request.http.hasBody) throw new S3Error("MissingContentLength");
-  const customerKey = customerKeyOf(request);
+  const customerKey = readCustomerKey(request);
   const part = await engine.uploadPart(
     operation.bucket,
-    uploadOf(call),
+    readUploadName(call),
     number,
-    payload.arrived() ?? payload.source,
+    payload.bufferedBytes() ?? payload.source,
     {
       customerKey,
       checksums: expectedChecksums(request, payload),
     },
   );
   const headers = [...partChecksumHeaders(part.checksums), ...givenKeyHeaders(customerKey)];
-  return answer(200, [["etag", quoted(part.etag)], ...headers]);
+  return answer(200, [["etag", quoteEtag(part.etag)], ...headers]);
 }
 
 export async function completeMultipartUpload(call: Call): Promise<S3Response> {
   const { engine, operation, request, payload } = call;
   const { bucket, key } = operation;
-  const upload = uploadOf(call);
-  const parts = readParts(await wholePayload(payload, 4 * 1024 * 1024));
+  const upload = readUploadName(call);
+  const parts = readParts(await readWholePayload(payload, 4 * 1024 * 1024));
   const condition = writeCondition(request);
   try {
     const record = await engine.completeUpload(bucket, upload, parts, {
       partSizes: "s3",
       condition,
-      customerKey: customerKeyOf(request),
+      customerKey: readCustomerKey(request),
       checksum: completionChecksum(request),
-      size: announcedSize(request.header("x-amz-mp-object-size")),
+      size: parseObjectSize(request.header("x-amz-mp-object-size")),
     });
-    return completed(call, record);
+    return completedResponse(call, record);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     if (error.reason === "PreconditionFailed") {
@@ -95,18 +95,19 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
       if (isMissing) throw noSuchKey(key);
     }
     // A client that did not hear the first answer asks again.
-    const before = error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
-    if (before === undefined) throw error;
+    const earlier =
+      error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
+    if (earlier === undefined) throw error;
     const record = await engine.head(bucket, key);
     // Of an object that was replaced since, the etag is all that is remembered.
-    return completed(call, record?.version === before.version ? record : before);
+    return completedResponse(call, record?.version === earlier.version ? record : earlier);
   }
 }
 
-async function completed(call: Call, made: ObjectRecord | CompletedUpload): Promise<S3Response> {
+async function completedResponse(call: Call, result: ObjectRecord | CompletedUpload): Promise<S3Response> {
   const { operation, request } = call;
   const { bucket, key } = operation;
-  const isWhole = "checksums" in made;
+  const isWhole = "checksums" in result;
   const host = request.header("host") ?? "localhost";
   return answerXml(
     "CompleteMultipartUploadResult",
@@ -114,14 +115,14 @@ async function completed(call: Call, made: ObjectRecord | CompletedUpload): Prom
       ["Location", `${request.http.scheme}://${host}${request.canonicalPath}`],
       ["Bucket", bucket],
       ["Key", key],
-      ["ETag", quoted(made.etag)],
-      ...(isWhole ? checksumElements(made) : []),
+      ["ETag", quoteEtag(result.etag)],
+      ...(isWhole ? checksumElements(result) : []),
     ],
-    isWhole ? [...customerKeyHeaders(made.encryption), ...expirationHeader(call, made)] : [],
+    isWhole ? [...customerKeyHeaders(result.encryption), ...expirationHeader(call, result)] : [],
   );
 }
 
-function announcedSize(text: string | undefined): number | undefined {
+function parseObjectSize(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new S3Error("InvalidRequest", { message: "Value for x-amz-mp-object-size header is invalid." });
@@ -130,13 +131,13 @@ function announcedSize(text: string | undefined): number | undefined {
 function readParts(bytes: Uint8Array): PartName[] {
   // A part has its number, its etag and its checksums.
   const markup = 10 * limits.partNumber;
-  const nodes = childrenOf(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
+  const nodes = findChildren(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
   if (nodes.length === 0 || nodes.length > limits.partNumber) throw new S3Error("MalformedXML");
   const parts = nodes.map((node) => {
-    const number = Number(textOf(node, "PartNumber")?.trim() || Number.NaN);
-    const etag = textOf(node, "ETag")?.trim();
+    const number = Number(childText(node, "PartNumber")?.trim() || Number.NaN);
+    const etag = childText(node, "ETag")?.trim();
     if (!Number.isInteger(number) || etag === undefined) throw new S3Error("MalformedXML");
-    const checksum = partChecksum((name) => textOf(node, name)?.trim());
+    const checksum = partChecksum((name) => childText(node, name)?.trim());
     return { number, etag: etag.replace(/^"|"$/g, ""), ...(checksum === undefined ? {} : { checksum }) };
   });
   for (const [i, { number }] of parts.entries()) {
@@ -146,7 +147,7 @@ function readParts(bytes: Uint8Array): PartName[] {
 }
 
 export async function abortMultipartUpload(call: Call): Promise<S3Response> {
-  await call.engine.abortUpload(call.operation.bucket, uploadOf(call));
+  await call.engine.abortUpload(call.operation.bucket, readUploadName(call));
   return answer(204);
 }
 
@@ -155,8 +156,11 @@ export async function listParts(call: Call): Promise<S3Response> {
   const { bucket, key } = operation;
   const limit = numberParameter(request.query, "max-parts", 1000);
   const after = numberParameter(request.query, "part-number-marker", 0, limits.partNumber * 1000);
-  const { upload, parts, isTruncated } = await engine.listParts(bucket, uploadOf(call), { after, limit });
-  const owner = ownerOf(caller.account);
+  const { upload, parts, isTruncated } = await engine.listParts(bucket, readUploadName(call), {
+    after,
+    limit,
+  });
+  const owner = toOwner(caller.account);
   return answerXml("ListPartsResult", [
     ["Bucket", bucket],
     ["Key", key],
@@ -185,7 +189,7 @@ export async function listParts(call: Call): Promise<S3Response> {
         ["DisplayName", owner.displayName],
       ],
     ],
-    ["StorageClass", className(upload.storageClass)],
+    ["StorageClass", formatStorageClass(upload.storageClass)],
     ...parts.map(
       (part) =>
         [
@@ -193,7 +197,7 @@ export async function listParts(call: Call): Promise<S3Response> {
           [
             ["PartNumber", part.number],
             ["LastModified", isoTime(part.uploaded)],
-            ["ETag", quoted(part.etag)],
+            ["ETag", quoteEtag(part.etag)],
             ["Size", part.size],
             ...partChecksumElements(part.checksums),
           ],

@@ -1,10 +1,10 @@
 // What the supervisor and the processes of the S3 API send each other.
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
-import type { Observing } from "../../metrics/reporter.ts";
+import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
 import type { Location } from "../../model/location.ts";
-import { isFields, isListOf, isText } from "../../model/shape.ts";
+import { isFields, isList, isText } from "../../model/shape.ts";
 import type { Uses } from "../auth/key-usage.ts";
 
 export interface OpenS3 {
@@ -17,7 +17,7 @@ export interface OpenS3 {
   readonly tls: TlsPair | undefined;
   /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
-  readonly observing: Observing;
+  readonly observing: ObserverOptions;
   readonly limits: PortLimits;
   /** The secret of requests that ask whether the port is served. */
   readonly probe: string;
@@ -50,7 +50,7 @@ export function parseFromS3Process(value: unknown): FromS3Process | undefined {
   if (!isFields(value)) return undefined;
   const { kind, uses, message, code, line } = value;
   if (kind === "warm" || kind === "ready") return { kind };
-  if (kind === "used" && isListOf(uses, maxUses, isUse)) return { kind, uses };
+  if (kind === "used" && isList(uses, maxUses, isUse)) return { kind, uses };
   if (kind === "log" && isText(line, maxTextLength)) return { kind, line };
   if (kind === "failed" && isText(message, maxTextLength)) {
     return { kind, message, code: isText(code, 64) ? code : undefined };

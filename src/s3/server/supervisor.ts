@@ -24,7 +24,7 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   const { log } = options;
   const listener = await bindShared(options);
   let processes: S3Process[] = [];
-  let recentDeaths = 0;
+  let recentExits = 0;
   let isClosing = false;
   const starting = new Set<Promise<void>>();
 
@@ -47,8 +47,8 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   }
 
   function replace(): void {
-    const pause = restartMilliseconds[Math.min(recentDeaths++, restartMilliseconds.length - 1)]!;
-    setTimeout(() => recentDeaths--, 10_000).unref();
+    const pause = restartMilliseconds[Math.min(recentExits++, restartMilliseconds.length - 1)]!;
+    setTimeout(() => recentExits--, 10_000).unref();
     setTimeout(() => {
       if (isClosing) return;
       start().catch((error: Error) => {

@@ -2,10 +2,10 @@
 import { fileURLToPath } from "node:url";
 import { serverEnvironment } from "../../child/environment.ts";
 import { type Child, startChild } from "../../child/start-child.ts";
-import { type PortLimits, shareOf } from "../../http/server/limits.ts";
+import { divideLimits, type PortLimits } from "../../http/server/limits.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
-import type { Watch, Watched } from "../../metrics/collector.ts";
+import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import type { Location } from "../../model/location.ts";
 import type { Uses } from "../auth/key-usage.ts";
 import { type FromS3Process, type OpenS3, parseFromS3Process, type ToS3Process } from "./messages.ts";
@@ -53,8 +53,8 @@ const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--
 /** Resolves when it can serve. */
 export async function startProcess(options: S3ProcessOptions, listener: SharedListener): Promise<S3Process> {
   const { log, watch, onUsed } = options;
-  let watched: Watched | undefined;
-  const starting = createStart(options);
+  let watched: WatchedProcess | undefined;
+  const startup = createStartup(options);
   const child: Child<ToS3Process> = startChild<FromS3Process, ToS3Process>({
     title: () => "A process of the S3 API",
     program,
@@ -64,25 +64,25 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
     parse: parseFromS3Process,
     log,
     onMessage(message) {
-      if (message.kind === "figures" || message.kind === "request lines") watched?.heard(message);
+      if (message.kind === "metrics" || message.kind === "request lines") watched?.receive(message);
       else if (message.kind === "log") log(message.line);
       else if (message.kind === "used") onUsed?.(message.uses);
-      else starting.onMessage(message, child);
+      else startup.onMessage(message, child);
     },
   });
-  const forget = options.tls?.onChange((pair) => child.send({ kind: "tls", pair }));
-  void child.ended.then(forget);
-  void child.ended.then(starting.onEnd);
-  await starting.started;
+  const unsubscribe = options.tls?.onChange((pair) => child.send({ kind: "tls", pair }));
+  void child.ended.then(unsubscribe);
+  void child.ended.then(startup.onEnd);
+  await startup.started;
   // Not earlier: a process that is still starting would delay those who ask for metrics.
   watched = watch.join((message) => child.send(message));
-  void child.disconnected.then(watched.left);
+  void child.disconnected.then(watched.remove);
   return {
     async end() {
-      const late = setTimeout(() => child.kill(), endMilliseconds);
+      const killTimer = setTimeout(() => child.kill(), endMilliseconds);
       child.send({ kind: "close" });
       await Promise.all([child.ended, child.disconnected]);
-      clearTimeout(late);
+      clearTimeout(killTimer);
     },
     ended: child.ended,
   };
@@ -90,14 +90,14 @@ export async function startProcess(options: S3ProcessOptions, listener: SharedLi
 
 type StartMessage = Extract<FromS3Process, { readonly kind: "warm" | "ready" | "failed" }>;
 
-interface Start {
+interface Startup {
   /** Resolves when the process serves. */
   readonly started: Promise<void>;
   onMessage(message: StartMessage, child: Child<ToS3Process>): void;
   onEnd(how: string): void;
 }
 
-function createStart(options: S3ProcessOptions): Start {
+function createStartup(options: S3ProcessOptions): Startup {
   let resolve = () => {};
   let reject: (error: Error) => void = () => {};
   const started = new Promise<void>((...settle) => {
@@ -120,7 +120,7 @@ function createStart(options: S3ProcessOptions): Start {
 
 function openMessage(options: S3ProcessOptions): OpenS3 {
   const { location, domains, trusted, tls, processes, probe, openUploads, watch } = options;
-  const limits = shareOf(options.limits, { processes, ports: 1 });
+  const limits = divideLimits(options.limits, { processes, ports: 1 });
   const secretKey = Buffer.from(options.secretKey).toString("base64");
   return {
     ...{ kind: "open", location, domains, secretKey, trusted, limits, probe, openUploads },

@@ -1,17 +1,17 @@
 // A process of the S3 API: its own engine, and connections that it accepts on the port that all of them share.
 
-import { noteActs } from "../../audit/audit-log.ts";
+import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
-import { trustedPeers } from "../../http/server/forwarded.ts";
-import { type Listening, listen } from "../../http/server/listen.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { openStreams } from "../../http/server/open-streams.ts";
 import { plainRefusal, type RefusalStatus, type RefusalText } from "../../http/server/refusal.ts";
-import { type ChangingTls, createTlsSource } from "../../http/tls/tls.ts";
-import { tellProcess } from "../../metrics/process-metrics.ts";
+import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { openEngine } from "../../open.ts";
 import { createCredentials } from "../auth/credentials.ts";
-import { createUseTeller } from "../auth/key-usage.ts";
+import { createUseReporter } from "../auth/key-usage.ts";
 import { errorDocument } from "../body/xml-writer.ts";
 import { S3Error } from "../errors.ts";
 import { createS3Handler } from "../handler.ts";
@@ -20,12 +20,12 @@ import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
 /** Sixteen of metadata, and as much again of everything else. */
 const headerBytes = 64 * 1024;
 
-const uses = createUseTeller((told) => say({ kind: "used", uses: told }), Date.now);
-let tls: ChangingTls | undefined;
+const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
+let tls: MutableTlsSource | undefined;
 let observer: Observer | undefined;
-let running: { readonly listening: Listening; close(): Promise<void> } | undefined;
+let running: { readonly listening: HttpListener; close(): Promise<void> } | undefined;
 
-function say(message: FromS3Process): void {
+function sendToParent(message: FromS3Process): void {
   parent.send(message);
 }
 
@@ -35,14 +35,14 @@ async function open({
   secretKey,
   observing,
   openUploads,
-  ...entrance
+  ...portOptions
 }: OpenS3): Promise<void> {
   // Before anything that takes time: the pair may change meanwhile.
-  tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
-  const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
-  observer = createObserver(observing, say);
-  tellProcess(observer.metrics, "s3", openStreams);
-  const { engine, documents, acts } = await openEngine(location, {
+  tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
+  const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
+  observer = createObserver(observing, sendToParent);
+  registerProcessMetrics(observer.metrics, "s3", openStreams);
+  const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads },
   });
   const handler = createS3Handler({
@@ -50,19 +50,19 @@ async function open({
     credentials: createCredentials(documents, Buffer.from(secretKey, "base64"), Date.now),
     domains,
     now: Date.now,
-    used: uses.used,
-    log: (line) => say({ kind: "log", line }),
-    noteAct: noteActs(acts, Date.now, (line) => say({ kind: "log", line })),
+    onKeyUsed: uses.record,
+    log: (line) => sendToParent({ kind: "log", line }),
+    recordAudit: createAuditRecorder(auditLog, Date.now, (line) => sendToParent({ kind: "log", line })),
     onExchange: observer.onExchange,
   });
-  const { limits, probe } = entrance;
+  const { limits, probe } = portOptions;
   const listening = await listen(
     handler,
     { fd: listenerDescriptor },
     { headerBytes, refusal, tls, trusted, limits, probe },
   );
   running = { listening, close: () => engine.close() };
-  say({ kind: "ready" });
+  sendToParent({ kind: "ready" });
 }
 
 /** What never reaches the handler is refused from the same table of errors. */
@@ -91,18 +91,18 @@ async function close(): Promise<void> {
   uses.flush();
   await running?.close();
   observer?.end();
-  parent.leave();
+  parent.exit();
 }
 
 const parent = connectParent<ToS3Process, FromS3Process>((message) => {
   if (message.kind === "open") {
     open(message).catch((error: NodeJS.ErrnoException) =>
-      say({ kind: "failed", message: error.message, code: error.code }),
+      sendToParent({ kind: "failed", message: error.message, code: error.code }),
     );
   } else if (message.kind === "tls") {
     tls?.change(message.pair);
   } else if (message.kind !== "close") {
-    observer?.heard(message);
+    observer?.receive(message);
   } else {
     close().catch((error: unknown) => {
       console.error(error);
@@ -113,8 +113,8 @@ const parent = connectParent<ToS3Process, FromS3Process>((message) => {
 // The supervisor decides when it ends; a signal to the whole group reaches it too.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("uncaughtException", (error) => {
-  say({ kind: "log", line: `A process of the S3 API failed: ${error.stack ?? error.message}` });
+  sendToParent({ kind: "log", line: `A process of the S3 API failed: ${error.stack ?? error.message}` });
   process.exit(1);
 });
 
-say({ kind: "warm" });
+sendToParent({ kind: "warm" });

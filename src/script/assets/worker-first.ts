@@ -5,7 +5,7 @@ import { compileGlob } from "./rules/path-pattern.ts";
 /** `either`: the assets, and the script where they have nothing. */
 export type Destination = "script" | "assets" | "either";
 
-export function createDestinations(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
+export function createDestinationChooser(runWorkerFirst: AssetsOptions["runWorkerFirst"]) {
   if (typeof runWorkerFirst === "boolean") return (): Destination => (runWorkerFirst ? "script" : "either");
   const isExcluded = (rule: string) => rule.startsWith("!");
   const toAssets = runWorkerFirst.filter(isExcluded).map((rule) => compileGlob(rule.slice(1)));

@@ -1,7 +1,7 @@
 // The command with which a project of a wrangler file builds its script before it is run.
 import { dirname, resolve } from "node:path";
 import { isTable } from "./syntax/fields.ts";
-import { kindOf, readSource } from "./syntax/source.ts";
+import { detectKind, readSource } from "./syntax/source.ts";
 import { selectEnvironment } from "./vars/environments.ts";
 import { ownWranglerKeys } from "./wrangler/keys.ts";
 
@@ -13,7 +13,7 @@ export interface BuildCommand {
 
 /** Whether the rest of the file is in order does not matter here. */
 export function readBuildCommand(file: string, environment: string | undefined): BuildCommand | undefined {
-  if (kindOf(file) !== "wrangler") return undefined;
+  if (detectKind(file) !== "wrangler") return undefined;
   const { value } = selectEnvironment(readSource(file), environment, (key) => ownWranglerKeys.includes(key));
   const build = isTable(value) ? value.build : undefined;
   if (!isTable(build) || typeof build.command !== "string" || build.command.trim() === "") return undefined;

@@ -29,7 +29,7 @@ function checkId(fields: Fields, path: ConfigPath, value: unknown): string | und
   const example = fields.line("id", "settings");
   const id = fields.string(path, value, example);
   if (id !== undefined && !isNamespaceName(id)) {
-    fields.tell(path, {
+    fields.report(path, {
       message: `${JSON.stringify(id)} cannot be a namespace's name: it is ${namespaceNameRule}.`,
       hint: `Write: ${example}`,
     });

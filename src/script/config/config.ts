@@ -16,10 +16,10 @@ import {
   checkCompatibilityFlags,
   checkMain,
   checkName,
-  parsing,
-  strings,
+  checkStrings,
+  createParseCheck,
 } from "./rules.ts";
-import { checkPlaces, type StorePlaces } from "./store-location.ts";
+import { checkStoreLocations, type StoreLocations } from "./store-location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, isTable, knownKeys, type Table } from "./syntax/fields.ts";
 import type { ConfigPath } from "./syntax/positions.ts";
@@ -57,7 +57,7 @@ export interface ScriptConfig extends ScriptBindings {
   /** What to say at start: what was replaced or left out. */
   readonly notes: readonly string[];
   /** Where the store is, when that is a cluster. */
-  readonly places?: StorePlaces;
+  readonly storeLocations?: StoreLocations;
 }
 
 export interface ReadOptions {
@@ -76,14 +76,14 @@ const sources = new WeakMap<ScriptConfig, ConfigSource>();
 
 /** Throws a ConfigError with every fault of the file. */
 export function readConfig(file: string, options: ReadOptions = {}): ScriptConfig {
-  return configOf(readSource(file), options);
+  return parseConfig(readSource(file), options);
 }
 
 /** The same for a configuration that was read already. */
-export function configOf(source: ConfigSource, options: ReadOptions = {}): ScriptConfig {
+export function parseConfig(source: ConfigSource, options: ReadOptions = {}): ScriptConfig {
   const normalized = normalize(source, options);
   const { fields } = normalized;
-  const config = checked(normalized, options);
+  const config = checkConfig(normalized, options);
   if (fields.faults.length > 0) throw configError(source, fields.faults);
   const complete = options.mode === "dev" ? withDevVars(config, normalized, options) : config;
   sources.set(complete, fields.source);
@@ -91,9 +91,9 @@ export function configOf(source: ConfigSource, options: ReadOptions = {}): Scrip
 }
 
 /** A file of either kind, with our keys and those of the environment that was asked for. */
-type Normalized = Omit<WranglerConfig, "source">;
+type NormalizedConfig = Omit<WranglerConfig, "source">;
 
-function normalize(source: ConfigSource, options: ReadOptions): Normalized {
+function normalize(source: ConfigSource, options: ReadOptions): NormalizedConfig {
   const { environment, mode } = options;
   const isForeign = source.kind === "wrangler";
   const file = createFields(source, { keys: isForeign ? undefined : knownKeys });
@@ -103,7 +103,7 @@ function normalize(source: ConfigSource, options: ReadOptions): Normalized {
     return readWrangler(source, { environment, today: today(options), isLenient: mode !== "serve" });
   }
   checkEnvironments(file, top);
-  const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, before: file });
+  const fields = createFields(selectEnvironment(source, environment), { keys: knownKeys, previous: file });
   return { fields, emulated: [], unsupported: [], notes: [], devPort: undefined, secretNames: undefined };
 }
 
@@ -111,17 +111,20 @@ function today({ now = Date.now }: ReadOptions): string {
   return new Date(now()).toISOString().slice(0, 10);
 }
 
-function checked({ fields, notes, devPort, ...normalized }: Normalized, options: ReadOptions): ScriptConfig {
+function checkConfig(
+  { fields, notes, devPort, ...normalized }: NormalizedConfig,
+  options: ReadOptions,
+): ScriptConfig {
   const { source, line } = fields;
   const top: Table = isTable(source.value) ? source.value : {};
   const isForeign = source.kind === "wrangler";
   const triggers = checkTriggers(fields, top, { isLenient: isForeign && options.mode !== "serve" });
-  const checkRoute = parsing(fields, parseRoute);
+  const checkRoute = createParseCheck(fields, parseRoute);
   // Before the keys at the top: one that strayed among these is not reported as missing too.
   const buckets = checkBuckets(fields, top);
   const kvNamespaces = checkKvNamespaces(fields, top);
   const assets = checkAssets(fields, top);
-  const places = checkPlaces(fields, top);
+  const storeLocations = checkStoreLocations(fields, top);
   const config = {
     file: source.file,
     kind: source.kind,
@@ -131,7 +134,13 @@ function checked({ fields, notes, devPort, ...normalized }: Normalized, options:
     main: checkMain(fields, top),
     compatibilityDate: checkCompatibilityDate(fields, top, today(options)),
     compatibilityFlags: checkCompatibilityFlags(fields, top),
-    routes: strings(fields, ["routes"], top.routes, line("routes", ["photos.example.com/*"]), checkRoute),
+    routes: checkStrings(
+      fields,
+      ["routes"],
+      top.routes,
+      line("routes", ["photos.example.com/*"]),
+      checkRoute,
+    ),
     crons: triggers.crons,
     sunday: triggers.sunday,
     bundling: checkBundling(fields, top),
@@ -141,13 +150,17 @@ function checked({ fields, notes, devPort, ...normalized }: Normalized, options:
     vars: checkVars(fields, top),
     ...{ devVars: {}, watched: [], devPort },
     notes: [...notes, ...triggers.notes],
-    ...(places === undefined ? {} : { places }),
+    ...(storeLocations === undefined ? {} : { storeLocations }),
   };
   checkDistinct(fields, config);
   return config;
 }
 
-function withDevVars(config: ScriptConfig, { secretNames }: Normalized, options: ReadOptions): ScriptConfig {
+function withDevVars(
+  config: ScriptConfig,
+  { secretNames }: NormalizedConfig,
+  options: ReadOptions,
+): ScriptConfig {
   const { directory, environment, kind, vars, notes } = config;
   const devVars = readDevVars({
     ...{ directory, environment, taken: envNames(config) },
@@ -174,8 +187,8 @@ export function configErrorFor(
 ): ConfigError {
   // A copy of a configuration is as good as the one that was read: the file is still there.
   const source = sources.get(config) ?? normalize(readSource(config.file), config).fields.source;
-  const place = source.places.find(path);
+  const position = source.positions.find(path);
   const isVariable = path[0] === "vars" && path.length === 2;
-  const span = isVariable ? (place.key ?? place.value) : place.value;
+  const span = isVariable ? (position.key ?? position.value) : position.value;
   return configError(source, [{ span, message, hint }]);
 }

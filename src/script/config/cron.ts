@@ -30,16 +30,16 @@ const fields: readonly Field[] = [
   { name: "minute", first: 0, last: 59 },
   { name: "hour", first: 0, last: 23 },
   { name: "day of month", first: 1, last: 31 },
-  { name: "month", first: 1, last: 12, names: words("jan feb mar apr may jun jul aug sep oct nov dec") },
-  { name: "day of week", first: 0, last: 7, names: words("sun mon tue wed thu fri sat") },
+  { name: "month", first: 1, last: 12, names: splitWords("jan feb mar apr may jun jul aug sep oct nov dec") },
+  { name: "day of week", first: 0, last: 7, names: splitWords("sun mon tue wed thu fri sat") },
 ];
 
-const longestMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const maxMonthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The calendar repeats itself after 400 years: what has not come by then never does. */
-const farthest = 400 * 366 * 24 * 3600 * 1000;
+const maxSearchMilliseconds = 400 * 366 * 24 * 3600 * 1000;
 
-function words(text: string): readonly string[] {
+function splitWords(text: string): readonly string[] {
   return text.split(" ");
 }
 
@@ -47,38 +47,39 @@ const weekFromOne: Field = { ...fields[4]!, first: 1 };
 
 /** A RangeError says what is wrong in an expression that is none. */
 export function parseCron(text: string, sunday: Sunday = 0): Cron {
-  const given = text.trim().split(/\s+/);
-  if (given.length !== fields.length || given[0] === "") throw new RangeError(countFault(text, given));
+  const fieldTexts = text.trim().split(/\s+/);
+  if (fieldTexts.length !== fields.length || fieldTexts[0] === "")
+    throw new RangeError(countFault(text, fieldTexts));
   const [minutes, hours, daysOfMonth, months, week] = fields.map((field, i) =>
-    numbersOf(sunday === 1 && i === 4 ? weekFromOne : field, given[i]!),
+    parseField(sunday === 1 && i === 4 ? weekFromOne : field, fieldTexts[i]!),
   ) as [Set<number>, Set<number>, Set<number>, Set<number>, Set<number>];
   const daysOfWeek = new Set([...week].map((day) => (day - sunday) % 7));
-  const eitherDay = !given[2]!.startsWith("*") && !given[4]!.startsWith("*");
+  const eitherDay = !fieldTexts[2]!.startsWith("*") && !fieldTexts[4]!.startsWith("*");
   const earliest = Math.min(...daysOfMonth);
-  if (!eitherDay && ![...months].some((month) => earliest <= longestMonths[month - 1]!)) {
+  if (!eitherDay && ![...months].some((month) => earliest <= maxMonthDays[month - 1]!)) {
     throw new RangeError(`"${text}" never comes: no month it names has a day ${earliest}.`);
   }
   return { text, minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay };
 }
 
-function countFault(text: string, given: readonly string[]): string {
+function countFault(text: string, fieldTexts: readonly string[]): string {
   const needed = "a cron expression has five fields: minute, hour, day of month, month, day of week";
   if (text.trim() === "") return `The expression is empty: ${needed}.`;
   if (text.trim().startsWith("@")) return `"${text}" is a nickname, and ${needed}.`;
-  const seconds = given.length === 6 ? " There are no seconds." : "";
-  return `"${text}" has ${given.length} ${given.length === 1 ? "field" : "fields"}, and ${needed}.${seconds}`;
+  const seconds = fieldTexts.length === 6 ? " There are no seconds." : "";
+  return `"${text}" has ${fieldTexts.length} ${fieldTexts.length === 1 ? "field" : "fields"}, and ${needed}.${seconds}`;
 }
 
-function numbersOf(field: Field, text: string): Set<number> {
+function parseField(field: Field, text: string): Set<number> {
   const numbers = new Set<number>();
   for (const item of text.split(",")) {
-    const { from, to, step } = rangeOf(field, item, text);
+    const { from, to, step } = parseRange(field, item, text);
     for (let number = from; number <= to; number += step) numbers.add(number);
   }
   return numbers;
 }
 
-function rangeOf(field: Field, item: string, text: string): { from: number; to: number; step: number } {
+function parseRange(field: Field, item: string, text: string): { from: number; to: number; step: number } {
   const match = /^(?:(\*)|([0-9a-z]+)(?:-([0-9a-z]+))?)(?:\/([0-9]+))?$/i.exec(item);
   if (match === null) {
     const what = item === "" ? "has a comma too many" : `"${item}" is not a number, range, step or *`;
@@ -86,37 +87,37 @@ function rangeOf(field: Field, item: string, text: string): { from: number; to: 
       item === "" ? `The ${field.name} "${text}" ${what}.` : `In the ${field.name}, ${what}.`,
     );
   }
-  const [, star, start, end, every] = match;
-  const step = every === undefined ? 1 : Number(every);
+  const [, star, start, end, stepText] = match;
+  const step = stepText === undefined ? 1 : Number(stepText);
   if (step === 0) throw new RangeError(`In the ${field.name}, the step of "${item}" must be 1 or more.`);
   if (star !== undefined) return { from: field.first, to: field.last, step };
-  const from = numberOf(field, start!);
-  if (end === undefined) return { from, to: every === undefined ? from : field.last, step };
-  const to = numberOf(field, end);
+  const from = parseNumber(field, start!);
+  if (end === undefined) return { from, to: stepText === undefined ? from : field.last, step };
+  const to = parseNumber(field, end);
   // A week that ends on Sunday ends on its seventh day.
   const last = field.name === "day of week" && to === 0 && from > 0 ? 7 : to;
   if (last < from) throw new RangeError(`In the ${field.name}, "${item}" runs backwards.`);
   return { from, to: last, step };
 }
 
-function numberOf({ name, first, last, names = [] }: Field, text: string): number {
-  const named = names.indexOf(text.toLowerCase());
-  const number = named !== -1 ? first + named : /^\d+$/.test(text) ? Number(text) : Number.NaN;
+function parseNumber({ name, first, last, names = [] }: Field, text: string): number {
+  const nameIndex = names.indexOf(text.toLowerCase());
+  const number = nameIndex !== -1 ? first + nameIndex : /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= first && number <= last) return number;
-  const orNamed =
+  const nameHint =
     names.length === 0 ? "" : `, or ${names[0]!.toUpperCase()} to ${names.at(-1)!.toUpperCase()}`;
-  throw new RangeError(`The ${name} must be ${first} to ${last}${orNamed}: "${text}"`);
+  throw new RangeError(`The ${name} must be ${first} to ${last}${nameHint}: "${text}"`);
 }
 
 /** The first minute behind the given instant at which the expression comes. */
 export function nextRun(cron: Cron, after: Date): Date {
   const start = new Date(after);
   start.setUTCSeconds(60, 0);
-  const minute = [...cron.minutes].sort(ascending);
-  const hour = [...cron.hours].sort(ascending);
+  const minute = [...cron.minutes].sort(compareNumbers);
+  const hour = [...cron.hours].sort(compareNumbers);
   const day = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()));
   // Past the last day that a Date can hold, or from none at all, every comparison fails.
-  for (; day.getTime() <= start.getTime() + farthest; day.setUTCDate(day.getUTCDate() + 1)) {
+  for (; day.getTime() <= start.getTime() + maxSearchMilliseconds; day.setUTCDate(day.getUTCDate() + 1)) {
     if (!hasDay(cron, day)) continue;
     for (const h of hour) {
       for (const m of minute) {
@@ -128,13 +129,13 @@ export function nextRun(cron: Cron, after: Date): Date {
   throw new RangeError(`There is no run of "${cron.text}" behind ${String(after)}.`);
 }
 
-function ascending(a: number, b: number): number {
+function compareNumbers(a: number, b: number): number {
   return a - b;
 }
 
 function hasDay(cron: Cron, day: Date): boolean {
   if (!cron.months.has(day.getUTCMonth() + 1)) return false;
-  const ofMonth = cron.daysOfMonth.has(day.getUTCDate());
-  const ofWeek = cron.daysOfWeek.has(day.getUTCDay());
-  return cron.eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
+  const isMonthDay = cron.daysOfMonth.has(day.getUTCDate());
+  const isWeekDay = cron.daysOfWeek.has(day.getUTCDay());
+  return cron.eitherDay ? isMonthDay || isWeekDay : isMonthDay && isWeekDay;
 }

@@ -30,34 +30,34 @@ export function parseRoute(pattern: string): Route {
   if (slash === -1) throw new RangeError(`The route "${pattern}" has no path: write ${pattern}/*`);
   if (slash === 0) throw new RangeError(`The route "${pattern}" has no host: write *${pattern}`);
   const path = pattern.slice(slash);
-  return { pattern, host: hostOf(pattern.slice(0, slash), path), path: pathOf(path, pattern) };
+  return { pattern, host: parseHost(pattern.slice(0, slash), path), path: parsePath(path, pattern) };
 }
 
-function hostOf(given: string, path: string): Route["host"] {
-  if (given === "*") return undefined;
-  const below = given.startsWith("*.");
-  const name = (below ? given.slice(2) : given).toLowerCase();
+function parseHost(text: string, path: string): Route["host"] {
+  if (text === "*") return undefined;
+  const below = text.startsWith("*.");
+  const name = (below ? text.slice(2) : text).toLowerCase();
   if (name.includes("*")) {
     const bare = name.replace(/^\*/, "");
     throw new RangeError(
       name === `*${bare}` && hostShape.test(bare)
         ? `In a host, * stands alone or before a dot: write ${bare}${path} and *.${bare}${path}`
-        : `In the host "${given}", * stands at a wrong place: write * alone or before the first dot, such as *.example.com${path}`,
+        : `In the host "${text}", * stands at a wrong place: write * alone or before the first dot, such as *.example.com${path}`,
     );
   }
   if (/^[^[]*:\d*$|\]:\d*$/.test(name)) {
-    throw new RangeError(`A route has no port: write ${given.replace(/:\d*$/, "")}${path}`);
+    throw new RangeError(`A route has no port: write ${text.replace(/:\d*$/, "")}${path}`);
   }
   if (!hostShape.test(name)) {
     const ascii = domainToASCII(name);
     const isForeign = /[^\0-\x7f]/.test(name) && hostShape.test(ascii);
     const instead = isForeign ? `${ascii}${path}` : "one such as photos.example.com";
-    throw new RangeError(`"${given}" is not a host name: write ${instead}`);
+    throw new RangeError(`"${text}" is not a host name: write ${instead}`);
   }
   return { name, below };
 }
 
-function pathOf(path: string, pattern: string): Route["path"] {
+function parsePath(path: string, pattern: string): Route["path"] {
   if (/[?#]/.test(path)) {
     throw new RangeError(
       `A route has no query and no fragment: write ${pattern.slice(0, pattern.search(/[?#]/))}`,

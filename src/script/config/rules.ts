@@ -1,7 +1,7 @@
 // The rules of a configuration: what each key may hold, and what to write where it holds something else.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { compatibilityFlags as bucketFlags, compatibilityOf } from "../../binding/compatibility.ts";
+import { compatibilityFlags as bucketFlags, parseCompatibility } from "../../binding/compatibility.ts";
 import { checkBucketName } from "../../model/bucket.ts";
 import { nearest } from "../../model/did-you-mean.ts";
 import { asIdentifier, identifierFault, identifierRule } from "../../model/identifier.ts";
@@ -13,11 +13,11 @@ import type { ConfigPath } from "./syntax/positions.ts";
 
 export function checkName(fields: Fields, top: Table): string {
   const suggested = asScriptName(basename(dirname(fields.source.file))) ?? "photos";
-  if (top.name === undefined) fields.missing(["name"], toAdd(fields, fields.line("name", suggested)));
+  if (top.name === undefined) fields.missing(["name"], addLineHint(fields, fields.line("name", suggested)));
   const name = fields.string(["name"], top.name, fields.line("name", suggested));
   if (name !== undefined && !isScriptName(name)) {
     const nearby = asScriptName(name) ?? suggested;
-    fields.tell(["name"], {
+    fields.report(["name"], {
       message: `${JSON.stringify(name)} cannot be a script's name: it is ${scriptNameRule}.`,
       hint: `Write: ${fields.line("name", nearby)}`,
     });
@@ -25,22 +25,22 @@ export function checkName(fields: Fields, top: Table): string {
   return name ?? "";
 }
 
-function toAdd({ source }: Fields, line: string): string {
+function addLineHint({ source }: Fields, line: string): string {
   return source.format === "toml"
     ? `Add this line at the top of the file:\n    ${line}`
     : `Add this to the object:\n    ${line},`;
 }
 
-const usualMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
+const defaultMains = ["src/index.ts", "src/index.js", "index.ts", "index.js"];
 
-const buildFirst = "\nIf a build makes it, run that build first, for example: npm run build";
+const buildHint = "\nIf a build makes it, run that build first, for example: npm run build";
 
 /** The absolute path of the script; undefined where assets are served without one. */
 export function checkMain(fields: Fields, top: Table): string | undefined {
   const directory = dirname(fields.source.file);
-  const suggested = usualMains.find((main) => isFile(join(directory, main))) ?? usualMains[0]!;
+  const suggested = defaultMains.find((main) => isFile(join(directory, main))) ?? defaultMains[0]!;
   if (top.main === undefined && top.assets !== undefined) return undefined;
-  if (top.main === undefined) fields.missing(["main"], toAdd(fields, fields.line("main", suggested)));
+  if (top.main === undefined) fields.missing(["main"], addLineHint(fields, fields.line("main", suggested)));
   const main = fields.string(["main"], top.main, fields.line("main", suggested));
   if (main === undefined) return "";
   const path = resolve(directory, main);
@@ -52,11 +52,11 @@ export function checkMain(fields: Fields, top: Table): string | undefined {
       : existsSync(path)
         ? `${JSON.stringify(main)} is not a file`
         : `There is no file ${JSON.stringify(main)}`;
-  fields.tell(["main"], {
+  fields.report(["main"], {
     message: nearby === undefined ? `${why}.` : `${why}: did you mean ${JSON.stringify(nearby)}?`,
     hint:
       `The path begins at the folder of ${basename(fields.source.file)}; looked for ${path}` +
-      (fields.source.kind === "wrangler" ? buildFirst : ""),
+      (fields.source.kind === "wrangler" ? buildHint : ""),
   });
   return path;
 }
@@ -86,24 +86,24 @@ function nearbyFile(directory: string, path: string): string | undefined {
 export function checkCompatibilityDate(fields: Fields, top: Table, today: string): string {
   const path = ["compatibility_date"];
   const line = fields.line("compatibility_date", today);
-  if (top.compatibility_date === undefined) fields.missing(path, toAdd(fields, line));
-  const date = fields.string(path, writtenDate(fields, path, top.compatibility_date), line);
+  if (top.compatibility_date === undefined) fields.missing(path, addLineHint(fields, line));
+  const date = fields.string(path, toDateText(fields, path, top.compatibility_date), line);
   if (date === undefined) return "";
   try {
-    compatibilityOf(date);
+    parseCompatibility(date);
   } catch {
     const why = /^\d{4}-\d{2}-\d{2}$/.test(date)
       ? "is not a day of the calendar"
       : "is not a date: it is written year-month-day";
-    fields.tell(path, { message: `${JSON.stringify(date)} ${why}.`, hint: `Write: ${line}` });
+    fields.report(path, { message: `${JSON.stringify(date)} ${why}.`, hint: `Write: ${line}` });
   }
   return date;
 }
 
 /** TOML knows dates without quotes: as good as one in quotes, and taken as it is written. */
-function writtenDate({ source }: Fields, path: ConfigPath, value: unknown): unknown {
+function toDateText({ source }: Fields, path: ConfigPath, value: unknown): unknown {
   if (!(value instanceof Date)) return value;
-  const { start, end } = source.places.find(path).value;
+  const { start, end } = source.positions.find(path).value;
   return source.text.slice(start, end);
 }
 
@@ -112,10 +112,10 @@ const compatibilityFlags = [...bucketFlags, ...runtimeFlags];
 export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
   const example = fields.line("compatibility_flags", [bucketFlags[0]]);
   const isForeign = fields.source.kind === "wrangler";
-  return strings(fields, ["compatibility_flags"], top.compatibility_flags, example, (flag, { path }) => {
-    if (isForeign || compatibilityFlags.some((known) => known === flag)) return;
+  return checkStrings(fields, ["compatibility_flags"], top.compatibility_flags, example, (flag, { path }) => {
+    if (isForeign || compatibilityFlags.some((candidate) => candidate === flag)) return;
     const near = nearest(flag, compatibilityFlags);
-    fields.tell(path, {
+    fields.report(path, {
       message: `There is no compatibility flag "${flag}"${near === undefined ? "." : `: did you mean ${near}?`}`,
       hint: `The flags are: ${compatibilityFlags.join(", ")}`,
     });
@@ -123,7 +123,7 @@ export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
 }
 
 /** The strings of a list, each held to a rule. */
-export function strings(
+export function checkStrings(
   fields: Fields,
   path: ConfigPath,
   value: unknown,
@@ -131,9 +131,9 @@ export function strings(
   check: (text: string, element: Element) => void,
 ): string[] {
   // A text on its own is most likely meant as the only one.
-  const fitting = typeof value === "string" ? fields.line(String(path.at(-1)), [value]) : example;
+  const fittingExample = typeof value === "string" ? fields.line(String(path.at(-1)), [value]) : example;
   const found: string[] = [];
-  for (const element of fields.list(path, value, fitting)) {
+  for (const element of fields.list(path, value, fittingExample)) {
     const text = fields.string(element.path, element.value, example);
     if (text === undefined) continue;
     check(text, element);
@@ -143,13 +143,13 @@ export function strings(
 }
 
 /** What a RangeError says about a text, told at its place. */
-export function parsing(fields: Fields, parse: (text: string) => unknown, hint?: string) {
+export function createParseCheck(fields: Fields, parse: (text: string) => unknown, hint?: string) {
   return (text: string, { path }: Element): void => {
     try {
       parse(text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      fields.tell(path, { message: error.message, hint });
+      fields.report(path, { message: error.message, hint });
     }
   };
 }
@@ -175,8 +175,8 @@ function bucketsExample({ source }: Fields): string {
 }
 
 /** The name that env has something under. */
-export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, usual: string): string {
-  const example = fields.line("binding", usual);
+export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, exampleName: string): string {
+  const example = fields.line("binding", exampleName);
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);
   if (binding === undefined) return "";
@@ -184,7 +184,7 @@ export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, u
   // The other platform takes any name: the script reads it as env["my-bucket"].
   const isAllowed = fields.source.kind === "wrangler" && binding !== "" && binding !== "__proto__";
   if (fault !== undefined && !isAllowed) {
-    fields.tell(path, {
+    fields.report(path, {
       message: `The binding ${JSON.stringify(binding)} ${fault}: a binding is ${identifierRule}.`,
       hint: `Write: ${fields.line("binding", asIdentifier(binding))}`,
     });
@@ -203,7 +203,7 @@ function checkBucket(fields: Fields, path: ConfigPath, value: unknown): string {
   if (name === undefined) return "";
   if (!isBucketName(name)) {
     const nearby = name.toLowerCase().replace(/[^a-z0-9.-]+/g, "-");
-    fields.tell(path, {
+    fields.report(path, {
       message: `${JSON.stringify(name)} cannot be a bucket's name: it is ${bucketNameRule}.`,
       hint: `Write: ${isBucketName(nearby) ? fields.line("bucket_name", nearby) : example}`,
     });

@@ -16,7 +16,7 @@ interface Member {
 export function envTypes(config: ScriptConfig, secretNames: readonly string[]): string {
   const declared: Member[] = [
     ...bindingMembers(config),
-    ...Object.entries(config.vars).map(([name, value]) => ({ name, type: typeOf(value, 2) })),
+    ...Object.entries(config.vars).map(([name, value]) => ({ name, type: formatType(value, 2) })),
   ];
   // A value for development may replace a variable: the variable's own type stays.
   const secrets = [...new Set(secretNames)].filter((secret) => !declared.some(({ name }) => name === secret));
@@ -81,7 +81,7 @@ const emulatedTypes = {
 } as const;
 
 function storeType(name: string): string {
-  return `import(${JSON.stringify("store")}).${name}`;
+  return `import(${JSON.stringify("store-server")}).${name}`;
 }
 
 function propertyName(name: string): string {
@@ -89,20 +89,20 @@ function propertyName(name: string): string {
 }
 
 /** The type a value is written with: any text is a string, so that changing it changes no type. */
-function typeOf(value: unknown, depth: number): string {
+function formatType(value: unknown, depth: number): string {
   if (Array.isArray(value)) return arrayType(value, depth);
   if (typeof value !== "object" || value === null) return value === null ? "null" : typeof value;
   const entries = Object.entries(value);
   if (entries.length === 0) return "Record<string, never>";
   const indent = "  ".repeat(depth + 1);
   const members = entries.map(
-    ([name, member]) => `${indent}${propertyName(name)}: ${typeOf(member, depth + 1)};\n`,
+    ([name, member]) => `${indent}${propertyName(name)}: ${formatType(member, depth + 1)};\n`,
   );
   return `{\n${members.join("")}${"  ".repeat(depth)}}`;
 }
 
 function arrayType(elements: readonly unknown[], depth: number): string {
-  const types = [...new Set(elements.map((element) => typeOf(element, depth)))];
+  const types = [...new Set(elements.map((element) => formatType(element, depth)))];
   const [only] = types;
   if (only === undefined) return "never[]";
   return types.length === 1 && /^\w+$/.test(only) ? `${only}[]` : `(${types.join(" | ")})[]`;

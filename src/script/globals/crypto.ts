@@ -1,7 +1,7 @@
 // What scripts expect of crypto beyond the standard: a stream that digests what is written to it, and a
 // comparison that takes the same time whatever differs.
 import { createHash, timingSafeEqual as equalInConstantTime } from "node:crypto";
-import { bytesOf } from "../../binding/arguments.ts";
+import { toBytes } from "../../binding/arguments.ts";
 
 const hashes: Readonly<Record<string, string>> = {
   MD5: "md5",
@@ -28,7 +28,7 @@ export class DigestStream extends WritableStream<ArrayBuffer | ArrayBufferView |
     digest.catch(() => {});
     super({
       write(chunk) {
-        const bytes = typeof chunk === "string" ? Buffer.from(chunk) : bytesOf(chunk);
+        const bytes = typeof chunk === "string" ? Buffer.from(chunk) : toBytes(chunk);
         if (bytes === undefined) {
           const fault = new TypeError(`A DigestStream takes bytes or text, not a ${typeof chunk}.`);
           reject(fault);
@@ -65,12 +65,16 @@ function hashFor(algorithm: string | { readonly name: string }): string {
 
 /** The digest of the standard, and MD5 with it. */
 export function createDigest(subtle: typeof globalThis.crypto.subtle) {
-  const standard = subtle.digest.bind(subtle) as (algorithm: unknown, data: unknown) => Promise<ArrayBuffer>;
+  const nativeDigest = subtle.digest.bind(subtle) as (
+    algorithm: unknown,
+    data: unknown,
+  ) => Promise<ArrayBuffer>;
   return async function digest(algorithm: unknown, data: unknown): Promise<ArrayBuffer> {
-    const named = typeof algorithm === "object" && algorithm !== null ? algorithm : { name: algorithm };
-    const { name } = named as { readonly name?: unknown };
-    if (String(name).toUpperCase() !== "MD5") return standard(algorithm, data);
-    const bytes = bytesOf(data);
+    const algorithmObject =
+      typeof algorithm === "object" && algorithm !== null ? algorithm : { name: algorithm };
+    const { name } = algorithmObject as { readonly name?: unknown };
+    if (String(name).toUpperCase() !== "MD5") return nativeDigest(algorithm, data);
+    const bytes = toBytes(data);
     if (bytes === undefined) {
       throw new TypeError(`digest takes an ArrayBuffer or a view of one, not a ${typeof data}.`);
     }
@@ -79,7 +83,7 @@ export function createDigest(subtle: typeof globalThis.crypto.subtle) {
 }
 
 export function timingSafeEqual(a: unknown, b: unknown): boolean {
-  const [left, right] = [bytesOf(a), bytesOf(b)];
+  const [left, right] = [toBytes(a), toBytes(b)];
   if (left === undefined || right === undefined) {
     throw new TypeError("timingSafeEqual compares two ArrayBuffers or views of them.");
   }

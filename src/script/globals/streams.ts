@@ -1,11 +1,11 @@
 // A pipe for bytes that changes nothing.
-import { bytesOf } from "../../binding/arguments.ts";
+import { toBytes } from "../../binding/arguments.ts";
 
 export class IdentityTransformStream extends TransformStream<ArrayBuffer | ArrayBufferView, Uint8Array> {
   constructor() {
     super({
       transform(chunk, controller) {
-        const bytes = bytesOf(chunk);
+        const bytes = toBytes(chunk);
         if (bytes === undefined) {
           throw new TypeError(
             `An IdentityTransformStream takes bytes, not a ${typeof chunk}: encode text with TextEncoder first.`,

@@ -10,12 +10,12 @@ export interface HostObserver {
   readonly script: string;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   /** Whether answers say by which id they are logged. */
-  readonly tellsIds: boolean;
+  readonly sendsRequestId: boolean;
   /** A handler other than fetch has run. */
-  readonly ran: (handler: string, outcome: "done" | "failed") => void;
+  readonly onRun: (handler: string, outcome: "done" | "failed") => void;
 }
 
-export interface Begun {
+export interface ExchangeState {
   /** Undefined where answers do not say it. */
   readonly id: string | undefined;
   status: number;
@@ -24,35 +24,38 @@ export interface Begun {
   readonly onSent: NonNullable<HttpResponse["onSent"]>;
 }
 
-export function beginExchange(request: HttpRequest, observer: HostObserver | undefined): Begun | undefined {
+export function beginExchange(
+  request: HttpRequest,
+  observer: HostObserver | undefined,
+): ExchangeState | undefined {
   const onExchange = observer?.onExchange;
   if (onExchange === undefined) return undefined;
-  const began = performance.now();
-  const begun: Begun = {
-    id: observer!.tellsIds ? nextRequestId() : undefined,
+  const startedAt = performance.now();
+  const state: ExchangeState = {
+    id: observer!.sendsRequestId ? nextRequestId() : undefined,
     status: 0,
     errorCode: undefined,
     onSent(bytesOut, isWhole) {
       onExchange({
-        face: "script",
-        id: begun.id ?? "",
+        frontEnd: "script",
+        id: state.id ?? "",
         method: request.method,
         operation: observer!.script,
-        status: begun.status,
+        status: state.status,
         bytesIn: request.bytesRead(),
         bytesOut,
-        milliseconds: performance.now() - began,
+        milliseconds: performance.now() - startedAt,
         remoteAddress: request.address,
-        errorCode: begun.errorCode,
+        errorCode: state.errorCode,
         isWhole,
       });
     },
   };
-  return begun;
+  return state;
 }
 
 /** Adds the id to what is sent, unless the script says one of its own. */
-export function addId(headers: [string, string][], id: string | undefined): void {
+export function addRequestId(headers: [string, string][], id: string | undefined): void {
   if (id === undefined || headers.some(([name]) => name.toLowerCase() === "x-request-id")) return;
   headers.push(["x-request-id", id]);
 }

@@ -19,8 +19,8 @@ export function findHandlers(name: string, exported: unknown, events: ScriptEven
     if (hasHandler(exported)) return exported as unknown as ScriptHandlers;
     if (isClass(exported)) return classHandlers(exported as unknown as EntryClass);
   }
-  const listening = listenerHandlers(events);
-  if (exported === undefined && hasHandler(listening)) return listening;
+  const fromListeners = listenerHandlers(events);
+  if (exported === undefined && hasHandler(fromListeners)) return fromListeners;
   throw new HandlersFault(
     `The script "${name}" must export its handlers by default: export default { fetch() {} }`,
   );

@@ -1,18 +1,18 @@
 // Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
 // of the script is a 500 and a line in the log; the process stays up.
 
-import { bytesOf, describe } from "../../binding/arguments.ts";
+import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
-import { tellSender } from "../../http/server/forwarded.ts";
+import { withSenderHeaders } from "../../http/server/forwarded.ts";
 import type { ByteSource, HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { StoreNotification } from "../../types.ts";
 import type { Mode, ScriptContext } from "../context.ts";
 import { createRequest } from "../globals/fetch/request.ts";
 import { describeResponse } from "../globals/fetch/response.ts";
 import type { Environment } from "./environment.ts";
-import { addId, type Begun, beginExchange, type HostObserver } from "./exchange.ts";
-import { namesHost } from "./host-header.ts";
-import type { NotificationMessage, Notified } from "./messages.ts";
+import { addRequestId, beginExchange, type ExchangeState, type HostObserver } from "./exchange.ts";
+import { hasValidHost } from "./host-header.ts";
+import type { NotificationMessage, NotificationResult } from "./messages.ts";
 import { handleAll } from "./notifications.ts";
 import type { PendingWork } from "./pending-work.ts";
 import { missingBindingHint } from "./platform/missing-binding.ts";
@@ -37,7 +37,7 @@ export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
   /** Runs the notification handler for each; those of one key one after the other, until one of them fails. */
-  notification(events: readonly NotificationMessage[]): Promise<Notified>;
+  notification(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   /** Waits for what the script has asked to be waited for. */
   settle(): Promise<void>;
 }
@@ -54,23 +54,23 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
   const { waitFor, createContext } = pending;
 
   const handle: HttpHandler = async (request) => {
-    const begun = beginExchange(request, observer);
-    if (!namesHost(request)) return ownAnswer(400, badHost, begun, "BadHost");
+    const exchange = beginExchange(request, observer);
+    if (!hasValidHost(request)) return errorResponse(400, badHost, exchange, "BadHost");
     try {
       if (handlers.fetch === undefined)
         throw withoutFrames(new TypeError("The script's default export has no fetch handler."));
-      const response = await handlers.fetch(requestFor(request), env, createContext());
+      const response = await handlers.fetch(toRequest(request), env, createContext());
       if (!(response instanceof Response)) {
         throw withoutFrames(
           new TypeError(`The script's fetch handler must return a Response, not ${typeof response}.`),
         );
       }
-      return responseFrom(response, request.method, begun);
+      return toHttpResponse(response, request.method, exchange);
     } catch (error) {
       logError(error);
       const hint = mode === "dev" ? missingBindingHint(error, env) : undefined;
       if (hint !== undefined) console.error(hint);
-      return ownAnswer(500, faultText(error, mode, hint), begun, "Exception");
+      return errorResponse(500, faultText(error, mode, hint), exchange, "Exception");
     }
   };
 
@@ -86,9 +86,9 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       // Its failure is told to whoever asked for the run.
       waitFor(Promise.resolve(run).catch(() => {}));
       await Promise.resolve(run).then(
-        () => observer?.ran("scheduled", "done"),
+        () => observer?.onRun("scheduled", "done"),
         (error: unknown) => {
-          observer?.ran("scheduled", "failed");
+          observer?.onRun("scheduled", "failed");
           throw error;
         },
       );
@@ -97,8 +97,8 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       const handling = handleAll(handlers, env, createContext(), events);
       waitFor(handling);
       const { handled, error } = await handling;
-      for (const _ of handled) observer?.ran("notification", "done");
-      if (error !== undefined) observer?.ran("notification", "failed");
+      for (const _ of handled) observer?.onRun("notification", "done");
+      if (error !== undefined) observer?.onRun("notification", "failed");
       return { handled, error };
     },
     settle: pending.settle,
@@ -108,29 +108,29 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
 const badHost = "Bad Request: the request names no valid host.\n";
 
 /** An answer that is not the script's own. */
-function ownAnswer(
+function errorResponse(
   status: number,
   body: string,
-  begun: Begun | undefined,
+  exchange: ExchangeState | undefined,
   errorCode: "BadHost" | "Exception",
 ): HttpResponse {
   const headers: [string, string][] = [["content-type", "text/plain; charset=utf-8"]];
-  if (begun !== undefined) {
-    begun.status = status;
-    begun.errorCode = errorCode;
-    addId(headers, begun.id);
+  if (exchange !== undefined) {
+    exchange.status = status;
+    exchange.errorCode = errorCode;
+    addRequestId(headers, exchange.id);
   }
-  return { status, headers, body, onSent: begun?.onSent };
+  return { status, headers, body, onSent: exchange?.onSent };
 }
 
-function requestFor(request: HttpRequest): Request {
+function toRequest(request: HttpRequest): Request {
   const { method, target, scheme } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
   // `OPTIONS *` speaks of the server as a whole: its root.
   const path = target.startsWith("/") ? target : "/";
   const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
-  const rawHeaders = () => tellSender(request);
+  const rawHeaders = () => withSenderHeaders(request);
   return createRequest({ method, url, rawHeaders, body, onDisconnect: request.onDisconnect });
 }
 
@@ -158,23 +158,27 @@ function bodyStream(request: HttpRequest): ReadableStream<Uint8Array> {
   return stream;
 }
 
-function responseFrom(response: Response, method: string, begun: Begun | undefined): HttpResponse {
+function toHttpResponse(
+  response: Response,
+  method: string,
+  exchange: ExchangeState | undefined,
+): HttpResponse {
   const { status, statusText, headers, body } = describeResponse(response);
-  const sent = sentHeaders(headers, { method, status, hasBody: body !== null });
-  if (begun !== undefined) {
-    begun.status = status;
-    addId(sent, begun.id);
+  const headerList = sentHeaders(headers, { method, status, hasBody: body !== null });
+  if (exchange !== undefined) {
+    exchange.status = status;
+    addRequestId(headerList, exchange.id);
   }
   return {
     status,
     statusText,
-    headers: sent,
-    body: body instanceof ReadableStream ? sourceOf(body) : body,
-    onSent: begun?.onSent,
+    headers: headerList,
+    body: body instanceof ReadableStream ? toByteSource(body) : body,
+    onSent: exchange?.onSent,
   };
 }
 
-function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+function toByteSource(stream: ReadableStream<Uint8Array>): ByteSource {
   const reader = stream.getReader();
   return {
     length: declaredLength(stream),
@@ -183,7 +187,7 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
         for (;;) {
           const { done, value } = await reader.read();
           if (done) return;
-          yield bytesIn(value);
+          yield toChunk(value);
         }
       } catch (error) {
         // The status is out already: the connection breaks off, and the log says why.
@@ -195,9 +199,9 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
   };
 }
 
-function bytesIn(chunk: unknown): Uint8Array {
+function toChunk(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk;
-  const bytes = bytesOf(chunk);
+  const bytes = toBytes(chunk);
   if (bytes !== undefined) return bytes;
   throw new TypeError(`The stream of a Response must give bytes, not ${describe(chunk)}.`);
 }

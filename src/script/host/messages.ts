@@ -1,10 +1,10 @@
 // What the supervisor and the processes that run scripts send each other.
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
-import type { Observing } from "../../metrics/reporter.ts";
+import type { ObserverOptions } from "../../metrics/reporter.ts";
 import { type FromObserver, parseFromObserver, type ToObserver } from "../../metrics/reporter-messages.ts";
 import type { Location } from "../../model/location.ts";
-import { isCount, isFields, isListOf, isText } from "../../model/shape.ts";
+import { isCount, isFields, isList, isText } from "../../model/shape.ts";
 import type { StoreNotification } from "../../types.ts";
 import type { ScriptBindings } from "../bindings.ts";
 import type { ConfigKind } from "../config/syntax/source.ts";
@@ -47,7 +47,7 @@ export interface Load {
   readonly tls: TlsPair | undefined;
   /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
-  readonly observing: Observing;
+  readonly observing: ObserverOptions;
   /** Of this process alone. */
   readonly limits: PortLimits;
   /** The secret of requests that ask whether the port is served. */
@@ -73,18 +73,18 @@ export type FromHost =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "beat" }
   | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined }
-  | ({ readonly kind: "notified"; readonly id: number } & Notified);
+  | ({ readonly kind: "notified"; readonly id: number } & NotificationResult);
 
 /** A StoreNotification on its way. */
 export type NotificationMessage = Omit<StoreNotification, "type" | "time"> & { readonly time: number };
 
 /** What became of several: the places of those that were handled, and why others were not. */
-export interface Notified {
+export interface NotificationResult {
   readonly handled: readonly number[];
   readonly error: string | undefined;
 }
 
-export const beatMilliseconds = 100;
+export const heartbeatMilliseconds = 100;
 
 /** A longer text is cut before it is sent. */
 export const maxMessageText = 64 * 1024;
@@ -95,12 +95,12 @@ export function parseFromHost(value: unknown): FromHost | undefined {
   if (!isFields(value)) return undefined;
   const { kind, id, handlers, handled, message, error } = value;
   if (kind === "warm" || kind === "beat") return { kind };
-  if (kind === "ready" && isListOf(handlers, 16, isName)) return { kind, handlers };
+  if (kind === "ready" && isList(handlers, 16, isName)) return { kind, handlers };
   if (kind === "failed" && isText(message, maxMessageText)) return { kind, message };
   const hasOutcome = isCount(id) && (error === undefined || isText(error, maxMessageText));
   const reason = error as string | undefined;
   if (kind === "ran" && hasOutcome) return { kind, id, error: reason };
-  if (kind === "notified" && hasOutcome && isListOf(handled, maxEvents, isCount)) {
+  if (kind === "notified" && hasOutcome && isList(handled, maxEvents, isCount)) {
     return { kind, id, handled, error: reason };
   }
   return parseFromObserver(value);

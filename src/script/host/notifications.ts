@@ -4,7 +4,7 @@
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
 import type { ScriptHandlers } from "./host.ts";
-import type { NotificationMessage, Notified } from "./messages.ts";
+import type { NotificationMessage, NotificationResult } from "./messages.ts";
 import { logError } from "./script-error.ts";
 
 export async function handleAll(
@@ -12,18 +12,19 @@ export async function handleAll(
   env: Environment,
   context: ScriptContext,
   events: readonly NotificationMessage[],
-): Promise<Notified> {
+): Promise<NotificationResult> {
   const handled: number[] = [];
   let error: string | undefined;
   /** By key: those of one in order, those of several at the same time. */
-  const places = new Map<string, number[]>();
-  for (const [place, { key }] of events.entries()) places.set(key, [...(places.get(key) ?? []), place]);
+  const indexesByKey = new Map<string, number[]>();
+  for (const [index, { key }] of events.entries())
+    indexesByKey.set(key, [...(indexesByKey.get(key) ?? []), index]);
 
-  async function handleKey(of: readonly number[]): Promise<void> {
-    for (const place of of) {
+  async function handleKey(indexes: readonly number[]): Promise<void> {
+    for (const index of indexes) {
       try {
-        await handle(handlers, env, context, events[place]!);
-        handled.push(place);
+        await handle(handlers, env, context, events[index]!);
+        handled.push(index);
       } catch (fault) {
         logError(fault);
         error ??= fault instanceof Error ? fault.message : String(fault);
@@ -31,7 +32,7 @@ export async function handleAll(
       }
     }
   }
-  await Promise.all(Array.from(places.values(), handleKey));
+  await Promise.all(Array.from(indexesByKey.values(), handleKey));
   return { handled, error };
 }
 
@@ -43,16 +44,16 @@ async function handle(
 ): Promise<void> {
   if (handlers.notification === undefined)
     throw new TypeError("The script's default export has no notification handler.");
-  const given: Promise<unknown>[] = [];
-  const own: ScriptContext = {
+  const promises: Promise<unknown>[] = [];
+  const eventContext: ScriptContext = {
     ...context,
     waitUntil(promise) {
       // Told to the handler's caller, and so not twice in the log.
-      given.push(Promise.resolve(promise));
+      promises.push(Promise.resolve(promise));
       context.waitUntil(Promise.resolve(promise).catch(() => {}));
     },
   };
-  await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, own);
+  await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
   // One may have asked for another.
-  for (let settled = 0; settled < given.length; settled++) await given[settled];
+  for (let i = 0; i < promises.length; i++) await promises[i];
 }

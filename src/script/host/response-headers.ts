@@ -14,7 +14,7 @@ const serverHeaders = [
 ];
 
 /** They mean nothing when empty. `Allow` is not among them: an empty one says that no method is allowed. */
-const standardHeaders = [
+const nonEmptyHeaders = [
   "accept-ranges",
   "access-control-allow-credentials",
   "access-control-allow-headers",
@@ -63,33 +63,36 @@ const standardHeaders = [
 /** One lookup decides on a header: most are not in it and are sent. */
 const rules: ReadonlyMap<string, "never" | "with a value"> = new Map([
   ...serverHeaders.map((name) => [name, "never"] as const),
-  ...standardHeaders.map((name) => [name, "with a value"] as const),
+  ...nonEmptyHeaders.map((name) => [name, "with a value"] as const),
 ]);
 
-export interface Sent {
+export interface ResponseInfo {
   readonly method: string;
   readonly status: number;
   readonly hasBody: boolean;
 }
 
 /** Headers may hold these characters, but HTTP cannot carry them. */
-const control = /[\x00-\x08\x0a-\x1f\x7f]/;
+const controlCharacters = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 /** Names come in lower case, as Headers keeps them. */
-export function sentHeaders(headers: Iterable<readonly [string, string]>, sent: Sent): [string, string][] {
+export function sentHeaders(
+  headers: Iterable<readonly [string, string]>,
+  response: ResponseInfo,
+): [string, string][] {
   const list: [string, string][] = [];
   for (const [name, value] of headers) {
-    if (control.test(value)) {
+    if (controlCharacters.test(value)) {
       throw new TypeError(`The header "${name}" cannot be sent: its value contains a control character.`);
     }
     const rule = rules.get(name);
     if (rule === undefined || (rule === "with a value" && value !== "")) list.push([name, value]);
-    else if (name === "content-length" && isInformation(value, sent)) list.push([name, value]);
+    else if (name === "content-length" && isHeadLength(value, response)) list.push([name, value]);
   }
   return list;
 }
 
 /** In the answer to HEAD a length frames nothing: it says how long the answer to GET would be. */
-function isInformation(value: string, { method, status, hasBody }: Sent): boolean {
+function isHeadLength(value: string, { method, status, hasBody }: ResponseInfo): boolean {
   return method === "HEAD" && !hasBody && status !== 204 && status !== 304 && /^[0-9]{1,15}$/.test(value);
 }

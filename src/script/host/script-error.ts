@@ -25,8 +25,8 @@ export function withoutFrames(error: Error): Error {
 }
 
 /** Writes an error that the script did not catch to its log. */
-export function logError(error: unknown, words?: string): void {
+export function logError(error: unknown, prefix?: string): void {
   trimStack(error);
-  if (words === undefined) console.error(error);
-  else console.error(words, error);
+  if (prefix === undefined) console.error(error);
+  else console.error(prefix, error);
 }

@@ -1,12 +1,12 @@
 // One HTTP handler for assets and a script: decides which of the two answers a request.
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { assetRequestFrom } from "../assets/asset-request.ts";
-import type { Answered, AnswerOptions, Assets } from "../assets/assets.ts";
+import type { AnswerOptions, AssetAnswer, Assets } from "../assets/assets.ts";
 import { emptyResponse } from "../assets/respond.ts";
-import { type Compatibility, createDestinations, prefersAssets } from "../assets/worker-first.ts";
+import { type Compatibility, createDestinationChooser, prefersAssets } from "../assets/worker-first.ts";
 import type { AssetsOptions } from "../bindings.ts";
-import { addId, type Begun, beginExchange, type HostObserver } from "./exchange.ts";
-import { namesHost } from "./host-header.ts";
+import { addRequestId, beginExchange, type ExchangeState, type HostObserver } from "./exchange.ts";
+import { hasValidHost } from "./host-header.ts";
 
 export interface WithAssetsOptions extends Compatibility {
   readonly assets: Assets;
@@ -18,12 +18,12 @@ export interface WithAssetsOptions extends Compatibility {
   readonly observer: HostObserver | undefined;
 }
 
-export function withAssets(given: WithAssetsOptions): HttpHandler {
-  const { assets, options, script, refuse, observer } = given;
+export function withAssets(settings: WithAssetsOptions): HttpHandler {
+  const { assets, options, script, refuse, observer } = settings;
   const { notFoundHandling, runWorkerFirst } = options;
-  const destinationOf = createDestinations(runWorkerFirst);
-  const isNavigationServed = prefersAssets(given);
-  const alone: AnswerOptions = { notFound: notFoundHandling, otherMethods: "refuse" };
+  const chooseDestination = createDestinationChooser(runWorkerFirst);
+  const isNavigationServed = prefersAssets(settings);
+  const assetsOnly: AnswerOptions = { notFound: notFoundHandling, otherMethods: "refuse" };
   const withPage: AnswerOptions = { notFound: notFoundHandling, otherMethods: "pass on" };
   const withoutPage: AnswerOptions = { notFound: "none", otherMethods: "pass on" };
 
@@ -34,31 +34,34 @@ export function withAssets(given: WithAssetsOptions): HttpHandler {
   }
 
   return (request) => {
-    if (!namesHost(request)) return refuse(request);
+    if (!hasValidHost(request)) return refuse(request);
     if (runWorkerFirst === true && script !== undefined) return script(request);
-    const asked = assetRequestFrom(request);
-    const destination = script === undefined ? "assets" : destinationOf(asked.pathname);
+    const assetRequest = assetRequestFrom(request);
+    const destination = script === undefined ? "assets" : chooseDestination(assetRequest.pathname);
     if (destination === "script") return script!(request);
-    const begun = beginExchange(request, observer);
-    const finish = (answered: Answered) => {
-      if (answered !== undefined) return sent(answered, begun);
-      return destination === "assets" ? sent(emptyResponse(404), begun) : script!(request);
+    const exchange = beginExchange(request, observer);
+    const finish = (answer: AssetAnswer) => {
+      if (answer !== undefined) return recordResponse(answer, exchange);
+      return destination === "assets" ? recordResponse(emptyResponse(404), exchange) : script!(request);
     };
     const fail = (error: unknown) => {
       console.error(error);
-      return sent(emptyResponse(500), begun);
+      return recordResponse(emptyResponse(500), exchange);
     };
-    const answered = assets.answer(asked, destination === "assets" ? alone : beforeScript(request));
-    if (!(answered instanceof Promise)) return finish(answered);
-    return answered.then(finish, fail);
+    const answer = assets.answer(assetRequest, destination === "assets" ? assetsOnly : beforeScript(request));
+    if (!(answer instanceof Promise)) return finish(answer);
+    return answer.then(finish, fail);
   };
 }
 
-function sent({ status, headers, body }: HttpResponse, begun: Begun | undefined): HttpResponse {
-  if (begun === undefined) return { status, headers, body };
-  begun.status = status;
-  if (begun.id === undefined) return { status, headers, body, onSent: begun.onSent };
+function recordResponse(
+  { status, headers, body }: HttpResponse,
+  exchange: ExchangeState | undefined,
+): HttpResponse {
+  if (exchange === undefined) return { status, headers, body };
+  exchange.status = status;
+  if (exchange.id === undefined) return { status, headers, body, onSent: exchange.onSent };
   const list = [...headers].map(([name, value]): [string, string] => [name, value]);
-  addId(list, begun.id);
-  return { status, headers: list, body, onSent: begun.onSent };
+  addRequestId(list, exchange.id);
+  return { status, headers: list, body, onSent: exchange.onSent };
 }

@@ -2,11 +2,11 @@
 // It beats while its event loop turns, so that the supervisor knows when the script blocks it.
 import { pathToFileURL } from "node:url";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
-import { trustedPeers } from "../../http/server/forwarded.ts";
-import { type Listening, listen } from "../../http/server/listen.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { type HttpListener, listen } from "../../http/server/listen.ts";
 import { openStreams } from "../../http/server/open-streams.ts";
-import { type ChangingTls, createTlsSource } from "../../http/tls/tls.ts";
-import { tellProcess } from "../../metrics/process-metrics.ts";
+import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
+import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
 import { openEngine } from "../../open.ts";
 import { openAssets } from "../assets/assets.ts";
@@ -20,8 +20,8 @@ import { findHandlers, handlerNames } from "./handlers.ts";
 import { HandlersFault } from "./handlers-fault.ts";
 import { createHost, type Host, type ScriptHandlers } from "./host.ts";
 import {
-  beatMilliseconds,
   type FromHost,
+  heartbeatMilliseconds,
   type Load,
   type LoadedScript,
   maxMessageText,
@@ -39,20 +39,20 @@ import { withAssets } from "./with-assets.ts";
 /** How long promises given to waitUntil may hold up the end of the process. */
 const settleMilliseconds = 30_000;
 
-interface Running {
+interface ActiveHost {
   readonly host: Host;
   readonly observer: Observer;
   /** Undefined until it accepts. */
-  listening: Listening | undefined;
+  listener: HttpListener | undefined;
   /** Accepts connections on the inherited port. */
   accept(): Promise<void>;
   close(): Promise<void>;
 }
 
-let running: Running | undefined;
-let tls: ChangingTls | undefined;
+let activeHost: ActiveHost | undefined;
+let tls: MutableTlsSource | undefined;
 
-function say(message: FromHost): void {
+function send(message: FromHost): void {
   parent.send(message);
 }
 
@@ -64,12 +64,12 @@ async function load({
   openUploads,
   socketPath,
   observing,
-  ...entrance
+  ...portSettings
 }: Load): Promise<void> {
   // Before anything that takes time: the pair may change meanwhile.
-  tls = entrance.tls === undefined ? undefined : createTlsSource(entrance.tls);
-  const observer = createObserver(observing, say);
-  tellProcess(observer.metrics, "script", openStreams);
+  tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
+  const observer = createObserver(observing, send);
+  registerProcessMetrics(observer.metrics, "script", openStreams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
   const assets =
     script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
@@ -84,8 +84,8 @@ async function load({
   const hostObserver: HostObserver = {
     script: script.name,
     onExchange: observer.onExchange,
-    tellsIds: observing.logs,
-    ran: (handler, outcome) => runs(script.name, handler, outcome).add(1),
+    sendsRequestId: observing.logs,
+    onRun: (handler, outcome) => runs(script.name, handler, outcome).add(1),
   };
   const host = createHost({ handlers, env, mode, pending, observer: hostObserver });
   const handle =
@@ -101,21 +101,21 @@ async function load({
     assets?.close();
     return engine.close();
   };
-  const trusted = entrance.trusted.length === 0 ? undefined : trustedPeers(entrance.trusted);
-  const { limits, probe } = entrance;
-  const current: Running = {
+  const trusted = portSettings.trusted.length === 0 ? undefined : parseTrustedPeers(portSettings.trusted);
+  const { limits, probe } = portSettings;
+  const current: ActiveHost = {
     ...{ host, observer, close: closeAll },
     // The front has limits of its own, and forwards no more than those.
-    listening: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
+    listener: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
     async accept() {
       const options = { tls, trusted, limits, probe };
-      current.listening = await listen(handle, { fd: listenerDescriptor }, options);
+      current.listener = await listen(handle, { fd: listenerDescriptor }, options);
     },
   };
-  running = current;
-  setInterval(() => say({ kind: "beat" }), beatMilliseconds).unref();
-  const present = handlerNames.filter((name) => typeof handlers[name] === "function");
-  say({ kind: "ready", handlers: present });
+  activeHost = current;
+  setInterval(() => send({ kind: "beat" }), heartbeatMilliseconds).unref();
+  const presentHandlers = handlerNames.filter((name) => typeof handlers[name] === "function");
+  send({ kind: "ready", handlers: presentHandlers });
 }
 
 /** What the script's top level uses must be there before it is imported. */
@@ -139,48 +139,48 @@ async function loadHandlers(
 }
 
 async function drain(): Promise<void> {
-  if (running !== undefined) {
-    await running.listening?.drain();
-    const late = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
-    await Promise.race([running.host.settle(), late]);
-    await running.close();
-    running.observer.end();
+  if (activeHost !== undefined) {
+    await activeHost.listener?.drain();
+    const timeout = new Promise((resolve) => setTimeout(resolve, settleMilliseconds).unref());
+    await Promise.race([activeHost.host.settle(), timeout]);
+    await activeHost.close();
+    activeHost.observer.end();
   }
-  parent.leave();
+  parent.exit();
 }
 
-async function run(id: number, work: (current: Running) => Promise<void>): Promise<void> {
+async function run(id: number, work: (current: ActiveHost) => Promise<void>): Promise<void> {
   try {
-    if (running === undefined) throw new Error("No script is loaded.");
-    await work(running);
-    say({ kind: "ran", id, error: undefined });
+    if (activeHost === undefined) throw new Error("No script is loaded.");
+    await work(activeHost);
+    send({ kind: "ran", id, error: undefined });
   } catch (error) {
     logError(error);
-    say({ kind: "ran", id, error: messageOf(error) });
+    send({ kind: "ran", id, error: errorMessage(error) });
   }
 }
 
 async function runNotification(id: number, events: readonly NotificationMessage[]): Promise<void> {
-  const notified = await running?.host.notification(events);
-  if (notified === undefined) return;
-  say({ kind: "notified", id, ...notified, error: notified.error?.slice(0, maxMessageText) });
+  const result = await activeHost?.host.notification(events);
+  if (result === undefined) return;
+  send({ kind: "notified", id, ...result, error: result.error?.slice(0, maxMessageText) });
 }
 
 /** Without the lines of whoever loaded it. */
-function stackOf(error: unknown): string {
-  if (error instanceof HandlersFault || !(error instanceof Error)) return messageOf(error);
+function formatStack(error: unknown): string {
+  if (error instanceof HandlersFault || !(error instanceof Error)) return errorMessage(error);
   const lines = (error.stack ?? error.message).split("\n");
-  return lines.filter((line) => !/^ +at .*(node:internal|host-process)/.test(line)).join("\n");
+  return lines.filter((line) => !/^ +at .*(node:internal|script\/host\/worker)/.test(line)).join("\n");
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, maxMessageText);
 }
 
 const parent = connectParent<ToHost, FromHost>((message) => {
   if (message.kind === "load") {
     load(message).catch((error: unknown) =>
-      say({ kind: "failed", message: stackOf(error).slice(0, maxMessageText) }),
+      send({ kind: "failed", message: formatStack(error).slice(0, maxMessageText) }),
     );
   } else if (message.kind === "tls") {
     tls?.change(message.pair);
@@ -189,8 +189,8 @@ const parent = connectParent<ToHost, FromHost>((message) => {
   } else if (message.kind === "scheduled") {
     const { cron, time } = message;
     void run(message.id, (current) => current.host.scheduled(cron, time));
-  } else if (message.kind === "tell figures" || message.kind === "lines taken") {
-    running?.observer.heard(message);
+  } else if (message.kind === "report metrics" || message.kind === "lines taken") {
+    activeHost?.observer.receive(message);
   } else if (message.kind === "notification") {
     void runNotification(message.id, message.events);
   } else {
@@ -212,4 +212,4 @@ process.on("unhandledRejection", (reason, promise) => {
 });
 
 const events = installGlobals({});
-say({ kind: "warm" });
+send({ kind: "warm" });

@@ -61,8 +61,8 @@ export const platformModules: Plugin = {
   setup(build) {
     build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => {
       if (isPlatformModule(path)) return { path, namespace: platformNamespace, sideEffects: false };
-      const known = Object.keys(platformExports).join(", ");
-      return { errors: [{ text: `There is no module "${path}". Store has: ${known}` }] };
+      const moduleNames = Object.keys(platformExports).join(", ");
+      return { errors: [{ text: `There is no module "${path}". Store has: ${moduleNames}` }] };
     });
     build.onLoad({ filter: /.*/, namespace: platformNamespace }, ({ path }) => ({
       contents: platformSource(path as PlatformModule),

@@ -34,10 +34,10 @@ export interface Bundle {
   readonly inputs: readonly string[];
   readonly format: BundleFormat;
   /** Writes it to a file for one process to import, which does not need it any more afterwards. */
-  place(): Promise<PlacedBundle>;
+  writeToFile(): Promise<BundleFile>;
 }
 
-export interface PlacedBundle {
+export interface BundleFile {
   readonly file: string;
   remove(): Promise<void>;
 }
@@ -87,13 +87,15 @@ export function createBundler(options: BundlerOptions): Bundler {
         const { contents } = outputFiles!.find(({ path }) => path.endsWith(".js"))!;
         const inputs = Object.keys(metafile!.inputs).filter(isFileInput);
         const entry = relative(directory, main);
-        const format = formatOf(metafile!, entry, contents);
+        const format = detectFormat(metafile!, entry, contents);
         const isSloppy = format === "service-worker" && isScript(metafile!, entry);
         return {
           inputs: inputs.map((input) => join(directory, input)),
           format,
-          place: () =>
-            isSloppy ? place("script.cjs", withoutBanner(contents)) : place("script.mjs", contents),
+          writeToFile: () =>
+            isSloppy
+              ? writeToFile("script.cjs", withoutBanner(contents))
+              : writeToFile("script.mjs", contents),
         };
       } catch (error) {
         throw bundleError(error, directory);
@@ -106,7 +108,7 @@ export function createBundler(options: BundlerOptions): Bundler {
 }
 
 /** Not kept: a folder for temporary files may be tidied up while the server runs on. */
-async function place(name: string, contents: Uint8Array): Promise<PlacedBundle> {
+async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
   const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
   const file = join(folder, name);
   await writeFile(file, contents);
@@ -114,7 +116,7 @@ async function place(name: string, contents: Uint8Array): Promise<PlacedBundle> 
 }
 
 /** A script without a default export can only have listeners, and esbuild gives every CommonJS file one. */
-function formatOf(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
+function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): BundleFormat {
   const hasListeners = () => Buffer.from(contents).includes("addEventListener(");
   if (metafile.inputs[main]?.format === "cjs" && hasListeners()) return "service-worker";
   const entry = Object.values(metafile.outputs).find(({ entryPoint }) => entryPoint !== undefined);
@@ -138,7 +140,7 @@ function withoutBanner(contents: Uint8Array): Uint8Array {
 
 function openContext({ main, directory, bundling = {}, ...options }: BundlerOptions): Promise<BuildContext> {
   const { rules = [], define, ...settings } = bundling;
-  const { plugins, ...resolving } = resolution(options);
+  const { plugins, ...resolveOptions } = resolution(options);
   return context({
     ...settings,
     entryPoints: [main],
@@ -155,7 +157,7 @@ function openContext({ main, directory, bundling = {}, ...options }: BundlerOpti
     loader: textLoaders,
     banner: { js: banner },
     define: { ...definitions(options), ...define },
-    ...resolving,
+    ...resolveOptions,
     plugins: [...(rules.length === 0 ? [] : [moduleRules(rules, directory)]), ...plugins],
   });
 }
@@ -172,16 +174,16 @@ function resolution({ packages }: Pick<BundlerOptions, "packages">): BuildOption
 }
 
 function definitions({ nodeEnv = "production", timers }: Pick<BundlerOptions, "nodeEnv" | "timers">) {
-  const defined: Record<string, string> = {};
+  const definitionsByPath: Record<string, string> = {};
   const nodeEnvPath = ["process", "env", "NODE_ENV"];
   for (const path of [nodeEnvPath, ["globalThis", ...nodeEnvPath], ["global", ...nodeEnvPath]]) {
-    defined[path.join(".")] = JSON.stringify(nodeEnv);
+    definitionsByPath[path.join(".")] = JSON.stringify(nodeEnv);
   }
-  if (timers !== "numbers") return defined;
-  for (const [name, ours] of Object.entries(numberTimers)) {
-    for (const scope of ["", "globalThis.", "self."]) defined[`${scope}${name}`] = ours;
+  if (timers !== "numbers") return definitionsByPath;
+  for (const [name, replacement] of Object.entries(numberTimers)) {
+    for (const scope of ["", "globalThis.", "self."]) definitionsByPath[`${scope}${name}`] = replacement;
   }
-  return defined;
+  return definitionsByPath;
 }
 
 function bundleError(error: unknown, directory: string): unknown {
@@ -193,12 +195,12 @@ function bundleError(error: unknown, directory: string): unknown {
     const file = join(directory, location.file);
     return missing === undefined ? [file] : [file, join(dirname(file), missing)];
   });
-  return new BundleError(errors.map((message) => textOf(message, directory)).join("\n\n"), files);
+  return new BundleError(errors.map((message) => formatMessage(message, directory)).join("\n\n"), files);
 }
 
-function textOf(error: Message, directory: string): string {
+function formatMessage(error: Message, directory: string): string {
   const { text: message, location } = error;
-  const hint = adviceOn(error, directory);
+  const hint = hintFor(error, directory);
   if (location === null) return hint === undefined ? message : `${message}\n  ${hint}`;
   const { file: path, line, lineText: source, column, length } = location;
   // esbuild counts bytes.
@@ -212,7 +214,7 @@ function textOf(error: Message, directory: string): string {
 }
 
 /** What esbuild would advise on modules is for those who call it themselves. */
-function adviceOn({ text, notes }: Message, directory: string): string | undefined {
+function hintFor({ text, notes }: Message, directory: string): string | undefined {
   const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
   if (name !== undefined) return installAdvice(name, directory);
   if (text.startsWith("Could not resolve") || notes.length === 0) return undefined;

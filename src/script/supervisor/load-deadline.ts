@@ -17,23 +17,23 @@ export interface LoadDeadline {
 }
 
 export function startLoadDeadline(process: Pick<HostProcess, "standstill" | "kill">): LoadDeadline {
-  const began = performance.now();
+  const startedAt = performance.now();
   let isLate = false;
 
   async function check(): Promise<void> {
-    const stood = await process.standstill();
+    const standstill = await process.standstill();
     isLate ||=
-      stood.cpuMilliseconds >= cpuMilliseconds ||
-      stood.asleepMilliseconds >= asleepMilliseconds ||
-      performance.now() - began >= wallMilliseconds;
+      standstill.cpuMilliseconds >= cpuMilliseconds ||
+      standstill.asleepMilliseconds >= asleepMilliseconds ||
+      performance.now() - startedAt >= wallMilliseconds;
     if (isLate) process.kill();
   }
 
-  const checking = setInterval(() => void check(), checkMilliseconds);
+  const checkTimer = setInterval(() => void check(), checkMilliseconds);
   return {
     get isLate() {
       return isLate;
     },
-    clear: () => clearInterval(checking),
+    clear: () => clearInterval(checkTimer),
   };
 }

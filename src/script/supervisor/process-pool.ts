@@ -15,7 +15,7 @@ export interface Pool {
   /** Whether there is a process that answers. */
   isUp(): boolean;
   /** From now on, a process that blocks is not waited for. */
-  hurry(): void;
+  beginShutdown(): void;
   close(): Promise<void>;
 }
 
@@ -50,25 +50,25 @@ const recoverCpuMilliseconds = 10_000;
 const recoverWallMilliseconds = 60_000;
 /** Delays before a replacement, longer the more there were in the last minute: so there are at most twelve a minute. */
 const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
-const recentMilliseconds = 60_000;
+const restartWindowMilliseconds = 60_000;
 /** How long a request waits for a process. */
 const pickMilliseconds = 30_000;
 
 export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
   let active: PooledProcess[] = [];
   /** Out of service: they finish what they have, or have blocked. */
-  const leaving = new Set<PooledProcess>();
-  const waiting = new Set<() => void>();
+  const retired = new Set<PooledProcess>();
+  const waiters = new Set<() => void>();
   let current: PoolLoad | undefined;
   let started = 0;
-  let recentDeaths = 0;
-  let isHurried = false;
+  let recentRestarts = 0;
+  let isShuttingDown = false;
   let closed = false;
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
     const pooled = { ...process, socketPath: socketPath?.(++started) ?? "", inFlight: 0 };
-    const placed = await load.bundle?.place().catch((error: unknown) => {
+    const bundleFile = await load.bundle?.writeToFile().catch((error: unknown) => {
       process.kill();
       throw error;
     });
@@ -78,7 +78,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       await process.load({
         ...{ kind: "load", location, mode, presign, openUploads },
         socketPath: socketPath === undefined ? undefined : pooled.socketPath,
-        script: { ...script, bundle: placed?.file, format: load.bundle?.format ?? "module" },
+        script: { ...script, bundle: bundleFile?.file, format: load.bundle?.format ?? "module" },
       });
     } catch (error) {
       process.kill();
@@ -86,25 +86,26 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       throw error;
     } finally {
       deadline.clear();
-      await placed?.remove();
+      await bundleFile?.remove();
     }
-    void process.ended.then((how) => died(pooled, load, how));
+    void process.ended.then((exitDescription) => onExit(pooled, load, exitDescription));
     return pooled;
   }
 
-  function died(pooled: PooledProcess, load: PoolLoad, how: string): void {
-    if (leaving.delete(pooled) && how !== "exit code 0") log(`Script "${name}" ended (${how}).`);
+  function onExit(pooled: PooledProcess, load: PoolLoad, exitDescription: string): void {
+    if (retired.delete(pooled) && exitDescription !== "exit code 0")
+      log(`Script "${name}" ended (${exitDescription}).`);
     if (!active.includes(pooled)) return;
     active = active.filter((other) => other !== pooled);
-    log(`Script "${name}" ended (${how}): starting it again.`);
+    log(`Script "${name}" ended (${exitDescription}): starting it again.`);
     void replace(load);
   }
 
   /** Brings the number of processes up again, unless other code has come meanwhile. */
   async function replace(load: PoolLoad): Promise<void> {
     for (;;) {
-      const pause = restartMilliseconds[Math.min(recentDeaths++, restartMilliseconds.length - 1)]!;
-      setTimeout(() => recentDeaths--, recentMilliseconds).unref();
+      const pause = restartMilliseconds[Math.min(recentRestarts++, restartMilliseconds.length - 1)]!;
+      setTimeout(() => recentRestarts--, restartWindowMilliseconds).unref();
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
       if (closed || load !== current) return;
       try {
@@ -120,7 +121,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   function admit(pooled: PooledProcess, load: PoolLoad): void {
     active.push(pooled);
     if (closed || load !== current) retire(pooled);
-    for (const wake of [...waiting]) wake();
+    for (const wake of [...waiters]) wake();
   }
 
   /** A process that accepts on the port itself begins to when it is loaded; otherwise the front sends it requests. */
@@ -134,18 +135,18 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   function nextAdmission(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = () => {
-        clearTimeout(late);
-        waiting.delete(wake);
+        clearTimeout(timer);
+        waiters.delete(wake);
         resolve();
       };
-      const late = setTimeout(wake, Math.max(0, deadline - performance.now()));
-      waiting.add(wake);
+      const timer = setTimeout(wake, Math.max(0, deadline - performance.now()));
+      waiters.add(wake);
     });
   }
 
   function retire(pooled: PooledProcess): void {
     active = active.filter((other) => other !== pooled);
-    leaving.add(pooled);
+    retired.add(pooled);
     pooled.drain();
   }
 
@@ -154,25 +155,25 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       if (!isBlocked(await pooled.standstill()) || !active.includes(pooled)) continue;
       log(`Script "${name}" has blocked its event loop: another process takes over.`);
       retire(pooled);
-      pooled.giveUp();
+      pooled.abandon();
       if (current !== undefined) void replace(current);
     }
     const blocked: [PooledProcess, Standstill][] = [];
-    for (const pooled of leaving) {
-      const stood = await pooled.standstill();
-      if (isBlocked(stood)) blocked.push([pooled, stood]);
+    for (const pooled of retired) {
+      const standstill = await pooled.standstill();
+      if (isBlocked(standstill)) blocked.push([pooled, standstill]);
     }
-    for (const [i, [pooled, stood]] of blocked.entries()) {
-      const isOneTooMany = blocked.length - i > size + 1;
-      if (!isLost(stood) && !isOneTooMany && !isHurried) continue;
+    for (const [i, [pooled, standstill]] of blocked.entries()) {
+      const isOverLimit = blocked.length - i > size + 1;
+      if (!isUnrecoverable(standstill) && !isOverLimit && !isShuttingDown) continue;
       log(`Script "${name}" did not recover: its blocked process is ended.`);
-      leaving.delete(pooled);
+      retired.delete(pooled);
       pooled.kill();
     }
   }
 
   let isWatching = false;
-  const watching = setInterval(() => {
+  const watchTimer = setInterval(() => {
     if (isWatching) return;
     isWatching = true;
     // After the beats that have arrived while this process was busy itself.
@@ -185,20 +186,20 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
 
   return {
     async run(load) {
-      const fresh = await Promise.allSettled(Array.from({ length: size }, () => start(load)));
-      const failed = fresh.find((result) => result.status === "rejected");
-      const ready = fresh.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+      const results = await Promise.allSettled(Array.from({ length: size }, () => start(load)));
+      const failed = results.find((result) => result.status === "rejected");
+      const ready = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
       if (failed !== undefined) {
         for (const pooled of ready) retire(pooled);
         throw failed.reason;
       }
       // Not before all of them are loaded: code of which a part does not load must not serve.
       if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
-      const old = active;
+      const previous = active;
       current = load;
       active = [];
       for (const pooled of ready) admit(pooled, load);
-      for (const pooled of old) retire(pooled);
+      for (const pooled of previous) retire(pooled);
     },
     async pick() {
       const deadline = performance.now() + pickMilliseconds;
@@ -207,22 +208,22 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         if (performance.now() >= deadline) throw new Error(`Script "${name}" has no process that answers.`);
         await nextAdmission(deadline);
       }
-      const least = active.reduce((one, other) => (other.inFlight < one.inFlight ? other : one));
+      const picked = active.reduce((one, other) => (other.inFlight < one.inFlight ? other : one));
       // After the others, so that among equals each has its turn.
-      active = [...active.filter((other) => other !== least), least];
-      return least;
+      active = [...active.filter((other) => other !== picked), picked];
+      return picked;
     },
     isUp: () => active.length > 0,
-    hurry() {
-      isHurried = true;
+    beginShutdown() {
+      isShuttingDown = true;
     },
     async close() {
-      isHurried = true;
+      isShuttingDown = true;
       closed = true;
-      for (const wake of [...waiting]) wake();
+      for (const wake of [...waiters]) wake();
       for (const pooled of active) retire(pooled);
-      await Promise.all([...leaving].map(({ ended }) => ended));
-      clearInterval(watching);
+      await Promise.all([...retired].map(({ ended }) => ended));
+      clearInterval(watchTimer);
     },
   };
 }
@@ -231,6 +232,6 @@ function isBlocked({ cpuMilliseconds, asleepMilliseconds }: Standstill): boolean
   return cpuMilliseconds >= blockedCpuMilliseconds || asleepMilliseconds >= blockedAsleepMilliseconds;
 }
 
-function isLost({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
+function isUnrecoverable({ cpuMilliseconds, wallMilliseconds }: Standstill): boolean {
   return cpuMilliseconds >= recoverCpuMilliseconds || wallMilliseconds >= recoverWallMilliseconds;
 }

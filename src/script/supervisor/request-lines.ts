@@ -2,8 +2,8 @@
 // written again: what names the script is set here, and only known fields of their known types are kept.
 import { isFields, isText } from "../../model/shape.ts";
 
-const texts = ["time", "id", "method", "remoteAddress", "errorCode"] as const;
-const numbers = ["status", "bytesIn", "bytesOut", "milliseconds"] as const;
+const textFields = ["time", "id", "method", "remoteAddress", "errorCode"] as const;
+const numberFields = ["status", "bytesIn", "bytesOut", "milliseconds"] as const;
 const maxTextLength = 256;
 
 /** The lines as the log keeps them; those that are not valid are left out. */
@@ -15,22 +15,22 @@ export function scriptLines(text: string, script: string): string {
 }
 
 function scriptLine(line: string, script: string): string {
-  const fields = parsed(line);
+  const fields = parseLine(line);
   if (!isFields(fields)) return "";
-  const kept: Record<string, unknown> = {
+  const entry: Record<string, unknown> = {
     time: undefined,
     id: undefined,
     face: "script",
     script,
     operation: script,
   };
-  for (const name of texts) if (isText(fields[name], maxTextLength)) kept[name] = fields[name];
-  for (const name of numbers) if (Number.isFinite(fields[name])) kept[name] = fields[name];
-  if (fields.cut === true) kept.cut = true;
-  return `${JSON.stringify(kept)}\n`;
+  for (const name of textFields) if (isText(fields[name], maxTextLength)) entry[name] = fields[name];
+  for (const name of numberFields) if (Number.isFinite(fields[name])) entry[name] = fields[name];
+  if (fields.cut === true) entry.cut = true;
+  return `${JSON.stringify(entry)}\n`;
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {

@@ -2,35 +2,36 @@
 // first. A script without routes answers whatever no other one takes.
 import { parseRoute, type Route } from "../config/route-patterns.ts";
 
-export interface Routed<T> {
+export interface RouteEntry<T> {
   readonly routes: readonly string[];
   readonly target: T;
 }
 
 export function createRoutes<T>(
-  scripts: readonly Routed<T>[],
+  scripts: readonly RouteEntry<T>[],
 ): (host: string, target: string) => T | undefined {
   const candidates = scripts.flatMap(({ routes, target }) =>
     routes.map((text) => ({ route: parseRoute(text), target })),
   );
-  candidates.sort((a, b) => exactness(b.route) - exactness(a.route));
+  candidates.sort((a, b) => specificity(b.route) - specificity(a.route));
   const fallback = scripts.find(({ routes }) => routes.length === 0)?.target;
   return (host, target) => {
     // A target may be a whole URL (RFC 9112 3.2.2), and then its host counts.
-    const [, given, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
-    const name = given!.replace(/:\d+$/, "").toLowerCase();
+    const [, authority, rest] = /^https?:\/\/([^/?]*)(.*)$/i.exec(target) ?? [target, host, target];
+    const name = authority!.replace(/:\d+$/, "").toLowerCase();
     const path = rest!.split("?", 1)[0] || "/";
     return candidates.find(({ route }) => matches(route, name, path))?.target ?? fallback;
   };
 }
 
-function matches({ host, path }: Route, name: string, wanted: string): boolean {
-  const isHost = host === undefined || (host.below ? name.endsWith(`.${host.name}`) : name === host.name);
-  return isHost && (path.open ? wanted.startsWith(path.prefix) : wanted === path.prefix);
+function matches({ host, path }: Route, name: string, requestPath: string): boolean {
+  const matchesHost =
+    host === undefined || (host.below ? name.endsWith(`.${host.name}`) : name === host.name);
+  return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
 }
 
 /** A host by name before its subdomains before every host; then the longer path, and one path before many. */
-function exactness({ host, path }: Route): number {
-  const byHost = host === undefined ? 0 : host.below ? host.name.length : 1000;
-  return byHost * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);
+function specificity({ host, path }: Route): number {
+  const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
+  return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);
 }

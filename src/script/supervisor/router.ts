@@ -1,7 +1,7 @@
 // The front of a server whose scripts are reached over sockets of their own: finds the script, then one of
 // its processes, and forwards. What a process had not begun with when it died or blocked goes to the next;
 // what it had begun with is not run twice.
-import { forward, NotTaken } from "../../http/proxy.ts";
+import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";
 
@@ -15,7 +15,7 @@ export function createRouter(find: FindPool): HttpHandler {
       try {
         return await send(request, pool);
       } catch (error) {
-        if (!(error instanceof NotTaken)) return unavailable();
+        if (!(error instanceof NotTakenError)) return unavailable();
       }
     }
   };

@@ -7,7 +7,7 @@ import type { ScriptConfig } from "../config/config.ts";
 import { envNames } from "../config/env-names.ts";
 import { runtimeBehaviour } from "../config/runtime-flags.ts";
 import type { Mode } from "../context.ts";
-import type { NotificationMessage, Notified } from "../host/messages.ts";
+import type { NotificationMessage, NotificationResult } from "../host/messages.ts";
 import { type Bundle, BundleError, type Bundler, type BundlerOptions, createBundler } from "./bundle.ts";
 import { createPool, type Pool } from "./process-pool.ts";
 import type { ServerOptions } from "./supervisor.ts";
@@ -22,7 +22,7 @@ export interface RunningScript {
   scheduled(cron: string, time: number): Promise<void>;
   /** Loads it anew from its files; rejects, and keeps what ran before, when that cannot be. */
   restart(): Promise<void>;
-  notify(events: readonly NotificationMessage[]): Promise<Notified>;
+  notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   close(): Promise<void>;
 }
 
@@ -36,9 +36,9 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly onLoaded: () => void;
 }
 
-const secretsMilliseconds = 1000;
+const secretsPollMilliseconds = 1000;
 /** A notification handler that takes longer is taken to have failed. */
-const notifyMilliseconds = 5 * 60_000;
+const notifyTimeoutMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
   const { mode, location, presign, openUploads, secrets, log, processes, socketPath } = options;
@@ -51,7 +51,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   let bundled: { readonly key: string; readonly bundler: Bundler } | undefined;
   let inputs: readonly string[] = [];
   let revision = "";
-  let last: Promise<void> = Promise.resolve();
+  let lastLoad: Promise<void> = Promise.resolve();
   let polling: NodeJS.Timeout | undefined;
 
   async function run(): Promise<void> {
@@ -78,7 +78,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
   }
 
   /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
-  async function takeSecrets(): Promise<void> {
+  async function reloadSecrets(): Promise<void> {
     if (mode === "dev" || loaded === undefined) return run();
     const values = await secrets.values(name);
     const clash = envNames(config).find((taken) => Object.hasOwn(values, taken.name));
@@ -99,43 +99,43 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
 
   /** Undefined when assets are served without a script. */
   async function bundlerFor(next: ScriptConfig): Promise<Bundler | undefined> {
-    const wanted = next.main === undefined ? undefined : bundlerOptions(next, next.main, mode);
-    const key = JSON.stringify(wanted) ?? "";
+    const nextOptions = next.main === undefined ? undefined : bundlerOptions(next, next.main, mode);
+    const key = JSON.stringify(nextOptions) ?? "";
     if (bundled?.key !== key) {
       await bundled?.bundler.close();
-      bundled = wanted === undefined ? undefined : { key, bundler: createBundler(wanted) };
+      bundled = nextOptions === undefined ? undefined : { key, bundler: createBundler(nextOptions) };
     }
     return bundled?.bundler;
   }
 
   /** One load after the other; the last change wins. */
   function reload(why: string, load: () => Promise<void>): void {
-    const began = Date.now();
-    last = last.then(load).then(
-      () => log(`Script "${name}" ${why}: reloaded in ${Date.now() - began} ms.`),
+    const startedAt = Date.now();
+    lastLoad = lastLoad.then(load).then(
+      () => log(`Script "${name}" ${why}: reloaded in ${Date.now() - startedAt} ms.`),
       (error: unknown) => {
         if (error instanceof BundleError) {
-          watch?.foldersOf([config.file, ...config.watched, ...inputs, ...error.files]);
+          watch?.watchSiblings([config.file, ...config.watched, ...inputs, ...error.files]);
         }
-        log(`${messageOf(error)}\nScript "${name}" runs on as it was.`);
+        log(`${errorMessage(error)}\nScript "${name}" runs on as it was.`);
       },
     );
   }
 
   function restart(): Promise<void> {
-    const began = Date.now();
-    const restarted = last.then(run);
-    last = restarted.then(
-      () => log(`Script "${name}" was started anew in ${Date.now() - began} ms, as somebody wished.`),
+    const startedAt = Date.now();
+    const restarted = lastLoad.then(run);
+    lastLoad = restarted.then(
+      () => log(`Script "${name}" was started anew in ${Date.now() - startedAt} ms, as somebody wished.`),
       () => log(`Script "${name}" could not be started anew, and runs on as it was.`),
     );
     return restarted;
   }
 
   async function pollSecrets(): Promise<void> {
-    const known = revision;
+    const previousRevision = revision;
     revision = await secrets.revision(name);
-    if (revision !== known) reload("has new secrets", takeSecrets);
+    if (revision !== previousRevision) reload("has new secrets", reloadSecrets);
   }
 
   return {
@@ -148,8 +148,8 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
       revision = await secrets.revision(name);
       await run();
       polling = setInterval(() => {
-        pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${messageOf(error)}`));
-      }, secretsMilliseconds).unref();
+        pollSecrets().catch((error: unknown) => log(`Secrets could not be read: ${errorMessage(error)}`));
+      }, secretsPollMilliseconds).unref();
     },
     async scheduled(cron, time) {
       const process = await pool.pick();
@@ -157,21 +157,24 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     },
     async notify(events) {
       const process = await pool.pick();
-      const late = new AbortController();
-      const lateness = pause(notifyMilliseconds, undefined, { signal: late.signal, ref: false }).then(() => {
-        throw new Error(`the handler did not end within ${notifyMilliseconds / 60_000} minutes`);
+      const timeoutController = new AbortController();
+      const timeout = pause(notifyTimeoutMilliseconds, undefined, {
+        signal: timeoutController.signal,
+        ref: false,
+      }).then(() => {
+        throw new Error(`the handler did not end within ${notifyTimeoutMilliseconds / 60_000} minutes`);
       });
       try {
-        return await Promise.race([process.notify(events), lateness]);
+        return await Promise.race([process.notify(events), timeout]);
       } finally {
-        lateness.catch(() => {});
-        late.abort();
+        timeout.catch(() => {});
+        timeoutController.abort();
       }
     },
     async close() {
       clearInterval(polling);
       watch?.close();
-      await last;
+      await lastLoad;
       await pool.close();
       await bundled?.bundler.close();
     },
@@ -189,6 +192,6 @@ function bundlerOptions(config: ScriptConfig, main: string, mode: Mode): Bundler
   };
 }
 
-function messageOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

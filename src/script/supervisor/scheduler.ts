@@ -9,20 +9,20 @@ export interface Schedules {
 }
 
 /** Timers cannot wait longer than about 24 days; looking again after an hour costs nothing. */
-const longestWait = 3600 * 1000;
+const maxWaitMilliseconds = 3600 * 1000;
 
 export function createSchedules(scripts: readonly RunningScript[], log: (line: string) => void): Schedules {
   /** By script and expression. */
   const timers = new Map<string, NodeJS.Timeout>();
 
-  function wait(id: string, script: RunningScript, cron: string): void {
+  function schedule(id: string, script: RunningScript, cron: string): void {
     const due = nextRun(parseCron(cron, script.config.sunday), new Date()).getTime();
     const timer = setTimeout(
       () => {
         if (Date.now() >= due) run(script, cron, due);
-        wait(id, script, cron);
+        schedule(id, script, cron);
       },
-      Math.min(due - Date.now(), longestWait),
+      Math.min(due - Date.now(), maxWaitMilliseconds),
     );
     timers.set(id, timer.unref());
   }
@@ -35,23 +35,23 @@ export function createSchedules(scripts: readonly RunningScript[], log: (line: s
     });
   }
 
-  function end(id: string, timer: NodeJS.Timeout): void {
+  function cancel(id: string, timer: NodeJS.Timeout): void {
     clearTimeout(timer);
     timers.delete(id);
   }
 
   return {
     plan() {
-      const wanted = new Map<string, { readonly script: RunningScript; readonly cron: string }>(
+      const planned = new Map<string, { readonly script: RunningScript; readonly cron: string }>(
         scripts.flatMap((script) =>
           script.config.crons.map((cron) => [`${script.config.name} ${cron}`, { script, cron }] as const),
         ),
       );
-      for (const [id, timer] of timers) if (!wanted.has(id)) end(id, timer);
-      for (const [id, { script, cron }] of wanted) if (!timers.has(id)) wait(id, script, cron);
+      for (const [id, timer] of timers) if (!planned.has(id)) cancel(id, timer);
+      for (const [id, { script, cron }] of planned) if (!timers.has(id)) schedule(id, script, cron);
     },
     close() {
-      for (const [id, timer] of timers) end(id, timer);
+      for (const [id, timer] of timers) cancel(id, timer);
     },
   };
 }

@@ -36,56 +36,56 @@ export interface ScriptLogBounds {
   readonly stackLines: number;
 }
 
-const usual: ScriptLogBounds = { lines: 2000, lineLength: 4096, faults: 50, stackLines: 30 };
+const defaultBounds: ScriptLogBounds = { lines: 2000, lineLength: 4096, faults: 50, stackLines: 30 };
 /** How many lines a message may have in front of its stack. */
 const messageLines = 10;
 const stackLine = /^\s+at /;
 const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$.]*(Error|Exception)\b/;
 
-export function createScriptLog(now: () => number, bounds: ScriptLogBounds = usual): ScriptLog {
+export function createScriptLog(now: () => number, bounds: ScriptLogBounds = defaultBounds): ScriptLog {
   const lines: LogLine[] = [];
   const faults: ScriptFault[] = [];
   /** Of each script: what it wrote since its last stack, and that stack while it goes on. */
-  const heads = new Map<string, string[]>();
-  const open = new Map<string, string[]>();
-  const waiting = new Set<() => void>();
+  const pendingLines = new Map<string, string[]>();
+  const openStacks = new Map<string, string[]>();
+  const waiters = new Set<() => void>();
   let count = 0;
   let isClosed = false;
 
   function wake(): void {
-    for (const look of waiting) look();
+    for (const notify of waiters) notify();
   }
 
-  function lookForFault(script: string, text: string): void {
+  function detectFault(script: string, text: string): void {
     if (!stackLine.test(text)) {
-      open.delete(script);
-      heads.set(script, [...(heads.get(script) ?? []), text].slice(-messageLines));
+      openStacks.delete(script);
+      pendingLines.set(script, [...(pendingLines.get(script) ?? []), text].slice(-messageLines));
       return;
     }
-    const stack = open.get(script);
+    const stack = openStacks.get(script);
     if (stack !== undefined) {
       if (stack.length < bounds.stackLines) stack.push(text.trim());
       return;
     }
-    const before = heads.get(script) ?? [];
-    heads.delete(script);
-    if (before.length === 0) return;
-    const first = before.findLastIndex((line) => faultHead.test(line));
-    const message = before.slice(first === -1 ? -1 : first).join("\n");
-    const begun = [text.trim()];
-    open.set(script, begun);
-    faults.unshift({ time: now(), script, message, stack: begun });
+    const preceding = pendingLines.get(script) ?? [];
+    pendingLines.delete(script);
+    if (preceding.length === 0) return;
+    const first = preceding.findLastIndex((line) => faultHead.test(line));
+    const message = preceding.slice(first === -1 ? -1 : first).join("\n");
+    const newStack = [text.trim()];
+    openStacks.set(script, newStack);
+    faults.unshift({ time: now(), script, message, stack: newStack });
     faults.length = Math.min(faults.length, bounds.faults);
   }
 
   return {
     write(script, text, stream) {
       const { lineLength } = bounds;
-      const kept = text.length > lineLength ? `${text.slice(0, lineLength)}…` : text;
-      lines.push({ number: ++count, time: now(), script, stream, text: kept });
+      const storedText = text.length > lineLength ? `${text.slice(0, lineLength)}…` : text;
+      lines.push({ number: ++count, time: now(), script, stream, text: storedText });
       // Now and then, so that a line costs no copy of all others.
       if (lines.length > 2 * bounds.lines) lines.splice(0, lines.length - bounds.lines);
-      if (stream === "stderr") lookForFault(script, kept);
+      if (stream === "stderr") detectFault(script, storedText);
       wake();
     },
     async after(number, waitMilliseconds) {
@@ -93,13 +93,13 @@ export function createScriptLog(now: () => number, bounds: ScriptLogBounds = usu
       const from = number > count ? 0 : Math.max(number, 0);
       if (count === from && !isClosed && waitMilliseconds > 0) {
         await new Promise<void>((resolve) => {
-          const late = setTimeout(done, waitMilliseconds);
+          const timer = setTimeout(done, waitMilliseconds);
           function done(): void {
-            clearTimeout(late);
-            waiting.delete(done);
+            clearTimeout(timer);
+            waiters.delete(done);
             resolve();
           }
-          waiting.add(done);
+          waiters.add(done);
         });
       }
       return lines.slice(-bounds.lines).filter((line) => line.number > from);

@@ -4,8 +4,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { trustedPeers } from "../../http/server/forwarded.ts";
-import { type PortLimits, shareOf, supervisorShare } from "../../http/server/limits.ts";
+import { parseTrustedPeers } from "../../http/server/forwarded.ts";
+import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
 import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
@@ -80,7 +80,7 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   const isDirect = mode === "serve" && configs.length === 1;
   const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
-  const limits = shareOf(options.limits, { processes: options.cores, ports: 1 });
+  const limits = divideLimits(options.limits, { processes: options.cores, ports: 1 });
   const processes = createProcesses({ ...options, listener, limits });
   const scripts = configs.map(({ read, config }, i) =>
     createRunningScript({
@@ -89,8 +89,8 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
     }),
   );
   const schedules = createSchedules(scripts, options.log);
-  let find: Find = () => undefined;
-  let entrance: Entrance | undefined;
+  let find: FindScript = () => undefined;
+  let endpoint: Endpoint | undefined;
 
   function onLoaded(): void {
     find = createRoutes(
@@ -102,8 +102,8 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
   async function close(): Promise<void> {
     schedules.close();
     listener?.close();
-    for (const { pool } of scripts) pool.hurry();
-    await entrance?.close();
+    for (const { pool } of scripts) pool.beginShutdown();
+    await endpoint?.close();
     await Promise.all(scripts.map((script) => script.close()));
     await processes.close();
     await rm(directory, { recursive: true, force: true });
@@ -111,51 +111,55 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
   try {
     await Promise.all(scripts.map((script) => script.start()));
-    entrance =
+    endpoint =
       listener === undefined
-        ? await openFront((...where) => find(...where), options)
+        ? await openFront((...args) => find(...args), options)
         : { port: listener.port, close: async () => {} };
   } catch (error) {
     await close();
     throw error;
   }
-  return { port: entrance.port, scripts, close };
+  return { port: endpoint.port, scripts, close };
 }
 
-interface Entrance {
+interface Endpoint {
   readonly port: number;
   /** Lets requests in flight finish, as far as they are known here. */
   close(): Promise<void>;
 }
 
-async function openFront(find: Find, options: ServerOptions): Promise<Entrance> {
+async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
   const { host, port, whenTaken, mode, tls, trusted, limits, probe } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
   const front = await listen(
-    (request) => triggered(request, find, mode) ?? route(request),
+    (request) => handleTrigger(request, find, mode) ?? route(request),
     { host, port, whenTaken },
     {
       tls,
-      limits: shareOf(limits, supervisorShare),
+      limits: divideLimits(limits, supervisorShare),
       probe,
-      trusted: trusted.length === 0 ? undefined : trustedPeers(trusted),
+      trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );
   return { port: front.port!, close: () => front.drain() };
 }
 
-type Find = (host: string, target: string) => RunningScript | undefined;
+type FindScript = (host: string, target: string) => RunningScript | undefined;
 
 /** While developing, `/__scheduled?cron=…` runs the scheduled handler at once. */
-function triggered(request: HttpRequest, find: Find, mode: Mode): Promise<HttpResponse> | undefined {
+function handleTrigger(
+  request: HttpRequest,
+  find: FindScript,
+  mode: Mode,
+): Promise<HttpResponse> | undefined {
   if (mode !== "dev" || !/^\/__scheduled(\?|$)/.test(request.target)) return undefined;
   const script = find(request.header("host") ?? "", request.target);
   if (script === undefined) return undefined;
-  const given = new URLSearchParams(request.target.split("?")[1] ?? "").get("cron");
-  return runNow(script, given ?? script.config.crons[0] ?? "");
+  const requestedCron = new URLSearchParams(request.target.split("?")[1] ?? "").get("cron");
+  return runScheduled(script, requestedCron ?? script.config.crons[0] ?? "");
 }
 
-async function runNow(script: RunningScript, cron: string): Promise<HttpResponse> {
+async function runScheduled(script: RunningScript, cron: string): Promise<HttpResponse> {
   const headers = [["content-type", "text/plain; charset=utf-8"]] as const;
   try {
     await script.scheduled(cron, Date.now());

@@ -6,7 +6,7 @@ export interface FileWatch {
   /** Watches exactly these files from now on. */
   files(files: readonly string[]): void;
   /** Watches these and all that is beside them: what is missing may come under any name. */
-  foldersOf(files: readonly string[]): void;
+  watchSiblings(files: readonly string[]): void;
   close(): void;
 }
 
@@ -16,18 +16,18 @@ const quietMilliseconds = 20;
 export function watchFiles(onChange: () => void): FileWatch {
   const watchers = new Map<string, FSWatcher>();
   /** Undefined for every file in the folders. */
-  let wanted: Set<string> | undefined;
+  let watchedFiles: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function changed(directory: string, file: string | null): void {
-    if (file !== null && wanted?.has(`${directory}/${file}`) === false) return;
+  function onEvent(directory: string, file: string | null): void {
+    if (file !== null && watchedFiles?.has(`${directory}/${file}`) === false) return;
     clearTimeout(timer);
     timer = setTimeout(onChange, quietMilliseconds);
   }
 
   function open(directory: string): void {
     try {
-      const watcher = watch(directory, (_, file) => changed(directory, file));
+      const watcher = watch(directory, (_, file) => onEvent(directory, file));
       watcher.on("error", () => watchers.delete(directory));
       watchers.set(directory, watcher);
     } catch {
@@ -47,11 +47,11 @@ export function watchFiles(onChange: () => void): FileWatch {
 
   return {
     files(files) {
-      wanted = new Set(files);
+      watchedFiles = new Set(files);
       watchFolders(files);
     },
-    foldersOf(files) {
-      wanted = undefined;
+    watchSiblings(files) {
+      watchedFiles = undefined;
       watchFolders(files);
     },
     close() {

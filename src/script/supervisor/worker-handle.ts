@@ -6,20 +6,20 @@ import { type Child, startChild } from "../../child/start-child.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
-import type { Watch, Watched } from "../../metrics/collector.ts";
+import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
 import {
   type FromHost,
   type Load,
   type NotificationMessage,
-  type Notified,
+  type NotificationResult,
   parseFromHost,
   type ToHost,
 } from "../host/messages.ts";
 import { scriptLines } from "./request-lines.ts";
 
 /** What is to be loaded; how it is reached is the same for all. */
-export type ScriptLoad = Omit<Load, keyof Entrance>;
-type Entrance = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
+export type ScriptLoad = Omit<Load, keyof PortSettings>;
+type PortSettings = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
 
 export interface HostProcess {
   /** Loads a script; rejects with the script's own words when it cannot be loaded. */
@@ -29,16 +29,16 @@ export interface HostProcess {
   /** Runs the scheduled handler once; rejects with what it threw. */
   scheduled(cron: string, time: number): Promise<void>;
   /** Runs the notification handler for each; rejects when the process ends meanwhile. */
-  notify(events: readonly NotificationMessage[]): Promise<Notified>;
+  notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   /** Since when its event loop stands still, if it does. */
   standstill(): Promise<Standstill>;
   /** Lets it finish and end. */
   drain(): void;
   kill(): void;
   /** Requests that it has not begun with go elsewhere: it has blocked. A process that has ended is given up by itself. */
-  giveUp(): void;
+  abandon(): void;
   /** Returns the function that removes the listener. */
-  onGivenUp(listener: () => void): () => void;
+  onAbandoned(listener: () => void): () => void;
   /** Resolves with how it ended, in words. */
   readonly ended: Promise<string>;
 }
@@ -76,7 +76,7 @@ export interface WarmHost {
   readonly warm: Promise<void>;
 }
 
-interface Run {
+interface PendingRun {
   resolve(message: FromHost): void;
   reject(error: Error): void;
 }
@@ -94,12 +94,12 @@ const program = fileURLToPath(new URL("../host/worker.js", import.meta.url));
 export function startHost(options: HostOptions): WarmHost {
   const { heapMegabytes, tls, trusted, watch, limits, probe } = options;
   let script = "";
-  let watched: Watched | undefined;
-  let isGivenUp = false;
+  let watched: WatchedProcess | undefined;
+  let isAbandoned = false;
   let nextRun = 1;
   /** Runs of handlers, by the id of their message. */
-  const runs = new Map<number, Run>();
-  const givingUp = new Set<() => void>();
+  const runs = new Map<number, PendingRun>();
+  const abandonListeners = new Set<() => void>();
   const [warm, setWarm] = settleable();
   const [loaded, setLoaded] = settleable();
   // Both may be rejected while they are not awaited.
@@ -128,29 +128,30 @@ export function startHost(options: HostOptions): WarmHost {
     if (message.kind === "warm") setWarm.resolve();
     else if (message.kind === "ready") setLoaded.resolve();
     else if (message.kind === "failed") setLoaded.reject(new LoadError(message.message));
-    else if (message.kind === "figures") watched?.heard(message);
+    else if (message.kind === "metrics") watched?.receive(message);
     else if (message.kind === "request lines") {
-      watched?.heard({ kind: message.kind, text: scriptLines(message.text, script) });
+      watched?.receive({ kind: message.kind, text: scriptLines(message.text, script) });
     } else if (message.kind === "ran" || message.kind === "notified") {
       runs.get(message.id)?.resolve(message);
       runs.delete(message.id);
     }
   }
 
-  function giveUp(): void {
-    if (isGivenUp) return;
-    isGivenUp = true;
-    for (const listener of givingUp) listener();
-    givingUp.clear();
+  function abandon(): void {
+    if (isAbandoned) return;
+    isAbandoned = true;
+    for (const listener of abandonListeners) listener();
+    abandonListeners.clear();
   }
 
-  const forget = tls?.onChange((pair) => child.send({ kind: "tls", pair }));
-  void child.ended.then((how) => {
-    forget?.();
-    giveUp();
-    setWarm.reject(new Error(`A script process did not start: ${how}.`));
-    setLoaded.reject(new LoadError(`The script ended while it was being loaded: ${how}.`));
-    for (const { reject } of runs.values()) reject(new Error(`The process ended while it ran: ${how}.`));
+  const unsubscribeTls = tls?.onChange((pair) => child.send({ kind: "tls", pair }));
+  void child.ended.then((exitDescription) => {
+    unsubscribeTls?.();
+    abandon();
+    setWarm.reject(new Error(`A script process did not start: ${exitDescription}.`));
+    setLoaded.reject(new LoadError(`The script ended while it was being loaded: ${exitDescription}.`));
+    for (const { reject } of runs.values())
+      reject(new Error(`The process ended while it ran: ${exitDescription}.`));
     runs.clear();
   });
 
@@ -158,7 +159,7 @@ export function startHost(options: HostOptions): WarmHost {
   function run(message: (id: number) => ToHost): Promise<FromHost> {
     return new Promise((resolve, reject) => {
       const id = nextRun++;
-      if (isGivenUp) return reject(new Error("The process has ended."));
+      if (isAbandoned) return reject(new Error("The process has ended."));
       runs.set(id, { resolve, reject });
       child.send(message(id));
     });
@@ -176,24 +177,24 @@ export function startHost(options: HostOptions): WarmHost {
       await loaded;
       // Not earlier: a process that is still loading would delay those who ask for metrics.
       watched = watch.join((message) => child.send(message));
-      void child.disconnected.then(watched.left);
+      void child.disconnected.then(watched.remove);
     },
     accept: () => runToEnd((id) => ({ kind: "accept", id })),
     scheduled: (cron, time) => runToEnd((id) => ({ kind: "scheduled", id, cron, time })),
     async notify(events) {
-      const notified = await run((id) => ({ kind: "notification", id, events }));
-      if (notified.kind !== "notified") throw new Error("The process answered something else.");
+      const result = await run((id) => ({ kind: "notification", id, events }));
+      if (result.kind !== "notified") throw new Error("The process answered something else.");
       // An index that was not sent stands for nothing.
-      return { ...notified, handled: notified.handled.filter((index) => index < events.length) };
+      return { ...result, handled: result.handled.filter((index) => index < events.length) };
     },
-    standstill: () => standstill.look(),
+    standstill: () => standstill.measure(),
     drain: () => child.send({ kind: "drain" }),
     kill: () => child.kill(),
-    giveUp,
-    onGivenUp(listener) {
-      if (isGivenUp) queueMicrotask(listener);
-      else givingUp.add(listener);
-      return () => givingUp.delete(listener);
+    abandon,
+    onAbandoned(listener) {
+      if (isAbandoned) queueMicrotask(listener);
+      else abandonListeners.add(listener);
+      return () => abandonListeners.delete(listener);
     },
     ended: child.ended,
   };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { CreateBucketCommand, DeleteBucketCommand, PutBucketCorsCommand } from "@aws-sdk/client-s3";
-import type { Act } from "../../../src/audit/audit-log.ts";
+import type { AuditEntry } from "../../../src/audit/audit-log.ts";
 import { ownHeader } from "../../../src/console/auth/origin-check.ts";
 import { s3Scene } from "../../s3/scene.ts";
 
@@ -51,7 +51,7 @@ test("acts of all three ways are told in order with who and from where, and hold
   await ask("DELETE", "/api/session", undefined, cookie);
 
   const told = (await run(["audit", "--json"])).trim().split("\n");
-  const acts = told.map((line) => JSON.parse(line) as Act);
+  const acts = told.map((line) => JSON.parse(line) as AuditEntry);
   assert.deepEqual(
     acts.map(({ act, subject, by }) => [by.face, act, subject]),
     [

@@ -39,17 +39,17 @@ test("init makes a project whose configuration, script and types hold together, 
 
   // As after npm install, which links the package the command came with.
   const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
-    devDependencies: { store: string };
+    devDependencies: { "store-server": string };
   };
-  const linked = join(directory, devDependencies.store.replace(/^file:/, ""));
+  const linked = join(directory, devDependencies["store-server"].replace(/^file:/, ""));
   await mkdir(join(directory, "node_modules"));
-  await symlink(linked, join(directory, "node_modules", "store"));
+  await symlink(linked, join(directory, "node_modules", "store-server"));
   const { name } = JSON.parse(
-    await readFile(join(directory, "node_modules", "store", "package.json"), "utf8"),
+    await readFile(join(directory, "node_modules", "store-server", "package.json"), "utf8"),
   ) as {
     name: string;
   };
-  assert.equal(name, "store");
+  assert.equal(name, "store-server");
   await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
 });
 

@@ -148,7 +148,7 @@ test("files that change are taken in by themselves; a pair that is wrong is told
   await files.write(first);
   const told: string[] = [];
   const paths = { certificate: files.args[1]!, key: files.args[3]! };
-  const tls = await openTls(paths, { log: (line) => told.push(line), everyMilliseconds: 10 });
+  const tls = await openTls(paths, { log: (line) => told.push(line), pollEveryMilliseconds: 10 });
   t.after(() => tls.close());
   const second = makeCertificate();
   await writeFile(paths.certificate, second.certificate);

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { importPlace } from "../../../src/cli/commands/import-arguments.ts";
+import { parseImportOrigin } from "../../../src/cli/commands/import-arguments.ts";
 import type { Invocation } from "../../../src/cli/framework/command.ts";
 import { type ImportCounts, importObjects } from "../../../src/cli/transfer/import/import.ts";
 import { openMiniflareSource } from "../../../src/cli/transfer/import/miniflare-source.ts";
@@ -35,7 +35,7 @@ async function openTarget(t: TestContext) {
       await importObjects(
         {
           ...shared,
-          async tell(one) {
+          async onEvent(one) {
             told.push(one.kind === "failed" ? `failed ${one.key}: ${(one.error as Error).message}` : one.key);
           },
         },
@@ -68,7 +68,7 @@ async function putParts(engine: Engine, bucket: string, key: string): Promise<st
 }
 
 function placeOf(url: string, environment: Record<string, string> = {}) {
-  const place = importPlace({
+  const place = parseImportOrigin({
     parameters: [url, "photos"],
     environment,
     directory: "/",
@@ -122,7 +122,7 @@ test("an S3 service that refuses is told of without its keys", async (t) => {
 
 test("an S3 service is named in several ways, and its keys come from the environment", () => {
   const environment = { AWS_ACCESS_KEY_ID: "ID", AWS_SECRET_ACCESS_KEY: "a/b", AWS_REGION: "eu-central-1" };
-  const { place } = placeOf("https://s3.example.com/old/pre/fix", environment);
+  const { endpoint: place } = placeOf("https://s3.example.com/old/pre/fix", environment);
   const shared = { hostname: "s3.example.com", bucket: "old", prefix: "pre/fix/", accessKeyId: "ID" };
   assert.deepEqual(place, {
     ...shared,
@@ -131,7 +131,7 @@ test("an S3 service is named in several ways, and its keys come from the environ
     region: "eu-central-1",
     secretAccessKey: "a/b",
   });
-  assert.equal(placeOf("http://host:9000/old?region=auto", environment).place.region, "auto");
+  assert.equal(placeOf("http://host:9000/old?region=auto", environment).endpoint.region, "auto");
   assert.throws(() => placeOf("https://s3.example.com/old"), /There is no access key for the S3 service/);
   assert.throws(() => placeOf("pictures"), /neither a folder nor an S3 service/);
 });

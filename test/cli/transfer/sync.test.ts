@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, realpath, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { syncPlaces } from "../../../src/cli/commands/sync-arguments.ts";
+import { parseSyncEndpoints } from "../../../src/cli/commands/sync-arguments.ts";
 import { nameProblem } from "../../../src/cli/transfer/sync/folder-names.ts";
 import { walkFolder } from "../../../src/cli/transfer/sync/folder-walk.ts";
 import { createFolderWriter } from "../../../src/cli/transfer/sync/folder-writer.ts";
@@ -47,7 +47,7 @@ async function openWorkshop(t: TestContext): Promise<Workshop> {
         {
           ...{ engine, bucket: "photos", prefix: "", folder, except: undefined, to, signal },
           ...{ isDryRun: false, deletes: false, sizeOnly: false, onBytes() {} },
-          tell: async (one) => {
+          onEvent: async (one) => {
             const why =
               one.kind === "failed" ? (one.error as Error).message : one.kind === "passed" ? one.why : "";
             told.push(`${one.kind} ${one.key}${why === "" ? "" : `: ${why}`}`);
@@ -280,17 +280,20 @@ test("a folder is walked in the order of keys", async (t) => {
 });
 
 test("how the sides are written tells the folder from the bucket", () => {
-  assert.deepEqual(syncPlaces(["./a", "photos/2026"]), {
+  assert.deepEqual(parseSyncEndpoints(["./a", "photos/2026"]), {
     ...{ to: "bucket", folder: "./a", bucket: "photos", prefix: "2026/" },
   });
-  assert.deepEqual(syncPlaces(["photos", "/a"]), {
+  assert.deepEqual(parseSyncEndpoints(["photos", "/a"]), {
     to: "folder",
     folder: "/a",
     bucket: "photos",
     prefix: "",
   });
-  assert.throws(() => syncPlaces(["cat", "photos"]), /Neither "cat" nor "photos" is written as a folder/);
-  assert.throws(() => syncPlaces(["./cat", "."]), /Both sides are folders/);
+  assert.throws(
+    () => parseSyncEndpoints(["cat", "photos"]),
+    /Neither "cat" nor "photos" is written as a folder/,
+  );
+  assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
 test("the command tells what it does, and leaves its own data alone", async (t) => {

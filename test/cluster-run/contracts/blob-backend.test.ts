@@ -6,8 +6,8 @@ import {
   PutObjectCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import type { ShelvedBlob } from "../../../src/cluster/backend/backend.ts";
-import { openShelf, parseLocation } from "../../../src/cluster/open-backend.ts";
+import type { BackendBlob } from "../../../src/cluster/backend/backend.ts";
+import { openBlobBackend, parseLocation } from "../../../src/cluster/open-backend.ts";
 import { newBucket } from "../../contracts/blob-backend/setup.ts";
 import { shelfContract } from "../../contracts/blob-backend.ts";
 import { addressVariable } from "../contract-run.ts";
@@ -16,13 +16,13 @@ import type { Addresses } from "../location.ts";
 const { blobs } = JSON.parse(process.env[addressVariable]!) as Addresses;
 
 /** Small enough that blobs of a few blocks are cut. */
-const smallPieces = { mostBlocks: 3, leastBlocks: 2, bytes: 16 * 1024 * 1024 };
+const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
 /** One that is not ours, to change what lies there behind the shelf's back. */
 function clientOf(url: string): { readonly client: S3Client; readonly bucket: string } {
   const location = parseLocation(url);
   if (location.kind !== "s3") throw new Error("The bytes of this cluster do not lie on S3");
-  const { accessKeyId, secretAccessKey, hostname, port, region, bucket } = location.place;
+  const { accessKeyId, secretAccessKey, hostname, port, region, bucket } = location.endpoint;
   const client = new S3Client({
     endpoint: `http://${hostname}:${port}`,
     region,
@@ -41,14 +41,14 @@ for (const [name, options] of Object.entries({
   shelfContract(name, async (t) => {
     const prefix = `shelf ${newBucket()}+&/`;
     const urlOf = (url: string) => `${url}/${encodeURIComponent(prefix.slice(0, -1))}`;
-    const shelf = await openShelf(urlOf(blobs[0]!), { marker: "make", ...options });
-    const other = await openShelf(urlOf(blobs[1]!), options);
+    const shelf = await openBlobBackend(urlOf(blobs[0]!), { marker: "make", ...options });
+    const other = await openBlobBackend(urlOf(blobs[1]!), options);
     const { client, bucket: Bucket } = clientOf(blobs[0]!);
     t.after(async () => {
       await Promise.all([shelf.close(), other.close()]);
       client.destroy();
     });
-    const keyOf = ({ bucket, name: blob }: ShelvedBlob, piece: number) =>
+    const keyOf = ({ bucket, name: blob }: BackendBlob, piece: number) =>
       `${prefix}${bucket}/${blob}${piece === 0 ? "" : `.${String(piece).padStart(6, "0")}`}`;
     return {
       shelf,

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { openShelf } from "../../../src/cluster/open-backend.ts";
+import { openBlobBackend } from "../../../src/cluster/open-backend.ts";
 import { newPlace, read, write } from "../../contracts/blob-backend/setup.ts";
 import { shelfContract } from "../../contracts/blob-backend.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -16,8 +16,8 @@ shelfContract("a directory", async (t) => {
   const directory = await temporaryDirectory(t);
   const url = pathToFileURL(directory).href;
   return {
-    shelf: await openShelf(url, { marker: "make" }),
-    other: await openShelf(url),
+    shelf: await openBlobBackend(url, { marker: "make" }),
+    other: await openBlobBackend(url),
     async change({ bucket, name }, _piece, how) {
       const path = join(directory, bucket, name.slice(0, 2), name);
       const changed = how(await readFile(path));
@@ -37,17 +37,19 @@ test("a directory that is missing is never made, and one that was never set up i
   const directory = join(parent, "mount");
   const url = pathToFileURL(directory).href;
   const missing = { reason: "ServiceUnavailable", message: /must exist and does not: mount it/ };
-  await assert.rejects(openShelf(url, { marker: "make" }), missing);
-  await assert.rejects(openShelf(url), missing);
+  await assert.rejects(openBlobBackend(url, { marker: "make" }), missing);
+  await assert.rejects(openBlobBackend(url), missing);
   await mkdir(directory);
-  await assert.rejects(openShelf(url), { reason: "ServiceUnavailable", message: /store migrate/ });
+  await assert.rejects(openBlobBackend(url), { reason: "ServiceUnavailable", message: /store migrate/ });
   await writeFile(join(directory, "store-shelf"), "something else");
-  await assert.rejects(openShelf(url), { message: /does not hold the id of a store/ });
+  await assert.rejects(openBlobBackend(url), { message: /does not hold the id of a store/ });
 });
 
 test("machines that set a directory up at once agree on its id", async (t) => {
   const url = pathToFileURL(await temporaryDirectory(t)).href;
-  const shelves = await Promise.all(Array.from({ length: 8 }, () => openShelf(url, { marker: "make" })));
+  const shelves = await Promise.all(
+    Array.from({ length: 8 }, () => openBlobBackend(url, { marker: "make" })),
+  );
   assert.equal(new Set(shelves.map(({ id }) => id)).size, 1);
 });
 
@@ -55,13 +57,13 @@ test("a mount that is away, or another one in its place, is told and never taken
   const parent = await temporaryDirectory(t);
   const directory = join(parent, "mount");
   await mkdir(directory);
-  const shelf = await openShelf(pathToFileURL(directory).href, { marker: "make" });
+  const shelf = await openBlobBackend(pathToFileURL(directory).href, { marker: "make" });
   const blob = await write(shelf, sampleBytes(100));
   const work: Record<string, () => Promise<unknown>> = {
     read: () => read(shelf, blob),
     has: () => shelf.has(blob),
     remove: () => shelf.remove(blob),
-    removeRemains: () => shelf.removeRemains(blob),
+    removeRemains: () => shelf.removeLeftovers(blob),
     write: () => write(shelf, sampleBytes(100), newPlace()),
     all: () => shelf.all(blob.bucket)[Symbol.asyncIterator]().next(),
   };
@@ -74,7 +76,7 @@ test("a mount that is away, or another one in its place, is told and never taken
   await assertAway("gone");
   await mkdir(directory);
   await assertAway("the empty folder under a mount");
-  await openShelf(pathToFileURL(directory).href, { marker: "make" });
+  await openBlobBackend(pathToFileURL(directory).href, { marker: "make" });
   await assertAway("the directory of another store");
   assert.deepEqual(readdirSync(directory), ["store-shelf"], "nothing was written there");
   await rm(directory, { recursive: true });
@@ -83,7 +85,7 @@ test("a mount that is away, or another one in its place, is told and never taken
 });
 
 test("a name that is taken is never written over", async (t) => {
-  const shelf = await openShelf(pathToFileURL(await temporaryDirectory(t)).href, { marker: "make" });
+  const shelf = await openBlobBackend(pathToFileURL(await temporaryDirectory(t)).href, { marker: "make" });
   const blob = await write(shelf, sampleBytes(100));
   await assert.rejects(write(shelf, sampleBytes(50), blob), {
     reason: "ServiceUnavailable",
@@ -102,13 +104,13 @@ test("a full disk is told as such, and the shelf goes on once there is room", as
 });
 
 async function fillAndGoOn(url: string): Promise<void> {
-  const shelf = await openShelf(url, { marker: "make" });
+  const shelf = await openBlobBackend(url, { marker: "make" });
   const place = newPlace();
   await assert.rejects(write(shelf, sampleBytes(9 * 1024 * 1024), place), {
     reason: "InsufficientStorage",
     message: /is full: delete objects or add space/,
   });
-  await shelf.removeRemains(place);
+  await shelf.removeLeftovers(place);
   const blob = await write(shelf, sampleBytes(1024 * 1024), newPlace(place.bucket));
   assert.deepEqual(await read(shelf, blob), sampleBytes(1024 * 1024));
 }

@@ -1,12 +1,12 @@
 // Where the bytes lie, as people write it: what is taken, what is refused and how, and what is never shown.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { described, parseLocation } from "../../../src/cluster/open-backend.ts";
+import { describeLocation, parseLocation } from "../../../src/cluster/open-backend.ts";
 
 test("an S3 service is read with its keys decoded, and usual settings where none are given", () => {
   assert.deepEqual(parseLocation("s3://KEY:SECRET@host:7480/bucket"), {
     kind: "s3",
-    place: {
+    endpoint: {
       accessKeyId: "KEY",
       secretAccessKey: "SECRET",
       hostname: "host",
@@ -19,7 +19,7 @@ test("an S3 service is read with its keys decoded, and usual settings where none
   });
   assert.deepEqual(parseLocation("s3://K%3AY:a%2Fb+c%40d:e@[::1]/b/one/t%20wo/?region=eu-1&tls=true"), {
     kind: "s3",
-    place: {
+    endpoint: {
       accessKeyId: "K:Y",
       secretAccessKey: "a/b+c@d:e",
       hostname: "::1",
@@ -52,7 +52,7 @@ test("TLS is the default, except for a loopback address, and the URL decides oth
   for (const [url, tls, port] of rows) {
     const location = parseLocation(url);
     assert(location.kind === "s3");
-    assert.deepEqual([location.place.tls, location.place.port], [tls, port], url);
+    assert.deepEqual([location.endpoint.tls, location.endpoint.port], [tls, port], url);
   }
 });
 
@@ -102,12 +102,12 @@ test("every wrong form is refused with words that say what is wrong, and shows n
         return true;
       },
     );
-    assert.equal(described(url), "a location that cannot be read");
+    assert.equal(describeLocation(url), "a location that cannot be read");
   }
 });
 
 test("what is shown of a location has no keys in it", () => {
-  assert.equal(described("s3://KEY:hunter2@host:7480/bucket/p/q"), "s3://host:7480/bucket/p/q");
-  assert.equal(described("s3://KEY:hunter2@host/bucket?tls=true"), "s3://host/bucket");
-  assert.equal(described("file:///mnt/a%20b"), "file:///mnt/a b");
+  assert.equal(describeLocation("s3://KEY:hunter2@host:7480/bucket/p/q"), "s3://host:7480/bucket/p/q");
+  assert.equal(describeLocation("s3://KEY:hunter2@host/bucket?tls=true"), "s3://host/bucket");
+  assert.equal(describeLocation("file:///mnt/a%20b"), "file:///mnt/a b");
 });

@@ -1,9 +1,9 @@
 // The shelf on an S3 service behind a network that fails: an error in time or the right bytes, never a hang.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { Shelf } from "../../../src/cluster/backend/backend.ts";
-import { type PieceLimits, usualPieceLimits } from "../../../src/cluster/backend/s3/pieces.ts";
-import { openShelf } from "../../../src/cluster/open-backend.ts";
+import type { BlobBackend } from "../../../src/cluster/backend/backend.ts";
+import { defaultPieceLimits, type PieceLimits } from "../../../src/cluster/backend/s3/piece-buffer-pool.ts";
+import { openBlobBackend } from "../../../src/cluster/open-backend.ts";
 import { newPlace, read, write } from "../../contracts/blob-backend/setup.ts";
 import { assertBytes, sampleBytes, toArray } from "../../support/bytes.ts";
 import { type Fault, type FaultProxy, startFaultProxy } from "../../support/fault-proxy.ts";
@@ -13,10 +13,10 @@ interface Scene {
   readonly service: S3Service;
   readonly proxy: FaultProxy;
   /** Through the proxy. Gives up soon, or only after far longer than any test takes. */
-  open(patience: keyof typeof times, cut?: PieceLimits): Promise<Shelf>;
+  open(patience: keyof typeof times, cut?: PieceLimits): Promise<BlobBackend>;
 }
 
-const pieces = { mostBlocks: 4, leastBlocks: 4, bytes: 16 * 1024 * 1024 };
+const pieces = { maxBlocks: 4, minBlocks: 4, bytes: 16 * 1024 * 1024 };
 const times = {
   short: { connect: 1000, answer: 1000, idle: 1000, retry: 1500 },
   /** A silence is cut soon, and tried again for long. */
@@ -26,14 +26,14 @@ const times = {
 async function faultScene(t: TestContext): Promise<Scene> {
   const service = await startS3Service(t);
   const proxy = await startFaultProxy(t, service.port);
-  const setUp = await openShelf(service.shelfUrl(), { marker: "make" });
+  const setUp = await openBlobBackend(service.shelfUrl(), { marker: "make" });
   await setUp.close();
   return {
     service,
     proxy,
     async open(patience, cut = pieces) {
       const url = service.shelfUrl({ port: proxy.port });
-      const shelf = await openShelf(url, { times: times[patience], pieces: cut });
+      const shelf = await openBlobBackend(url, { times: times[patience], pieces: cut });
       t.after(() => shelf.close());
       return shelf;
     },
@@ -46,7 +46,7 @@ const unreachable = {
 };
 
 function everything(
-  shelf: Shelf,
+  shelf: BlobBackend,
   blob: Awaited<ReturnType<typeof write>>,
 ): Record<string, () => Promise<unknown>> {
   return {
@@ -54,7 +54,7 @@ function everything(
     read: () => read(shelf, blob),
     has: () => shelf.has(blob),
     remove: () => shelf.remove(blob),
-    removeRemains: () => shelf.removeRemains(blob),
+    removeRemains: () => shelf.removeLeftovers(blob),
     all: () => toArray(shelf.all(blob.bucket)),
   };
 }
@@ -164,7 +164,7 @@ test("bytes damaged on the way are never stored and never returned", async (t) =
 
 test("a reader that takes its time is not taken for a silent service", async (t) => {
   const { open } = await faultScene(t);
-  const shelf = await open("long", usualPieceLimits);
+  const shelf = await open("long", defaultPieceLimits);
   const bytes = sampleBytes(4_000_000);
   const blob = await write(shelf, bytes);
   const reading = shelf.read(blob, { offset: 0, length: bytes.length });
@@ -177,7 +177,7 @@ test("a reader that takes its time is not taken for a silent service", async (t)
 
 test("a reader that leaves early gives up its request", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long", usualPieceLimits);
+  const shelf = await open("long", defaultPieceLimits);
   const blob = await write(shelf, sampleBytes(4_000_000));
   proxy.plan();
   await proxy.untilLeft();
@@ -190,7 +190,9 @@ test("a reader that leaves early gives up its request", async (t) => {
 test("a shelf that is closed while its service is silent holds nobody up", async (t) => {
   const { service, proxy } = await faultScene(t);
   const url = service.shelfUrl({ port: proxy.port });
-  const shelf = await openShelf(url, { times: { answer: 3_600_000, idle: 3_600_000, retry: 3_600_000 } });
+  const shelf = await openBlobBackend(url, {
+    times: { answer: 3_600_000, idle: 3_600_000, retry: 3_600_000 },
+  });
   const blob = await write(shelf, sampleBytes(100));
   proxy.planAlways({ kind: "silent" });
   const reading = assert.rejects(read(shelf, blob), { reason: "ServiceUnavailable" });

@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { blockBytes, storedSize } from "../../../src/cluster/backend/block-format.ts";
-import { createPieceRoom, usualPieceLimits } from "../../../src/cluster/backend/s3/pieces.ts";
+import {
+  createPieceBufferPool,
+  defaultPieceLimits,
+} from "../../../src/cluster/backend/s3/piece-buffer-pool.ts";
 
 const MiB = 1024 * 1024;
 const blobBytes = 4 * MiB;
@@ -20,7 +23,7 @@ interface Crowd {
 
 /** A service that takes nothing until every writer waits for it, which is when most is held. */
 async function writeAtOnce(writers: number, arrival: "together" | "one by one"): Promise<Crowd> {
-  const room = createPieceRoom();
+  const room = createPieceBufferPool();
   const chunk = Buffer.alloc(blockBytes, 5);
   const answers: (() => void)[] = [];
   const waiting = new Set<number>();
@@ -36,14 +39,16 @@ async function writeAtOnce(writers: number, arrival: "together" | "one by one"):
       }
     }
     const pieces: number[] = [];
-    const written = await room.begin(randomBytes(16).toString("hex")).write(source(), async (piece, body) => {
-      pieces[piece] = body.length;
-      waiting.add(writer);
-      onSending();
-      if (waiting.size < writers) await new Promise<void>((resolve) => answers.push(resolve));
-      else for (const answer of answers.splice(0)) setImmediate(answer);
-      held -= body.parts.reduce((sum, part) => sum + Math.min(part.length, blockBytes), 0);
-    });
+    const written = await room
+      .createWriter(randomBytes(16).toString("hex"))
+      .write(source(), async (piece, body) => {
+        pieces[piece] = body.length;
+        waiting.add(writer);
+        onSending();
+        if (waiting.size < writers) await new Promise<void>((resolve) => answers.push(resolve));
+        else for (const answer of answers.splice(0)) setImmediate(answer);
+        held -= body.parts.reduce((sum, part) => sum + Math.min(part.length, blockBytes), 0);
+      });
     return { ...written, pieces };
   }
 
@@ -59,7 +64,7 @@ async function writeAtOnce(writers: number, arrival: "together" | "one by one"):
 
 test("200 writers at once hold a bounded number of bytes between them", async () => {
   const { mostHeld, blobs } = await writeAtOnce(200, "together");
-  assert(mostHeld <= usualPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
+  assert(mostHeld <= defaultPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
   for (const { size, pieceBlocks, pieces } of blobs) {
     assert.equal(size, blobBytes);
     assert.equal(pieces.length, Math.ceil(blobBytes / blockBytes / pieceBlocks));
@@ -72,7 +77,7 @@ test("200 writers at once hold a bounded number of bytes between them", async ()
 
 test("writers that come one by one hold at most twice as much, though the first had more room", async () => {
   const { mostHeld, blobs } = await writeAtOnce(200, "one by one");
-  assert(mostHeld <= 2 * usualPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
+  assert(mostHeld <= 2 * defaultPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
   assert.equal(blobs.length, 200);
 });
 

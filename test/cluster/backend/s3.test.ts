@@ -1,14 +1,14 @@
 // The shelf on an S3 service: our own S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShelf } from "../../../src/cluster/open-backend.ts";
+import { openBlobBackend } from "../../../src/cluster/open-backend.ts";
 import { read, write } from "../../contracts/blob-backend/setup.ts";
 import { shelfContract } from "../../contracts/blob-backend.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { startS3Service } from "../../support/s3-service.ts";
 
 /** Small enough that blobs of a few blocks are cut. */
-const smallPieces = { mostBlocks: 3, leastBlocks: 2, bytes: 16 * 1024 * 1024 };
+const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
 const kinds = [
   { name: "an S3 service", options: {}, prefix: "" },
@@ -23,8 +23,8 @@ for (const { name, options, prefix } of kinds) {
   shelfContract(name, async (t) => {
     const service = await startS3Service(t);
     const url = service.shelfUrl({ prefix });
-    const shelf = await openShelf(url, { marker: "make", ...options });
-    const other = await openShelf(url, options);
+    const shelf = await openBlobBackend(url, { marker: "make", ...options });
+    const other = await openBlobBackend(url, options);
     t.after(() => Promise.all([shelf.close(), other.close()]));
     const start = prefix === "" ? "" : "a b/&c+/";
     return {
@@ -46,7 +46,7 @@ for (const { name, options, prefix } of kinds) {
 
 test("a long blob lies in pieces, and each that is missing is told", async (t) => {
   const service = await startS3Service(t);
-  const shelf = await openShelf(service.shelfUrl(), { marker: "make", pieces: smallPieces });
+  const shelf = await openBlobBackend(service.shelfUrl(), { marker: "make", pieces: smallPieces });
   t.after(() => shelf.close());
   const bytes = sampleBytes(7 * 65_536 + 1);
   const blob = await write(shelf, bytes);
@@ -74,7 +74,7 @@ test("what a service refuses is told in its words, and no key is shown", async (
     [service.shelfUrl(), /holds no bytes of a store: .*store migrate/],
   ];
   for (const [url, words] of cases) {
-    await assert.rejects(openShelf(url), (error: Error & { reason?: string }) => {
+    await assert.rejects(openBlobBackend(url), (error: Error & { reason?: string }) => {
       assert.equal(error.reason, "ServiceUnavailable");
       assert.match(error.message, words);
       assert(!`${error.stack} ${String(error.cause)}`.includes(secret));
@@ -85,7 +85,7 @@ test("what a service refuses is told in its words, and no key is shown", async (
 
 test("a bucket that is gone is told, and not taken for one without bytes", async (t) => {
   const service = await startS3Service(t);
-  const shelf = await openShelf(service.shelfUrl(), { marker: "make" });
+  const shelf = await openBlobBackend(service.shelfUrl(), { marker: "make" });
   t.after(() => shelf.close());
   const blob = await write(shelf, sampleBytes(10));
   await shelf.remove(blob);

@@ -23,11 +23,15 @@ async function withBucket(t: TestContext): Promise<ClusterScene> {
 test("what a process that died was writing is cleared away, and nothing it has sent commits any more", async (t) => {
   const scene = await withBucket(t);
   // It never gives a sign of life behind its first.
-  const asleep = await scene.open({ beatMilliseconds: 3_600_000 });
+  const asleep = await scene.open({ heartbeatMilliseconds: 3_600_000 });
   const staged = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   const kept = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   await asleep.records.commit(bucket, { mutations: [putObject("kept", inBlob(kept.id))] });
-  const other = await scene.open({ silentSeconds: 0.2, lateSeconds: 0, beatMilliseconds: 20 });
+  const other = await scene.open({
+    processTimeoutSeconds: 0.2,
+    lateWriteSeconds: 0,
+    heartbeatMilliseconds: 20,
+  });
   await until(async () => {
     await other.blobs.recover();
     return (await toArray(other.blobs.all(bucket))).length === 1;
@@ -45,7 +49,7 @@ test("what a process that died was writing is cleared away, and nothing it has s
 
 test("bytes that arrive after their write was given up are removed, too", async (t) => {
   const scene = await withBucket(t);
-  const { blobs } = await scene.open({ lateSeconds: 0.3 });
+  const { blobs } = await scene.open({ lateWriteSeconds: 0.3 });
   const staged = await blobs.stage(bucket, inChunks(bytes, 9999));
   await staged.discard();
   assert.deepEqual(await toArray(blobs.all(bucket)), []);
@@ -62,7 +66,7 @@ test("bytes that arrive after their write was given up are removed, too", async 
 
 test("a body of which something was sent twice is removed twice", async (t) => {
   const scene = await withBucket(t);
-  const ports = await scene.open({ lateSeconds: 5 });
+  const ports = await scene.open({ lateWriteSeconds: 5 });
   const engine = createEngine(ports);
   t.after(() => engine.close());
   const staged = await ports.blobs.stage(bucket, inChunks(bytes, 9999));
@@ -84,7 +88,7 @@ test("a body of which something was sent twice is removed twice", async (t) => {
 
 test("a body that is read on one machine stays until then, whatever is put and swept on another", async (t) => {
   const scene = await withBucket(t);
-  const times = { beatMilliseconds: 20 };
+  const times = { heartbeatMilliseconds: 20 };
   const [here, there] = [await scene.open(times), await scene.open(times)];
   const [reading, writing] = [createEngine(here), createEngine(there)];
   t.after(() => Promise.all([reading.close(), writing.close()]));
@@ -106,7 +110,7 @@ test("a body that is read on one machine stays until then, whatever is put and s
 
 test("a reader is safe also when the clock of the server that takes over is behind", async (t) => {
   const scene = await withBucket(t);
-  const [here, there] = [await scene.open({ beatMilliseconds: 3_600_000 }), await scene.open()];
+  const [here, there] = [await scene.open({ heartbeatMilliseconds: 3_600_000 }), await scene.open()];
   const [reading, writing] = [createEngine(here), createEngine(there)];
   t.after(() => Promise.all([reading.close(), writing.close()]));
   await writing.put(bucket, "a", bytes);
@@ -143,7 +147,7 @@ test("the dead of a bucket that is deleted are removed by whoever collects", asy
 
 test("a write that fails leaves nothing, in the book or on the shelf", async (t) => {
   const scene = await withBucket(t);
-  const { blobs } = await scene.open({ lateSeconds: 0 });
+  const { blobs } = await scene.open({ lateWriteSeconds: 0 });
   async function* source() {
     yield* inChunks(bytes, 50_000);
     throw new Error("The sender broke off");

@@ -20,7 +20,7 @@ const bucket = "bucket";
 const size = 10_000;
 
 /** Nothing of a write can arrive late here, so what it has left goes at the first sweep. */
-const times = { timeout: 1000, lateSeconds: 0 };
+const times = { timeout: 1000, lateWriteSeconds: 0 };
 
 async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs }> {
   const directory = await temporaryDirectory(t);

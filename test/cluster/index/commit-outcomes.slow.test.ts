@@ -99,7 +99,7 @@ test("a store whose database has been away for long is closed soon", async (t) =
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
-  const { records, blobs } = await scene.open({ timeout, beatMilliseconds: 1 }, away);
+  const { records, blobs } = await scene.open({ timeout, heartbeatMilliseconds: 1 }, away);
   await proxy.refuse();
   // Many signs of life are due by then, and each would wait for its timeout.
   await assert.rejects(() => records.object(bucket, "a"), unavailable);

@@ -74,7 +74,7 @@ test("one whose blob was cleared away is refused, and the others of its commit a
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
   const [[id] = []] = await scene.ask("SELECT id FROM store.buckets");
-  const blob = { home: "blob", blob: { id: `${String(id)}.${randomHex()}.5.0`, size: 5 } } as const;
+  const blob = { storage: "blob", blob: { id: `${String(id)}.${randomHex()}.5.0`, size: 5 } } as const;
   const commits = [
     ...Array.from({ length: 10 }, (_, i) => records.commit(bucket, creating(`before ${i}`))),
     records.commit(bucket, { mutations: [putObject("lost", blob)] }),

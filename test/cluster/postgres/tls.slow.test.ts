@@ -5,10 +5,10 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openShelf } from "../../../src/cluster/open-backend.ts";
+import { openBlobBackend } from "../../../src/cluster/open-backend.ts";
 import { openConnection } from "../../../src/cluster/postgres/connection.ts";
 import { createPrimary } from "../../../src/cluster/postgres/primary.ts";
-import { parsePostgresUrl, tlsTo } from "../../../src/cluster/postgres/url.ts";
+import { parsePostgresUrl, resolveTls } from "../../../src/cluster/postgres/url.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { type Postgres, startPostgres } from "../../support/postgres.ts";
 import { startS3Service } from "../../support/s3-service.ts";
@@ -19,7 +19,7 @@ test("a database is reached by TLS, except on a loopback address, and the URL de
   const encrypted = { rejectUnauthorized: false, checksName: false };
   const tlsOf = (url: string) => {
     const address = parsePostgresUrl(url);
-    return address.hosts.map(({ host }) => tlsTo(address, host));
+    return address.hosts.map(({ host }) => resolveTls(address, host));
   };
   assert.deepEqual(tlsOf("postgres://u:p@db1,127.0.0.1,[::1],10.0.0.7,localhost/x"), [
     encrypted,
@@ -103,9 +103,9 @@ test("a database that speaks TLS is reached in every mode, and its certificate i
 test("an S3 service that does not speak TLS is refused at once, with what to write", async (t) => {
   const service = await startS3Service(t);
   await assert.rejects(
-    openShelf(`${service.shelfUrl()}?tls=true`, { marker: "make" }),
+    openBlobBackend(`${service.shelfUrl()}?tls=true`, { marker: "make" }),
     /does not speak TLS on this port: name the port that does, or write \?tls=false after the bucket/,
   );
-  const shelf = await openShelf(`${service.shelfUrl()}?tls=false`, { marker: "make" });
+  const shelf = await openBlobBackend(`${service.shelfUrl()}?tls=false`, { marker: "make" });
   await shelf.close();
 });

@@ -8,7 +8,7 @@ import { createLinks } from "../../../src/console/api/presigned-links.ts";
 import { sessionRoutes, signInRoute } from "../../../src/console/api/session.ts";
 import { createSessions } from "../../../src/console/auth/sessions.ts";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
-import { createTokens, hashOf, newToken } from "../../../src/console/auth/tokens.ts";
+import { createTokens, hashSecret, newToken } from "../../../src/console/auth/tokens.ts";
 import { createHandler } from "../../../src/console/handler.ts";
 import { loadPageFiles } from "../../../src/console/page-files.ts";
 import { pagePolicy } from "../../../src/console/response.ts";
@@ -50,7 +50,7 @@ async function scene(t: TestContext) {
     hostNames: ["127.0.0.1", "console.example.com"],
     log: (line) => assert.fail(line),
     monitoring: () => undefined,
-    noteAct: async () => {},
+    recordAudit: async () => {},
     now,
   });
   /** What was asked, and is answered, or would be if anybody were there. */
@@ -195,7 +195,7 @@ test("what is kept of tokens and sessions opens nothing", async (t) => {
     await documents.list("console token"),
     await documents.list("console session"),
   ]);
-  assert.ok(kept.includes(hashOf(token)) && kept.includes(hashOf(id)));
+  assert.ok(kept.includes(hashSecret(token)) && kept.includes(hashSecret(id)));
   assert.ok(!kept.includes(token) && !kept.includes(id) && !kept.includes(token.slice(-43)));
 });
 

@@ -179,11 +179,11 @@ function rowsTaken(keysPerFolder: number): number[] {
   let taken = 0;
   function* seek(prefix: string, after: Position) {
     for (const folder of folders) {
-      if (after.behind === "prefix" && `${folder}/` <= after.value) continue;
+      if (after.kind === "prefix" && `${folder}/` <= after.value) continue;
       for (let i = 0; i < keysPerFolder; i++) {
         const key = `${folder}/${String(i).padStart(7, "0")}`;
         if (!key.startsWith(prefix)) break;
-        if (after.behind === "key" && key <= after.value) continue;
+        if (after.kind === "key" && key <= after.value) continue;
         taken++;
         yield { key, httpMetadata: {}, customMetadata: new Map<string, string>() };
       }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, type TestContext, test } from "node:test";
 import { StoreBucket } from "../../../src/binding/bucket.ts";
-import { compatibilityOf } from "../../../src/binding/compatibility.ts";
+import { parseCompatibility } from "../../../src/binding/compatibility.ts";
 import { createEngine } from "../../../src/engine/create.ts";
 import { createMemoryBlobs } from "../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
@@ -18,7 +18,7 @@ async function uploadOfRecords(t: TestContext, sizes: readonly number[]) {
   const engine = createEngine({ records, blobs: createMemoryBlobs() });
   t.after(() => engine.close());
   await engine.createBucket("bucket");
-  const bucket = new StoreBucket(engine, "bucket", compatibilityOf(undefined));
+  const bucket = new StoreBucket(engine, "bucket", parseCompatibility(undefined));
   const upload = await bucket.createMultipartUpload("key");
   await records.commit("bucket", {
     mutations: sizes.map((size, i) => ({

@@ -1,6 +1,6 @@
 // Shelf contract: what is damaged, missing, cut off or in another's place is told, and never returned.
 import assert from "node:assert/strict";
-import type { Shelf, ShelvedBlob } from "../../../src/cluster/backend/backend.ts";
+import type { BackendBlob, BlobBackend } from "../../../src/cluster/backend/backend.ts";
 import { StoreError } from "../../../src/model/errors.ts";
 import type { ByteRange } from "../../../src/model/range.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
@@ -9,8 +9,8 @@ import { block, type Chapter, newPlace, read, write } from "./setup.ts";
 const storedBlock = block + 4;
 
 async function assertDamaged(
-  shelf: Shelf,
-  blob: ShelvedBlob,
+  shelf: BlobBackend,
+  blob: BackendBlob,
   what: string,
   range?: ByteRange,
 ): Promise<void> {

@@ -37,9 +37,9 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
         throw failure;
       }
       await assert.rejects(shelf.write(place, source()), (error) => error === failure);
-      await other.removeRemains(place);
+      await other.removeLeftovers(place);
       assert.equal(await left(bucket), 0);
-      await other.removeRemains(place);
+      await other.removeLeftovers(place);
     }
   });
 
@@ -47,7 +47,7 @@ export const names: Chapter = async (t, { shelf, other, left }) => {
     const bucket = newBucket();
     const kept = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
     const blob = await write(shelf, sampleBytes(5 * block), newPlace(bucket));
-    await shelf.removeRemains({ bucket: blob.bucket, name: blob.name });
+    await shelf.removeLeftovers({ bucket: blob.bucket, name: blob.name });
     assert.equal(await shelf.has(blob), false);
     assert.equal(await shelf.has(kept), true);
   });

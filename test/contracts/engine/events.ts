@@ -17,7 +17,7 @@ export const events: Chapter = async (t, shared) => {
   const { engine, time } = await emptied(shared);
   const heard = async (id = "all") => {
     const waiting = await engine.waitingEvents(bucket, id, 1000);
-    await engine.strikeEvents(
+    await engine.ackEvents(
       bucket,
       waiting.map(({ entry }) => entry),
     );

@@ -207,5 +207,11 @@ function filling(
   };
   const chunks = () => assert.fail("its chunks are not asked for");
   const leave = () => void seen.left++;
-  return { length, seen, chunks, filler: () => ({ fill, leave }), cancel: async () => {} };
+  return {
+    length,
+    seen,
+    chunks,
+    directReader: () => ({ readInto: fill, close: leave }),
+    cancel: async () => {},
+  };
 }

@@ -82,7 +82,7 @@ export function bucketRecords(open: OpenRecords): void {
     assert.deepEqual(await records.uploads("bucket", { prefix: "", after: undefined, limit: 10 }), []);
     assert.deepEqual(await records.dueUploads("bucket", Number.MAX_SAFE_INTEGER, 10), []);
     assert.deepEqual(await records.parts("bucket", "u1"), []);
-    assert.deepEqual(await records.buried("bucket", 0, 10), []);
+    assert.deepEqual(await records.garbage("bucket", 0, 10), []);
   });
 
   test("a put and the bucket's deletion at once never both succeed", async (t) => {
@@ -155,8 +155,8 @@ async function rejectsEverywhere(records: Records, name: string): Promise<void> 
     parts: () => records.parts(name, "u1"),
     commit: () => records.commit(name, { mutations: [putObject("a")] }),
     "empty commit": () => records.commit(name, { mutations: [] }),
-    buried: () => records.buried(name, 0, 1),
-    forget: () => records.forget(name, []),
+    buried: () => records.garbage(name, 0, 1),
+    forget: () => records.ackGarbage(name, []),
   };
   for (const [method, call] of Object.entries(calls)) {
     await assert.rejects(call, noSuchBucket, method);

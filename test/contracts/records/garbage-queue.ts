@@ -1,6 +1,6 @@
 // Records contract: blobs that a change leaves without a name are written down in the same commit.
 import assert from "node:assert/strict";
-import type { BuriedBody, Mutation, Records } from "../../../src/engine/records.ts";
+import type { GarbageEntry, Mutation, Records } from "../../../src/engine/records.ts";
 import {
   bodyPart,
   inBlob,
@@ -66,7 +66,7 @@ export const burials: Chapter = async (t, ports) => {
     await apply(records, ...uploading("film", "u1", [blob.p1, blob.p2, blob.p3, blob.p4]));
     await apply(
       records,
-      putObject("film", { home: "parts", parts: [bodyPart(2, blob.p2), bodyPart(4, blob.p4)] }),
+      putObject("film", { storage: "parts", parts: [bodyPart(2, blob.p2), bodyPart(4, blob.p4)] }),
       { kind: "end parts", uploadId: "u1", taken: [2, 4] },
       { kind: "put upload", record: uploadRecord("film", { id: "u1", state: "completed" }) },
     );
@@ -120,10 +120,10 @@ export const burials: Chapter = async (t, ports) => {
     const ids = await stageMany(7);
     for (const id of ids) await apply(records, putObject("a", inBlob(id)));
     await apply(records, { kind: "delete object", key: "a" });
-    assert.deepEqual(await records.buried(bucket, 0, 0), []);
-    const found: BuriedBody[] = [];
+    assert.deepEqual(await records.garbage(bucket, 0, 0), []);
+    const found: GarbageEntry[] = [];
     for (let after = 0; ; after = found.at(-1)!.entry) {
-      const page = await records.buried(bucket, after, 3);
+      const page = await records.garbage(bucket, after, 3);
       assert(page.length <= 3 && found.length <= 7);
       if (page.length === 0) break;
       found.push(...page);
@@ -138,7 +138,7 @@ export const burials: Chapter = async (t, ports) => {
       entries.toSorted((a, b) => a - b),
     );
     assert.equal(new Set(entries).size, 7);
-    assert.deepEqual(await records.buried(bucket, entries[3]!, 2), found.slice(4, 6));
+    assert.deepEqual(await records.garbage(bucket, entries[3]!, 2), found.slice(4, 6));
   });
 
   await t.test("what is forgotten is struck out, and nothing else", async () => {
@@ -147,15 +147,15 @@ export const burials: Chapter = async (t, ports) => {
     const bury = (...bodies: Mutation[]) => apply(records, ...bodies, { kind: "delete object", key: "a" });
     for (const id of [blob.b1, blob.b2, blob.b3, blob.b4]) await bury(putObject("a", inBlob(id)));
     await bury(...completing("a", [blob.p1, blob.p2]));
-    const buried = await records.buried(bucket, 0, 10);
-    await records.forget(bucket, [buried[1]!, buried[3]!, buried[4]!]);
+    const buried = await records.garbage(bucket, 0, 10);
+    await records.ackGarbage(bucket, [buried[1]!, buried[3]!, buried[4]!]);
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.b3]]);
-    await records.forget(bucket, [buried[1]!]);
-    await records.forget(bucket, []);
+    await records.ackGarbage(bucket, [buried[1]!]);
+    await records.ackGarbage(bucket, []);
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.b3]]);
     await bury(putObject("a", inBlob(blob.b5)));
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.b3], [blob.b5]]);
-    await records.forget(bucket, await records.buried(bucket, 0, 10));
+    await records.ackGarbage(bucket, await records.garbage(bucket, 0, 10));
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
@@ -164,7 +164,7 @@ export const burials: Chapter = async (t, ports) => {
     const ids = await stageMany(100);
     await Promise.all(ids.map((id) => apply(records, putObject("a", inBlob(id)))));
     const kept = (await records.objectWithBody(bucket, "a"))!.body;
-    assert(kept.home === "blob");
+    assert(kept.storage === "blob");
     assert.deepEqual([...(await everyBuried(records)), kept.blob.id].sort(), ids.sort());
   });
 };

@@ -66,11 +66,11 @@ export const objectRecords: Chapter = async (t, ports) => {
     const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
     const bodies = {
-      empty: { home: "inline", bytes: new Uint8Array(0) },
-      inline: { home: "inline", bytes: everyByte },
-      blob: { home: "blob", blob: { id: blob.large, size: 5_363_466_240 } },
-      parts: { home: "parts", parts: Array.from({ length: 10_000 }, (_, i) => bodyPart(i + 1, `p${i}`)) },
-      gaps: { home: "parts", parts: [bodyPart(2, "p2"), bodyPart(9999, "p9999")] },
+      empty: { storage: "inline", bytes: new Uint8Array(0) },
+      inline: { storage: "inline", bytes: everyByte },
+      blob: { storage: "blob", blob: { id: blob.large, size: 5_363_466_240 } },
+      parts: { storage: "parts", parts: Array.from({ length: 10_000 }, (_, i) => bodyPart(i + 1, `p${i}`)) },
+      gaps: { storage: "parts", parts: [bodyPart(2, "p2"), bodyPart(9999, "p9999")] },
     } as const;
     for (const [key, body] of Object.entries(bodies)) await apply(records, putObject(key, body));
     for (const [key, body] of Object.entries(bodies)) {
@@ -109,8 +109,8 @@ export const objectRecords: Chapter = async (t, ports) => {
     let reads = 0;
     while (writing) {
       const { record, body } = (await records.objectWithBody(bucket, "a"))!;
-      assert(body.home !== "parts");
-      const stored = body.home === "blob" ? body.blob.id : Buffer.from(body.bytes).toString();
+      assert(body.storage !== "parts");
+      const stored = body.storage === "blob" ? body.blob.id : Buffer.from(body.bytes).toString();
       assert.equal(stored, expected.get(record.version));
       if (reads++ % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
@@ -132,5 +132,5 @@ export const objectRecords: Chapter = async (t, ports) => {
 
 /** The same body in a blob that was staged. */
 function withBlob(body: Body, id: string): Body {
-  return body.home === "blob" ? { home: "blob", blob: { id, size: body.blob.size } } : body;
+  return body.storage === "blob" ? { storage: "blob", blob: { id, size: body.blob.size } } : body;
 }

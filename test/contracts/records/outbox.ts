@@ -14,13 +14,13 @@ export const outbox: Chapter = async (t, ports) => {
     assert.deepEqual(await told(records, "one"), ["first", 'sec"ond\n🙂', "third"]);
     assert.deepEqual(await told(records, "two"), ["first"]);
     assert.deepEqual(await told(records, "absent"), []);
-    const [first, second] = await records.told(bucket, "one", 2);
+    const [first, second] = await records.outboxEvents(bucket, "one", 2);
     assert.ok(second!.entry > first!.entry);
-    assert.equal((await records.told(bucket, "one", 2)).length, 2);
-    await records.strike(bucket, [second!.entry]);
+    assert.equal((await records.outboxEvents(bucket, "one", 2)).length, 2);
+    await records.ackEvents(bucket, [second!.entry]);
     assert.deepEqual(await told(records, "one"), ["first", "third"]);
-    await records.strike(bucket, [second!.entry, first!.entry]);
-    await records.strike(bucket, []);
+    await records.ackEvents(bucket, [second!.entry, first!.entry]);
+    await records.ackEvents(bucket, []);
     assert.deepEqual(await told(records, "one"), ["third"]);
     assert.deepEqual(await told(records, "two"), ["first"]);
   });
@@ -51,10 +51,10 @@ export const outbox: Chapter = async (t, ports) => {
     let last = 0;
     for (let round = 0; round < 3; round++) {
       await apply(records, putObject("a"), tell("one", "x"));
-      const [event] = await records.told(bucket, "one", 1);
+      const [event] = await records.outboxEvents(bucket, "one", 1);
       assert.ok(event!.entry > last);
       last = event!.entry;
-      await records.strike(bucket, [last]);
+      await records.ackEvents(bucket, [last]);
     }
   });
 
@@ -75,9 +75,9 @@ export const outbox: Chapter = async (t, ports) => {
 
   await t.test("events are counted by rule, and gone with their bucket", async () => {
     const { records } = await emptyBucket(ports);
-    assert.deepEqual(await records.toldCounts(bucket), []);
+    assert.deepEqual(await records.eventCounts(bucket), []);
     await apply(records, tell("one", "x"), tell("two", "y"), tell("one", "z"));
-    const counts = await records.toldCounts(bucket);
+    const counts = await records.eventCounts(bucket);
     assert.deepEqual(
       [...counts].sort((a, b) => b.count - a.count),
       [
@@ -86,9 +86,9 @@ export const outbox: Chapter = async (t, ports) => {
       ],
     );
     assert.equal(await records.deleteBucket(bucket), "deleted");
-    await assert.rejects(records.told(bucket, "one", 1), { reason: "NoSuchBucket" });
-    await assert.rejects(records.strike(bucket, [1]), { reason: "NoSuchBucket" });
-    await assert.rejects(records.toldCounts(bucket), { reason: "NoSuchBucket" });
+    await assert.rejects(records.outboxEvents(bucket, "one", 1), { reason: "NoSuchBucket" });
+    await assert.rejects(records.ackEvents(bucket, [1]), { reason: "NoSuchBucket" });
+    await assert.rejects(records.eventCounts(bucket), { reason: "NoSuchBucket" });
     await records.createBucket(bucketRecord(bucket));
     assert.deepEqual(await told(records, "one"), []);
   });
@@ -100,11 +100,11 @@ function tell(rule: string, event: string): Mutation {
 
 function deleting(key: string): Mutation[] {
   return [
-    { kind: "tell", rule: "one", event: `${key} is gone`, ifThere: key },
+    { kind: "tell", rule: "one", event: `${key} is gone`, ifExists: key },
     { kind: "delete object", key },
   ];
 }
 
 async function told(records: Records, rule: string): Promise<(string | undefined)[]> {
-  return (await records.told(bucket, rule, 1000)).map(({ text }) => text);
+  return (await records.outboxEvents(bucket, rule, 1000)).map(({ text }) => text);
 }

@@ -164,9 +164,9 @@ export const objectScans: Chapter = async (t, ports) => {
       const key = fc.oneof({ arbitrary: small, weight: 5 }, { arbitrary: wellFormed(3), weight: 1 });
       const position: fc.Arbitrary<Position | undefined> = fc.oneof(
         fc.constant(undefined),
-        fc.constant({ behind: "start" as const, value: "" }),
-        key.map((value) => ({ behind: "key" as const, value })),
-        small.filter((value) => value !== "").map((value) => ({ behind: "prefix" as const, value })),
+        fc.constant({ kind: "start" as const, value: "" }),
+        key.map((value) => ({ kind: "key" as const, value })),
+        small.filter((value) => value !== "").map((value) => ({ kind: "prefix" as const, value })),
       );
       const scan = fc.record({
         prefix: fc.oneof(fc.constant(""), small),
@@ -199,8 +199,8 @@ export const objectScans: Chapter = async (t, ports) => {
   );
 };
 
-function behind(kind: Position["behind"], value: string): Scan {
-  return { ...everything, after: { behind: kind, value } };
+function behind(kind: Position["kind"], value: string): Scan {
+  return { ...everything, after: { kind, value } };
 }
 
 /** All pages in one: keys, and groups marked with an ellipsis. */
@@ -233,8 +233,8 @@ function naivePages(keys: readonly string[], scan: Scan): string[][] {
 }
 
 function isBehind(key: string, after: Position | undefined): boolean {
-  if (after === undefined || after.behind === "start") return true;
-  return byBytes(key, after.value) > 0 && !(after.behind === "prefix" && key.startsWith(after.value));
+  if (after === undefined || after.kind === "start") return true;
+  return byBytes(key, after.value) > 0 && !(after.kind === "prefix" && key.startsWith(after.value));
 }
 
 function byBytes(a: string, b: string): number {

@@ -74,6 +74,6 @@ export async function conflicts(records: Records, change: Change): Promise<void>
 
 /** The blobs of every entry, oldest first. */
 export async function buriedBlobs(records: Records): Promise<string[][]> {
-  const buried = await records.buried(bucket, 0, 1000);
+  const buried = await records.garbage(bucket, 0, 1000);
   return buried.map(({ blobs }) => [...blobs]);
 }

@@ -84,8 +84,8 @@ async function scene(t: TestContext): Promise<Scene> {
   }
 
   async function sealedBytes(body: Body): Promise<Buffer> {
-    if (body.home === "inline") return Buffer.from(body.bytes);
-    const all = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+    if (body.storage === "inline") return Buffer.from(body.bytes);
+    const all = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
     const reader = (await blobs.open(bucket, all, async () => true))!;
     const pieces = [];
     for (const blob of all) pieces.push(await collect(reader.read(blob, { offset: 0, length: blob.size })));
@@ -99,16 +99,16 @@ async function scene(t: TestContext): Promise<Scene> {
       return (await records.objectWithBody(bucket, key))!;
     },
     async copied(body) {
-      if (body.home !== "blob") return body;
-      return { home: "blob", blob: await stage(await sealedBytes(body)) };
+      if (body.storage !== "blob") return body;
+      return { storage: "blob", blob: await stage(await sealedBytes(body)) };
     },
     sealedBytes,
     async forgeBytes(record, body, bytes) {
-      if (body.home === "inline") return forge(record, { home: "inline", bytes });
-      if (body.home === "blob") return forge(record, { home: "blob", blob: await stage(bytes) });
+      if (body.storage === "inline") return forge(record, { storage: "inline", bytes });
+      if (body.storage === "blob") return forge(record, { storage: "blob", blob: await stage(bytes) });
       // The first of its parts is the forged one.
       const [first, ...rest] = body.parts;
-      await forge(record, { home: "parts", parts: [{ ...first!, blob: await stage(bytes) }, ...rest] });
+      await forge(record, { storage: "parts", parts: [{ ...first!, blob: await stage(bytes) }, ...rest] });
     },
   };
 }
@@ -174,7 +174,7 @@ for (const key of ["inline", "file", "parts"]) {
     const { engine, found, sealedBytes, forge, forgeBytes, copied } = await scene(t);
     const { record, body } = await found(key);
     const whole = await sealedBytes(body);
-    const bytes = body.home === "parts" ? whole.subarray(0, body.parts[0]!.blob.size) : whole;
+    const bytes = body.storage === "parts" ? whole.subarray(0, body.parts[0]!.blob.size) : whole;
     for (let at = 0; at < bytes.length; at += at < 40 || at > bytes.length - 40 ? 1 : 61) {
       const changed = Buffer.from(bytes);
       changed[at]! ^= 1 << (at % 8);
@@ -233,21 +233,21 @@ test("bodies, parts, keys and records of one object in another's place are refus
     await forge(mine.record, await copied(mine.body));
   }
   const { record, body } = await found("parts");
-  assert.equal(body.home, "parts");
-  if (body.home !== "parts") return;
+  assert.equal(body.storage, "parts");
+  if (body.storage !== "parts") return;
   const [first, second] = body.parts;
   const swapped = [
     { ...first!, blob: second!.blob },
     { ...second!, blob: first!.blob },
   ];
-  await forge(record, { home: "parts", parts: swapped });
+  await forge(record, { storage: "parts", parts: swapped });
   await assertRefused(engine, "parts", "parts swapped");
-  await forge(record, { home: "parts", parts: [first!, { ...first!, number: 2 }] });
+  await forge(record, { storage: "parts", parts: [first!, { ...first!, number: 2 }] });
   await assertRefused(engine, "parts", "a part twice");
   const otherBody = (await found("parts too")).body;
-  assert.equal(otherBody.home, "parts");
-  if (otherBody.home !== "parts") return;
-  await forge(record, { home: "parts", parts: [first!, otherBody.parts[1]!] });
+  assert.equal(otherBody.storage, "parts");
+  if (otherBody.storage !== "parts") return;
+  await forge(record, { storage: "parts", parts: [first!, otherBody.parts[1]!] });
   await assertRefused(engine, "parts", "another's part");
 });
 

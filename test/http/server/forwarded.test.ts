@@ -1,12 +1,12 @@
 // Proxies in front: whose word on the client is taken.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { senderOf, trustedPeers } from "../../../src/http/server/forwarded.ts";
+import { parseTrustedPeers, resolveSender } from "../../../src/http/server/forwarded.ts";
 
-const proxies = trustedPeers(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]);
+const proxies = parseTrustedPeers(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]);
 
 function told(peer: string, headers: Record<string, string>): string {
-  const { address, scheme, host } = senderOf(
+  const { address, scheme, host } = resolveSender(
     { address: peer, scheme: "http", host: undefined },
     headers,
     proxies,
@@ -54,6 +54,6 @@ test("what is told of the client is believed from proxies that are trusted, back
     "10.0.0.0/8/8",
     "10.0.0.0/x",
   ]) {
-    assert.throws(() => trustedPeers([wrong]), RangeError, wrong);
+    assert.throws(() => parseTrustedPeers([wrong]), RangeError, wrong);
   }
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
-import { defaultPortLimits, type PortLimits, shareOf } from "../../../src/http/server/limits.ts";
+import { defaultPortLimits, divideLimits, type PortLimits } from "../../../src/http/server/limits.ts";
 import { type HttpHandler, listen } from "../../../src/http/server/listen.ts";
 import { ask, converse, restOf } from "../../script/client.ts";
 
@@ -120,11 +120,11 @@ test("the limits of a port are divided among its processes, and bounded by their
     ...{ connections: 1000, connectionsPerAddress: 100, requests: 50 },
     ...{ pipelined: 400, descriptors: 100_000 },
   };
-  assert.deepEqual(shareOf(limits, { processes: 4, ports: 1 }), {
+  assert.deepEqual(divideLimits(limits, { processes: 4, ports: 1 }), {
     ...{ connections: 250, connectionsPerAddress: 25, requests: 13 },
     ...{ pipelined: 100, descriptors: 100_000 },
   });
-  assert.equal(shareOf({ ...limits, descriptors: 256 }, { processes: 1, ports: 1 }).connections, 64);
+  assert.equal(divideLimits({ ...limits, descriptors: 256 }, { processes: 1, ports: 1 }).connections, 64);
 });
 
 test("a client that is still sending reads its early answer, also when the connection closes after it", async (t) => {

@@ -32,18 +32,18 @@ function md5(bytes: Uint8Array): string {
 
 /** Hashes a body, taken in buffers of so many bytes; what is between two of them is awaited. */
 async function hashOf(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
-  const filler = request.filler!();
+  const filler = request.directReader!();
   const hash = createHash("md5");
   const buffer = Buffer.from(new SharedArrayBuffer(size));
   try {
     for (let isEnd = false; !isEnd; ) {
-      const count = await filler.fill(buffer);
+      const count = await filler.readInto(buffer);
       hash.update(buffer.subarray(0, count));
       isEnd = count < size;
       await between();
     }
   } finally {
-    filler.leave();
+    filler.close();
   }
   return hash.digest("hex");
 }
@@ -113,9 +113,9 @@ test("a sender that asks first is told to go on when its body is wanted", async 
 test("who leaves a body early still answers, and the connection serves the next", async (t) => {
   const port = await listenTo(t, async (request) => {
     if (request.method === "GET") return { status: 200, headers: [], body: "next" };
-    const filler = request.filler!();
-    await filler.fill(Buffer.alloc(100_000));
-    filler.leave();
+    const filler = request.directReader!();
+    await filler.readInto(Buffer.alloc(100_000));
+    filler.close();
     return { status: 400, headers: [], body: "enough" };
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { connect as connectPlain } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
-import { type Listening, listen } from "../../../src/http/server/listen.ts";
+import { type HttpListener, listen } from "../../../src/http/server/listen.ts";
 import { checkPair, PairError } from "../../../src/http/tls/certificate.ts";
-import { type ChangingTls, createTlsSource } from "../../../src/http/tls/tls.ts";
+import { createTlsSource, type MutableTlsSource } from "../../../src/http/tls/tls.ts";
 import { converse, restOf } from "../../script/client.ts";
 import { makeCertificate } from "../../support/certificate.ts";
 import { secureClient } from "./client.ts";
@@ -17,11 +17,11 @@ const day = 86_400_000;
 interface Served {
   readonly port: number;
   readonly certificate: string;
-  readonly tls: ChangingTls;
-  readonly listening: Listening;
+  readonly tls: MutableTlsSource;
+  readonly listening: HttpListener;
 }
 
-async function serve(t: TestContext, tls?: ChangingTls, silenceMilliseconds = 20_000): Promise<Served> {
+async function serve(t: TestContext, tls?: MutableTlsSource, silenceMilliseconds = 20_000): Promise<Served> {
   const source = tls ?? createTlsSource(checkPair(makeCertificate(), Date.now()).pair);
   const listening = await listen(
     ({ scheme, target }) => ({ status: 200, headers: [], body: `${scheme} ${target}` }),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { BackupError } from "../../../src/model/backup.ts";
 import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -73,7 +73,7 @@ test("a record that is lost from the index is noticed, and the backup not comple
   for (const key of ["kept", "lost"]) await store.bucket("photos").put(key, sampleBytes(20_000));
   await store.close();
   await backUpStore(data, backup);
-  const { database: path } = bucketPaths(layoutOf(data), bucketIds(data).get("photos")!);
+  const { database: path } = bucketPaths(dataLayout(data), bucketIds(data).get("photos")!);
   const database = new DatabaseSync(path);
   database.exec("DELETE FROM objects WHERE key = CAST('lost' AS BLOB); UPDATE bucket SET objects = 1");
   database.close();

@@ -8,9 +8,9 @@ import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Manifest } from "../../../src/local/backup/manifest.ts";
-import { blobPlace, verifiedText, withTextChecksum } from "../../../src/local/index/checksum.ts";
+import { blobContext, verifyText, withTextChecksum } from "../../../src/local/index/checksum.ts";
 import { bucketChecksum } from "../../../src/local/index/checksummed-rows.ts";
-import { witnessPlace } from "../../../src/local/index/existence-index.ts";
+import { existenceKey } from "../../../src/local/index/existence-index.ts";
 import type { Database } from "../../../src/local/index/sqlite.ts";
 import { BackupError, type RestoreOptions } from "../../../src/model/backup.ts";
 import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
@@ -140,11 +140,11 @@ test("records that name a body outside their bucket are refused", async (t) => {
     const find = database.prepare("SELECT blob, stored, record FROM objects WHERE blob LIKE '%.0'");
     const { blob, stored, record } = find.get() as { blob: string; stored: number; record: string };
     const foreign = blob.replace(photos!, empty!);
-    const text = verifiedText(record, "the record", blobPlace(blob, stored));
-    const checked = withTextChecksum(text, blobPlace(foreign, stored));
+    const text = verifyText(record, "the record", blobContext(blob, stored));
+    const checked = withTextChecksum(text, blobContext(foreign, stored));
     database.prepare("UPDATE objects SET blob = ?, record = ? WHERE blob = ?").run(foreign, checked, blob);
     database.prepare("UPDATE blobs SET id = ? WHERE id = ?").run(foreign, blob);
-    const places = [witnessPlace.blob(foreign), witnessPlace.blob(blob)];
+    const places = [existenceKey.blob(foreign), existenceKey.blob(blob)];
     database.prepare("UPDATE witness SET place = ? WHERE place = ?").run(...places);
   });
   await assert.rejects(restoreStore(backup, restored), {

@@ -66,7 +66,7 @@ test("a copy has the namespaces of its source", async (t) => {
   const { data, restored } = await openPlaces(t);
   await fill(data);
   const findings: unknown[] = [];
-  await copyStore({ from: data, to: restored, tell: async (finding) => void findings.push(finding) });
+  await copyStore({ from: data, to: restored, onFinding: async (finding) => void findings.push(finding) });
   assert.deepEqual(findings, []);
   await assertSound(restored);
   const store = await openStore(restored);

@@ -4,8 +4,8 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createEngine } from "../../../src/engine/create.ts";
-import { usualSizes } from "../../../src/local/blobs.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { defaultSizes } from "../../../src/local/blobs.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { KiB } from "../../support/bodies.ts";
 import { sampleBytes } from "../../support/bytes.ts";
@@ -14,7 +14,7 @@ import { createRandom } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
 const fileBytes = 512 * KiB;
-const sizes = { ...usualSizes, segments: { bodyBytes: 256 * KiB, fileBytes } };
+const sizes = { ...defaultSizes, segments: { bodyBytes: 256 * KiB, fileBytes } };
 const bucket = "churned";
 const keys = 1000;
 const overwrites = 5000;
@@ -24,7 +24,7 @@ test("under random overwrites the segments take at most twice what lives in them
   const directory = await temporaryDirectory(t);
   const engine = createEngine(await openLocal(directory, sizes));
   await engine.createBucket(bucket);
-  const { segments } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+  const { segments } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   const body = sampleBytes(16 * KiB);
   const live = keys * body.length;
 

@@ -7,8 +7,8 @@ import { type TestContext, test } from "node:test";
 import { createEngine } from "../../../src/engine/create.ts";
 import type { Engine, GetOutcome } from "../../../src/engine/engine.ts";
 import type { ObjectWithBody } from "../../../src/engine/records.ts";
-import { type Sizes, usualSizes } from "../../../src/local/blobs.ts";
-import { bucketPaths, isInSegment, layoutOf } from "../../../src/local/disk/layout.ts";
+import { defaultSizes, type Sizes } from "../../../src/local/blobs.ts";
+import { bucketPaths, dataLayout, isInSegment } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { backUpStore, restoreStore } from "../../../src/open.ts";
@@ -19,7 +19,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "shared";
 /** Small ones, so that a few bodies fill several of them. */
-const sizes = { ...usualSizes, segments: { bodyBytes: 256 * KiB, fileBytes: 512 * KiB } };
+const sizes = { ...defaultSizes, segments: { bodyBytes: 256 * KiB, fileBytes: 512 * KiB } };
 
 async function openAt(directory: string, used: Sizes = sizes) {
   const ports = await openLocal(directory, used);
@@ -34,7 +34,7 @@ async function opened(t: TestContext) {
 }
 
 function segmentBytes(directory: string): number {
-  const { segments } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+  const { segments } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   return readdirSync(segments).reduce((sum, name) => sum + statSync(join(segments, name)).size, 0);
 }
 
@@ -64,13 +64,13 @@ async function fill(engine: Engine): Promise<void> {
 
 test("bodies that are put together lie in one file, and are there when it is opened again", async (t) => {
   const directory = await temporaryDirectory(t);
-  const first = await openAt(directory, usualSizes);
+  const first = await openAt(directory, defaultSizes);
   await first.engine.createBucket(bucket);
   await fill(first.engine);
   assert.equal(new Set(blobFiles(directory).map(({ path }) => path)).size, 1);
   for (const key of many) await assertHolds(first.engine, key, contentOf(key));
   await first.engine.close();
-  const { engine } = await openAt(directory, usualSizes);
+  const { engine } = await openAt(directory, defaultSizes);
   for (const key of many) await assertHolds(engine, key, contentOf(key));
   const range = await engine.get(bucket, "key 7", { range: { offset: 1000, length: 5000 } });
   assertBytes(await bodyOf(range), contentOf("key 7").subarray(1000, 6000), "a range");
@@ -81,7 +81,7 @@ test("what is small, large, sealed, a part or of unknown length has another home
   const { directory, engine, records } = await opened(t);
   const homeOf = async (key: string) => {
     const body = (await records.objectWithBody(bucket, key))!.body;
-    return body.home === "blob" && isInSegment(body.blob.id) ? "segment" : body.home;
+    return body.storage === "blob" && isInSegment(body.blob.id) ? "segment" : body.storage;
   };
   await engine.put(bucket, "small", sampleBytes(4 * KiB));
   await engine.put(bucket, "middle", sampleBytes(4 * KiB + 1));
@@ -137,7 +137,7 @@ test("who has begun to read goes on, whatever is moved and removed", async (t) =
     const now = await records.objectWithBody(bucket, key);
     const before = seen[i]!;
     assert.deepEqual(now!.record, before.record, "the record is the same");
-    assert.ok(before.body.home === "blob" && now!.body.home === "blob");
+    assert.ok(before.body.storage === "blob" && now!.body.storage === "blob");
     if (before.body.blob.id === now!.body.blob.id) continue;
     moved++;
     // Whoever has read the record before is told to read it again.

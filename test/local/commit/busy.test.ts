@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { createEngine } from "../../../src/engine/create.ts";
-import { usualSizes } from "../../../src/local/blobs.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { defaultSizes } from "../../../src/local/blobs.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
@@ -14,10 +14,10 @@ import { temporaryDirectory } from "../../support/stores.ts";
 
 async function openBusy(t: TestContext) {
   const directory = await temporaryDirectory(t);
-  const engine = createEngine(await openLocal(directory, usualSizes, undefined, 50));
+  const engine = createEngine(await openLocal(directory, defaultSizes, undefined, 50));
   t.after(() => engine.close());
   await engine.createBucket("photos");
-  const paths = bucketPaths(layoutOf(directory), bucketIds(directory).get("photos")!);
+  const paths = bucketPaths(dataLayout(directory), bucketIds(directory).get("photos")!);
   const other = new DatabaseSync(paths.database);
   t.after(() => other.close());
   return { engine, paths, other };

@@ -7,10 +7,10 @@ import { connect, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { serialize } from "node:v8";
-import { moving } from "../../../src/local/commit/change.ts";
+import { moveBodyChange } from "../../../src/local/commit/change.ts";
 import { packChanges } from "../../../src/local/commit/change-codec.ts";
-import { frame } from "../../../src/local/commit/framing.ts";
-import { layoutOf } from "../../../src/local/disk/layout.ts";
+import { encodeFrame } from "../../../src/local/commit/framing.ts";
+import { dataLayout } from "../../../src/local/disk/layout.ts";
 import { openEngine } from "../../../src/open.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
@@ -21,7 +21,7 @@ async function openHost(t: TestContext) {
   t.after(() => engine.close());
   await engine.createBucket("bucket");
   await commitForOthers();
-  const path = readFileSync(layoutOf(directory).writerDoor, "utf8");
+  const path = readFileSync(dataLayout(directory).commitServerFile, "utf8");
   return { engine, directory, path, id: bucketIds(directory).get("bucket")! };
 }
 
@@ -42,7 +42,7 @@ async function isRefused(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 function commit(bucketId: string, changes: Uint8Array, count = 1): Buffer {
-  return frame({ kind: "commit", id: 1, groups: [{ bucketId, count, changes }] });
+  return encodeFrame({ kind: "commit", id: 1, groups: [{ bucketId, count, changes }] });
 }
 
 /** A change as the serializer writes it, packed. */
@@ -64,13 +64,13 @@ test("what is not a request ends its own connection, and the server goes on", as
   const bad: Readonly<Record<string, Uint8Array>> = {
     "a length beyond the bound": longer,
     "bytes that cannot be deserialized": Buffer.from([3, 0, 0, 0, 1, 2, 3]),
-    null: frame(null),
-    "a text": frame("commit"),
-    "a request without an id": frame({ kind: "delete bucket", name: "bucket" }),
-    "an end of the writer": frame({ kind: "close", id: 1 }),
-    "another door": frame({ kind: "open door", id: 1 }),
-    "a kind that every object has": frame({ kind: "toString", id: 1 }),
-    "no groups": frame({ kind: "commit", id: 1, groups: null }),
+    null: encodeFrame(null),
+    "a text": encodeFrame("commit"),
+    "a request without an id": encodeFrame({ kind: "delete bucket", name: "bucket" }),
+    "an end of the writer": encodeFrame({ kind: "close", id: 1 }),
+    "another server": encodeFrame({ kind: "start server", id: 1 }),
+    "a kind that every object has": encodeFrame({ kind: "toString", id: 1 }),
+    "no groups": encodeFrame({ kind: "commit", id: 1, groups: null }),
     "a bucket's id that is a path": commit("../../x", packChanges([])),
     "another count": commit(id, packChanges([]), 7),
     "a change of no kind": commit(id, Buffer.from([9, 9, 9])),
@@ -80,9 +80,13 @@ test("what is not a request ends its own connection, and the server goes on", as
     "a key that is an object": commit(id, change({ kind: "delete object", key: {} })),
     "a record that is a number": commit(id, change({ ...put, record: 7 })),
     "a body of another bucket": commit(id, change({ ...put, blob: `${other}.${other}.1`, stored: 1 })),
-    "a body that is a path": commit(id, packChanges([moving(Buffer.from("k"), "../x", "../y")])),
-    "a bucket without a name": frame({ kind: "create bucket", id: 1, bucket: { name: "../x" } }),
-    "a document without a text": frame({ kind: "put document", id: 1, write: { kind: "k", name: "n" } }),
+    "a body that is a path": commit(id, packChanges([moveBodyChange(Buffer.from("k"), "../x", "../y")])),
+    "a bucket without a name": encodeFrame({ kind: "create bucket", id: 1, bucket: { name: "../x" } }),
+    "a document without a text": encodeFrame({
+      kind: "put document",
+      id: 1,
+      write: { kind: "k", name: "n" },
+    }),
   };
   for (const [what, bytes] of Object.entries(bad)) {
     await isRefused(path, bytes);
@@ -95,7 +99,7 @@ test("requests of a guest that also sends other things are done, and other guest
   const { directory, path } = await openHost(t);
   const guest = await openEngine(directory);
   await guest.engine.put("bucket", "before", Buffer.from("before"));
-  await isRefused(path, frame({ kind: "close", id: 1 }));
+  await isRefused(path, encodeFrame({ kind: "close", id: 1 }));
   await guest.engine.put("bucket", "after", Buffer.from("after"));
   assert.equal((await guest.engine.head("bucket", "after"))?.size, 5);
   await guest.engine.close();
@@ -106,14 +110,18 @@ test("a reply that does not fit ends the connection, and the process then commit
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
   const path = join(directory, "socket");
-  const replies = [frame("what?"), frame({ id: 1, result: [["perhaps"]] }), frame({ id: 7, result: true })];
+  const replies = [
+    encodeFrame("what?"),
+    encodeFrame({ id: 1, result: [["perhaps"]] }),
+    encodeFrame({ id: 7, result: true }),
+  ];
   const server = createServer((guest) => {
     guest.on("error", () => {});
     guest.once("data", () => guest.write(replies.shift() ?? Buffer.alloc(0)));
   });
   server.listen(path);
   await once(server, "listening");
-  writeFileSync(layoutOf(directory).writerDoor, path);
+  writeFileSync(dataLayout(directory).commitServerFile, path);
   for (let reply = 0; reply < 3; reply++)
     await assert.rejects(engine.createBucket("bucket"), { reason: "ServiceUnavailable", isNotDone: false });
   server.close();

@@ -5,7 +5,7 @@ import { readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore, type Store } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { bytesOf, digestOf, KiB, type Value } from "../../support/bodies.ts";
 import { assertBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, bucketIds } from "../../support/disk/on-disk.ts";
@@ -49,7 +49,10 @@ async function onBadDisk(
   const prepare = async (agent: Agent) => {
     await agent.ask({ do: "create bucket", bucket });
     for (const { key, value } of before) await agent.ask({ do: "put", bucket, key, value });
-    const { database, blobs, segments } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+    const { database, blobs, segments } = bucketPaths(
+      dataLayout(directory),
+      bucketIds(directory).get(bucket)!,
+    );
     const folder = join(blobs, readdirSync(blobs)[0]!);
     const segment = join(segments, readdirSync(segments)[0]!);
     return { database, folder, segment, nextBlob: join(folder, String(readdirSync(folder).length)) };
@@ -171,7 +174,7 @@ test("a failed sync of the folder in which the records' log was made fences the 
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await agent.ask({ do: "create bucket", bucket: "new" });
     const root = join(database, "../../..");
-    await failNextSyncOf(bucketPaths(layoutOf(root), bucketIds(root).get("new")!).directory);
+    await failNextSyncOf(bucketPaths(dataLayout(root), bucketIds(root).get("new")!).directory);
     await assertUnavailable(agent.ask({ do: "put", bucket: "new", key: "small victim", value: small }));
     await assertFenced(agent);
   });

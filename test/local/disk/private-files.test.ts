@@ -4,7 +4,7 @@ import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { backUpStore, openEngine, restoreStore } from "../../../src/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
@@ -39,9 +39,9 @@ test("everything in a data directory in use is for its owner alone", async (t) =
   withoutUmask(t);
   const { data } = await openPlaces(t);
   await fillStore(data);
-  const { engine, commitForOthers, acts } = await openEngine(data);
+  const { engine, commitForOthers, auditLog: acts } = await openEngine(data);
   await commitForOthers();
-  await acts.note({
+  await acts.record({
     time: new Date(0).toISOString(),
     act: "create bucket",
     subject: "b",
@@ -88,7 +88,7 @@ test("opening takes others' permissions away from a directory of an earlier vers
   const store = await openStore(data);
   await store.bucket("photos").head("small");
   await store.bucket("photos").put("new", "a few bytes");
-  const layout = layoutOf(data);
+  const layout = dataLayout(data);
   const { directory, database, blobs, segments, open, pins } = bucketPaths(
     layout,
     bucketIds(data).get("photos")!,

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { announcePresence, isPresent } from "../../../src/local/disk/process-lock.ts";
+import { acquireProcessLock, isProcessAlive } from "../../../src/local/disk/process-lock.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
 test("announcing and clearing at once: nobody fails, and whoever is there is seen", async (t) => {
   const directory = await temporaryDirectory(t);
-  announcePresence(directory).close();
+  acquireProcessLock(directory).close();
   const program = new URL("../../../src/local/disk/process-lock.js", import.meta.url).href;
   const isOver = new Uint8Array(new SharedArrayBuffer(1));
   const clearing = new Worker(
@@ -23,8 +23,8 @@ test("announcing and clearing at once: nobody fails, and whoever is there is see
   try {
     await once(clearing, "message");
     for (let i = 0; i < 400; i++) {
-      const presence = announcePresence(directory);
-      assert.ok(isPresent(directory, presence.name));
+      const presence = acquireProcessLock(directory);
+      assert.ok(isProcessAlive(directory, presence.name));
       presence.close();
     }
   } finally {

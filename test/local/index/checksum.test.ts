@@ -1,16 +1,16 @@
 // The checksum behind a stored text: no single bit of either can change unnoticed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { verifiedText, withTextChecksum } from "../../../src/local/index/checksum.ts";
+import { verifyText, withTextChecksum } from "../../../src/local/index/checksum.ts";
 
 test("a bit flipped anywhere in a checked text, its checksum's digits too, is told", () => {
   for (let i = 0; i < 64; i++) {
     const bytes = Buffer.from(withTextChecksum(`record ${i}`, "place"));
-    assert.equal(verifiedText(bytes.toString("latin1"), "it", "place"), `record ${i}`);
+    assert.equal(verifyText(bytes.toString("latin1"), "it", "place"), `record ${i}`);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const flipped = Buffer.from(bytes);
       flipped[bit >> 3]! ^= 1 << (bit & 7);
-      assert.throws(() => verifiedText(flipped.toString("latin1"), "it", "place"), /damaged/, `bit ${bit}`);
+      assert.throws(() => verifyText(flipped.toString("latin1"), "it", "place"), /damaged/, `bit ${bit}`);
     }
   }
 });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { StoreError } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { type OpenEngine, openEngine } from "../../../src/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { blobFiles, bucketIds } from "../../support/disk/on-disk.ts";
@@ -31,8 +31,8 @@ async function scene(t: TestContext): Promise<Scene> {
     directory,
     damage(sql) {
       const path = sql.includes("buckets")
-        ? layoutOf(directory).registry
-        : bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!).database;
+        ? dataLayout(directory).registry
+        : bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
       const database = new DatabaseSync(path);
       database.exec(sql);
       database.close();
@@ -107,7 +107,7 @@ test("a bucket that only reads as empty is not deleted", async (t) => {
 
 test("a bucket that the registry has lost is told of and kept, with all that is in it", async (t) => {
   const { directory, damage, open } = await scene(t);
-  const { directory: folder } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+  const { directory: folder } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   damage("DELETE FROM buckets");
   const { engine } = await openEngine(directory);
   await assert.rejects(engine.head(bucket, "small"), isDamage);
@@ -146,7 +146,7 @@ test("a body is not removed because damage makes another object name it, or nobo
     "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
   );
   damage("DELETE FROM blobs");
-  const { open: markers } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!);
+  const { open: markers } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   for (const { id } of files) writeFileSync(`${markers}/${id.split(".")[1]}.0123456789abcdef`, "");
   const { engine } = await open();
   await assert.rejects(engine.head(bucket, "other"), isDamage);
@@ -170,7 +170,7 @@ test("a version in the index that is not the record's ends a conditional put ins
 test("a page that SQLite cannot read is told as damage by lists too", async (t) => {
   const { directory, damage, open } = await scene(t);
   damage("PRAGMA wal_checkpoint(TRUNCATE)");
-  const path = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucket)!).database;
+  const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
   const file = readFileSync(path);
   const at = file.indexOf('[1,"small"');
   // The kind of the page that holds the record.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { backUpStore, openEngine } from "../../../src/open.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, bucketIds } from "../../support/disk/on-disk.ts";
@@ -99,7 +99,7 @@ async function firstStore(t: TestContext): Promise<string> {
   const { id: open } = await engine.createUpload(bucket, "in flight");
   await engine.uploadPart(bucket, { key: "in flight", id: open }, 3, sampleBytes(5000));
   await engine.close();
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   for (const id of bucketIds(directory).values())
     rewriteAsFirst(bucketPaths(layout, id).database, bucketOfFirst);
   // A body that was let go of, and whose bytes are still to be removed.
@@ -151,7 +151,7 @@ async function secondStore(t: TestContext): Promise<string> {
   const { id } = await engine.createUpload(bucket, "in flight");
   await engine.uploadPart(bucket, { key: "in flight", id }, 3, sampleBytes(5000));
   await engine.close();
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   for (const one of bucketIds(directory).values()) {
     const database = new DatabaseSync(bucketPaths(layout, one).database);
     database.exec(`
@@ -205,7 +205,7 @@ test("several processes that open one of the first schema at once find it whole"
 
 test("a database of a schema that this Store does not know is refused in words", async (t) => {
   const directory = await firstStore(t);
-  const path = bucketPaths(layoutOf(directory), bucketIds(directory).get("plain")!).database;
+  const path = bucketPaths(dataLayout(directory), bucketIds(directory).get("plain")!).database;
   const database = new DatabaseSync(path);
   database.exec("PRAGMA user_version = 77");
   database.close();

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
@@ -27,7 +27,7 @@ test("a bucket whose making was cut off is cleared away", async (t) => {
   for (const [what, make] of Object.entries(states)) {
     const directory = await temporaryDirectory(t);
     await (await openStore(directory)).close();
-    const layout = layoutOf(directory);
+    const layout = dataLayout(directory);
     const paths = bucketPaths(layout, "0123456789abcdef");
     for (const folder of [paths.directory, paths.blobs, paths.open, paths.pins]) mkdirSync(folder);
     make(paths.database);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { ObjectWithBody } from "../../../src/engine/records.ts";
-import { createRecent, createRoom } from "../../../src/local/index/read-cache.ts";
+import { createCacheBudget, createReadCache } from "../../../src/local/index/read-cache.ts";
 import type { Bucket } from "../../../src/model/bucket.ts";
 import { openEngine } from "../../../src/open.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
@@ -73,7 +73,7 @@ test("lists of parts are not kept, nor more than there is room for, nor much bet
       return told;
     },
   };
-  const recent = createRecent(glance, createRoom(8));
+  const recent = createReadCache(glance, createCacheBudget(8));
   const body = (home: string) => () => {
     reads++;
     return { body: { home } } as unknown as ObjectWithBody;
@@ -96,7 +96,7 @@ test("lists of parts are not kept, nor more than there is room for, nor much bet
 });
 
 test("a bucket is looked at once for all that one turn asks, and anew in the next", async () => {
-  const recent = createRecent({ hasChanged: () => true }, createRoom());
+  const recent = createReadCache({ hasChanged: () => true }, createCacheBudget());
   let reads = 0;
   const read = () => {
     reads++;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { openStore, type StoreBucket } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
 import { flipBit, type Outcome, read, type Stored, store, storeParts } from "../../support/disk/damage.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
@@ -32,7 +32,7 @@ async function closedStore(t: TestContext): Promise<{ directory: string; path: s
     await (inParts ? storeParts : store)(opened.bucket(name), stored);
   }
   await opened.close();
-  const path = bucketPaths(layoutOf(directory), bucketIds(directory).get(name)!).database;
+  const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(name)!).database;
   const database = new DatabaseSync(path);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();

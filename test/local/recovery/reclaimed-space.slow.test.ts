@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openStore } from "../../../src/index.ts";
-import { bucketPaths, layoutOf } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { KiB } from "../../support/bodies.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
@@ -30,7 +30,7 @@ test("eight killed processes leave no more than what lives, and nothing once all
   const first = await openStore(directory);
   await first.createBucket("bucket");
   await first.close();
-  const { segments, open } = bucketPaths(layoutOf(directory), bucketIds(directory).get("bucket")!);
+  const { segments, open } = bucketPaths(dataLayout(directory), bucketIds(directory).get("bucket")!);
 
   function bytesOnDisk(): number {
     const bytes = (name: string) => statSync(join(segments, name), { throwIfNoEntry: false })?.size ?? 0;

@@ -48,7 +48,7 @@ export const cliTargets: readonly Target[] = [
         // As the command does: who asks for help is given nothing else.
         if (line.wantsHelp) return `help ${path}`;
         if (isGroup(entry)) return `group ${path}`;
-        const { parameters } = readArguments(path, entry, line.without(path.split(" ").length));
+        const { parameters } = readArguments(path, entry, line.withoutWords(path.split(" ").length));
         holds(
           parameters.every((parameter) => args.includes(parameter)),
           "was given something else",

@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { configOf } from "../../../src/script/config/config.ts";
+import { parseConfig } from "../../../src/script/config/config.ts";
 import { nextRun, parseCron } from "../../../src/script/config/cron.ts";
 import { parseRoute } from "../../../src/script/config/route-patterns.ts";
 import { ConfigError } from "../../../src/script/config/syntax/error.ts";
-import { sourceOf } from "../../../src/script/config/syntax/source.ts";
+import { parseSource } from "../../../src/script/config/syntax/source.ts";
 import { holds, kindOf, type Runner, type Target } from "./target.ts";
 
 const toml = `# A script
@@ -101,8 +101,8 @@ function configTarget(name: string, samples: readonly string[]): Target {
       const file = join(directory, `store.${name}`);
       return {
         run(input) {
-          const source = sourceOf(file, () => Buffer.from(input, "latin1"));
-          const { buckets, vars } = configOf(source, { now: () => 1_794_700_800_000 });
+          const source = parseSource(file, () => Buffer.from(input, "latin1"));
+          const { buckets, vars } = parseConfig(source, { now: () => 1_794_700_800_000 });
           // What a script is given is what JSON can hold, and the same after its journey.
           holds(typeof JSON.stringify(vars) === "string", "the variables are not JSON");
           return `taken, ${buckets.length} buckets`;

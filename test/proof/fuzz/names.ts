@@ -57,16 +57,16 @@ const cursors: Target = {
   name: "cursors",
   form: "text",
   samples: [
-    encodeCursor({ behind: "start", value: "" }),
-    encodeCursor({ behind: "key", value: "photos/2026/ü.jpg" }),
-    encodeCursor({ behind: "prefix", value: "photos/" }),
+    encodeCursor({ kind: "start", value: "" }),
+    encodeCursor({ kind: "key", value: "photos/2026/ü.jpg" }),
+    encodeCursor({ kind: "prefix", value: "photos/" }),
   ],
   tokens: ["=", "==", "-_", "+/", "AAAA"],
   open: () => ({
     run(input) {
       const position = decodeCursor(input);
       holds(encodeCursor(position) === input, "is another cursor when written again");
-      return position.behind;
+      return position.kind;
     },
     outcomeOf: storeOutcome,
   }),

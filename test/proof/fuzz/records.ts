@@ -1,6 +1,11 @@
 // Targets of what is stored: records as text, and rows with their checksum. Damage is told as damage.
 import * as encoding from "../../../src/engine/codec/record-codec.ts";
-import { verified, verifiedText, withChecksum, withTextChecksum } from "../../../src/local/index/checksum.ts";
+import {
+  verifyBytes,
+  verifyText,
+  withChecksum,
+  withTextChecksum,
+} from "../../../src/local/index/checksum.ts";
 import { StoreError } from "../../../src/model/errors.ts";
 import { bodyPart, emptyMd5, objectRecord, partRecord, uploadRecord } from "../../support/samples.ts";
 import { holds, type Target } from "./target.ts";
@@ -80,11 +85,11 @@ const rows: Target = {
     run(input) {
       const row = Buffer.from(input.slice(1), "latin1");
       if (input[0] === "b") {
-        const found = verified(version, row, "the body");
+        const found = verifyBytes(version, row, "the body");
         holds(bytes.equals(found), "other bytes pass");
         return "bytes";
       }
-      holds(verifiedText(row.toString(), "the record", place) === text, "another text passes");
+      holds(verifyText(row.toString(), "the record", place) === text, "another text passes");
       return "text";
     },
     outcomeOf: damageOutcome,

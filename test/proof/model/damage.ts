@@ -3,12 +3,12 @@
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import {
+  blobOffset,
   blobPath,
   bucketPaths,
+  dataLayout,
   isInSegment,
-  layoutOf,
-  placeOf,
-  startOf,
+  parseBlobId,
 } from "../../../src/local/disk/layout.ts";
 import { keyBytes } from "../../../src/model/key.ts";
 import { flipBit } from "../../support/disk/damage.ts";
@@ -30,17 +30,17 @@ export function createDamage(directory: () => string): Damage {
       const found = await records.objectWithBody(bucketName, key);
       if (found === undefined) return undefined;
       const { body } = found;
-      if (of === "body" && body.home !== "inline") {
-        const blobs = body.home === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
+      if (of === "body" && body.storage !== "inline") {
+        const blobs = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
         const blob = blobs[part % blobs.length]!;
-        const place = placeOf(blob.id);
-        const path = blobPath(layoutOf(directory()), place);
+        const place = parseBlobId(blob.id);
+        const path = blobPath(dataLayout(directory()), place);
         const size = isInSegment(blob.id) ? blob.size : statSync(path).size;
         if (size === 0) return undefined;
-        undo = flipped(() => flipBit({ path, offset: startOf(place) + (offset % size), bit }));
+        undo = flipped(() => flipBit({ path, offset: blobOffset(place) + (offset % size), bit }));
         return "a blob";
       }
-      if (of === "body" && body.home === "inline" && body.bytes.length === 0) return undefined;
+      if (of === "body" && body.storage === "inline" && body.bytes.length === 0) return undefined;
       const row = rowOf(directory(), key, of);
       const bytes = row.read();
       const wrong = Buffer.from(bytes);
@@ -63,7 +63,7 @@ function flipped(flip: () => void): () => void {
 
 /** The stored bytes of one row, beside whoever has the database open. Text stays text. */
 function rowOf(directory: string, key: string, of: Flip["of"]) {
-  const { database } = bucketPaths(layoutOf(directory), bucketIds(directory).get(bucketName)!);
+  const { database } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucketName)!);
   const [table, column, where] =
     of === "record"
       ? ["objects", "record", "key = ?"]

@@ -1,6 +1,6 @@
 // The same for the S3 API: what is wanted as requests.
 import { encodePath } from "../../../src/http/sigv4.ts";
-import { hashOf } from "../../../src/model/hashes.ts";
+import { hashBytes } from "../../../src/model/hashes.ts";
 import { bucketName, customerKeys, type S3Call } from "./operation.ts";
 import {
   checksumOf,
@@ -113,7 +113,7 @@ function customerHeaders(key: string | undefined, of = "x-amz-"): Headers {
   return {
     [`${name}algorithm`]: "AES256",
     [`${name}key`]: bytes.toString("base64"),
-    [`${name}key-md5`]: Buffer.from(hashOf("md5", bytes)).toString("base64"),
+    [`${name}key-md5`]: Buffer.from(hashBytes("md5", bytes)).toString("base64"),
   };
 }
 
@@ -186,7 +186,7 @@ async function deleteCall(world: World, wanted: Extract<Wanted, { do: "delete" }
   }
   const objects = keys.map((key) => `<Object><Key>${key}</Key></Object>`);
   const body = `<Delete>${objects.join("")}</Delete>`;
-  const md5 = Buffer.from(hashOf("md5", Buffer.from(body))).toString("base64");
+  const md5 = Buffer.from(hashBytes("md5", Buffer.from(body))).toString("base64");
   return { do: "s3", method: "POST", query: [["delete", ""]], headers: { "content-md5": md5 }, body };
 }
 
@@ -245,6 +245,6 @@ function lifecycleCall(rule: number): S3Call {
   const text = rules[rule];
   if (text === undefined) return { do: "s3", method: "DELETE", query };
   const body = `<LifecycleConfiguration><Rule><ID>r</ID><Status>Enabled</Status>${text}</Rule></LifecycleConfiguration>`;
-  const md5 = Buffer.from(hashOf("md5", Buffer.from(body))).toString("base64");
+  const md5 = Buffer.from(hashBytes("md5", Buffer.from(body))).toString("base64");
   return { do: "s3", method: "PUT", query, headers: { "content-md5": md5 }, body };
 }

@@ -1,6 +1,6 @@
 // Turns what a command wants into an operation, by the state of the model: etags, uploads and cursors become
 // those that there are.
-import { hashOf } from "../../../src/model/hashes.ts";
+import { hashBytes } from "../../../src/model/hashes.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
 import { bytesOf } from "../../support/bodies.ts";
 import { customerKeys, type Operation, type UploadName } from "./operation.ts";
@@ -127,7 +127,7 @@ export function givenKey(secret: Secret, right: string | undefined): string | un
 
 export function keyOf(object: ObjectRecord | undefined): string | undefined {
   const md5 = object?.encryption?.keyMd5;
-  const md5Of = (key: string) => Buffer.from(hashOf("md5", Buffer.from(key, "hex"))).toString("hex");
+  const md5Of = (key: string) => Buffer.from(hashBytes("md5", Buffer.from(key, "hex"))).toString("hex");
   return customerKeys.find((key) => md5Of(key) === md5);
 }
 
@@ -221,12 +221,12 @@ function checksumOption({ body, checksum, algorithm }: WantedWrite) {
 }
 
 export function checksumOf(
-  algorithm: Parameters<typeof hashOf>[0],
+  algorithm: Parameters<typeof hashBytes>[0],
   body: WantedBody,
   which: "right" | "wrong",
 ): Uint8Array {
   const bytes = bytesOf("", bodyValue(body));
-  return hashOf(algorithm, which === "right" ? bytes : Buffer.concat([bytes, Buffer.from("!")]));
+  return hashBytes(algorithm, which === "right" ? bytes : Buffer.concat([bytes, Buffer.from("!")]));
 }
 
 function listOptions(world: World, wanted: WantedPage) {

@@ -31,7 +31,7 @@ export default {
       case "/nuisance/exit":
         process.exit(1);
       case "/nuisance/ipc":
-        for (const message of [null, 1, "x", {}, { kind: "request lines" }, { kind: "figures" }]) {
+        for (const message of [null, 1, "x", {}, { kind: "request lines" }, { kind: "metrics" }]) {
           try { process.send?.(message); } catch {}
         }
         for (let i = 0; i < 20_000; i++) try { process.send?.({ kind: "beat", i }); } catch {}

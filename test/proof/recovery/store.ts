@@ -61,6 +61,6 @@ function smallObject(key: string): Mutation {
   return {
     kind: "put object",
     record: objectRecord(key, { size: bytes.length, etag }),
-    body: { home: "inline", bytes },
+    body: { storage: "inline", bytes },
   };
 }

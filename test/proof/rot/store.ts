@@ -7,7 +7,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { createEngine } from "../../../src/engine/create.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
-import { bucketPaths, layoutOf, newName } from "../../../src/local/disk/layout.ts";
+import { bucketPaths, dataLayout, randomName } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
@@ -106,15 +106,15 @@ async function beginUpload(engine: Engine, key: string): Promise<void> {
 }
 
 export function databases(directory: string): string[] {
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   const ids = [...bucketIds(directory).values()];
   return [layout.registry, ...ids.map((id) => bucketPaths(layout, id).database)];
 }
 
 /** As if a process had died while it wrote into every folder: each opening then asks about every file. */
 function leaveMarkers(directory: string): void {
-  const layout = layoutOf(directory);
-  const dead = newName();
+  const layout = dataLayout(directory);
+  const dead = randomName();
   for (const id of bucketIds(directory).values()) {
     const { blobs, segments, open } = bucketPaths(layout, id);
     for (const folder of [...readdirSync(blobs), ...readdirSync(segments)])

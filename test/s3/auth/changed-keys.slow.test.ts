@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
-import { ownerOf } from "../../../src/s3/auth/credentials.ts";
+import { toOwner } from "../../../src/s3/auth/credentials.ts";
 import { type Key, refused, type S3Scene, s3Scene } from "../scene.ts";
 
 const Bucket = "bucket";
@@ -46,6 +46,6 @@ test("an expired key is refused, and a bucket of another owner than was said", a
   await refused(list(s3, key), "InvalidAccessKeyId", 403);
   const put = (ExpectedBucketOwner: string) =>
     s3.client().send(new PutObjectCommand({ Bucket, Key: "x", Body: "x", ExpectedBucketOwner }));
-  await put(ownerOf("default").id);
-  await refused(put(ownerOf("stranger").id), "AccessDenied", 403);
+  await put(toOwner("default").id);
+  await refused(put(toOwner("stranger").id), "AccessDenied", 403);
 });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { defaultAccount } from "../../../src/model/bucket.ts";
-import { createCredentials, ownerOf } from "../../../src/s3/auth/credentials.ts";
+import { createCredentials, toOwner } from "../../../src/s3/auth/credentials.ts";
 import { allows, parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
 import { portPairs } from "../../support/ports.ts";
 
@@ -201,11 +201,11 @@ for (const pair of portPairs) {
 }
 
 test("an account is an owner with an id that stays", () => {
-  const owner = ownerOf("default");
+  const owner = toOwner("default");
   assert.match(owner.id, /^[0-9a-f]{64}$/);
-  assert.deepEqual(ownerOf("default"), owner);
+  assert.deepEqual(toOwner("default"), owner);
   assert.equal(owner.displayName, "default");
-  assert.notEqual(ownerOf("other").id, owner.id);
+  assert.notEqual(toOwner("other").id, owner.id);
 });
 
 test("a grant is a bucket and its rights", () => {

@@ -59,7 +59,7 @@ test("wrong signatures of forms are counted too", async (t) => {
 test("the table of failures is bounded, and the least recent pair is forgotten first", () => {
   const failures = createFailedSignatures(() => 0, { burst: 1, pairs: 3 });
   const address = (name: string) => () => name;
-  for (const name of ["a", "b", "c", "d"]) failures.note(address(name), "key");
+  for (const name of ["a", "b", "c", "d"]) failures.record(address(name), "key");
   failures.check(address("a"), "key");
   for (const name of ["b", "c", "d"]) {
     assert.throws(() => failures.check(address(name), "key"), { code: "SlowDown" }, name);
@@ -70,7 +70,7 @@ test("a clock that is set back neither opens nor closes the bucket for long", ()
   let time = 100_000;
   const failures = createFailedSignatures(() => time, { burst: 1, perSecond: 1 });
   const address = () => "a";
-  failures.note(address, "key");
+  failures.record(address, "key");
   time = 0;
   assert.throws(() => failures.check(address, "key"), { code: "SlowDown" });
   time = 1000;

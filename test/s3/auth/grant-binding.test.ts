@@ -1,7 +1,7 @@
 // Grants are for one bucket, not for a name; and what a key may do is sealed with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boundGrants } from "../../../src/s3/auth/credential-grants.ts";
+import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";
 import { createCredentials } from "../../../src/s3/auth/credentials.ts";
 import { parseGrant } from "../../../src/s3/auth/grants.ts";
 import { seal } from "../../../src/secrets/seal.ts";
@@ -15,7 +15,7 @@ async function scene(t: Parameters<typeof directScene>[0]) {
   const granted = async (...texts: string[]) =>
     newKey({
       account: "guest",
-      grants: await boundGrants(texts.map(parseGrant), (name) => engine.bucket(name)),
+      grants: await bindGrants(texts.map(parseGrant), (name) => engine.bucket(name)),
     });
   const read = async (key: Awaited<ReturnType<typeof granted>>) =>
     (await ask({ method: "GET", path: "/photos/a" }, { key })).status;
@@ -58,7 +58,7 @@ test("DeleteBucket drops the grants on the bucket, and leaves others", async (t)
 
 test("a key whose record was edited by hand does not open", async (t) => {
   const { documents, credentials, newKey, engine, ask } = await scene(t);
-  const grants = await boundGrants([parseGrant("photos:read")], (name) => engine.bucket(name));
+  const grants = await bindGrants([parseGrant("photos:read")], (name) => engine.bucket(name));
   const edits: ((stored: Record<string, unknown>) => object)[] = [
     (stored) => ({ ...stored, grants: [{ bucket: "*", rights: ["admin"] }] }),
     ({ grants: _grants, ...stored }) => stored,

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { createMemoryRecords } from "../../../src/memory/records.ts";
 import { createCredentials } from "../../../src/s3/auth/credentials.ts";
-import { createKeyUses, createUseTeller, type Uses } from "../../../src/s3/auth/key-usage.ts";
+import { createKeyUses, createUseReporter, type Uses } from "../../../src/s3/auth/key-usage.ts";
 
 const start = Date.UTC(2026, 10, 15);
 const hour = 3600_000;
@@ -12,13 +12,13 @@ const hour = 3600_000;
 test("a process tells of all keys that were used together, each with its last use", () => {
   const told: Uses[] = [];
   let time = start;
-  const teller = createUseTeller(
+  const teller = createUseReporter(
     (uses) => told.push(uses),
     () => time,
   );
   teller.flush();
   for (const key of ["A", "B", "A"]) {
-    teller.used(key);
+    teller.record(key);
     time++;
   }
   teller.flush();
@@ -47,23 +47,23 @@ test("a key's last use is written once an hour and at the end, and goes with the
   assert.equal(await lastUsed(), undefined);
 
   const uses = createKeyUses(counted);
-  for (const after of [0, 1, hour - 1, hour, hour + 5]) uses.note([[accessKeyId, start + after]]);
-  assert.equal(uses.last(accessKeyId), start + hour + 5);
-  uses.note([["STOREAAAAAAAAAAAAAAA", start]]);
+  for (const after of [0, 1, hour - 1, hour, hour + 5]) uses.record([[accessKeyId, start + after]]);
+  assert.equal(uses.lastUse(accessKeyId), start + hour + 5);
+  uses.record([["STOREAAAAAAAAAAAAAAA", start]]);
   await uses.close();
   // What came before a write was due is written with it.
   assert.deepEqual([writes.length <= 3, await lastUsed()], [true, start + hour + 5]);
 
   const next = createKeyUses(counted);
   const before = writes.length;
-  next.note([[accessKeyId, start + hour + 10]]);
-  next.note([[accessKeyId, start + 2 * hour + 4]]);
+  next.record([[accessKeyId, start + hour + 10]]);
+  next.record([[accessKeyId, start + 2 * hour + 4]]);
   await next.close();
   assert.equal(writes.length, before + 1, "another server knows what is written, and writes at its end");
   assert.equal(await lastUsed(), start + 2 * hour + 4);
 
   await credentials.delete(accessKeyId);
-  uses.note([[accessKeyId, start + 9 * hour]]);
+  uses.record([[accessKeyId, start + 9 * hour]]);
   await uses.close();
   assert.deepEqual(await documents.list("credential use"), []);
 });

@@ -68,15 +68,15 @@ test("forms are held to a quarter of the budget, which documents always have lef
 test("what is released can be held again", () => {
   const budget = createDocumentBudget(100);
   const [one, two] = [budget.open("document"), budget.open("document")];
-  one.hold(60);
-  assert.throws(() => two.hold(41), { code: "SlowDown" });
-  two.hold(40);
-  one.hold(20);
-  two.hold(80);
+  one.resize(60);
+  assert.throws(() => two.resize(41), { code: "SlowDown" });
+  two.resize(40);
+  one.resize(20);
+  two.resize(80);
   one.release();
   one.release();
   two.release();
-  assert.equal(budget.held(), 0);
+  assert.equal(budget.usedBytes(), 0);
 });
 
 test("a body announced as longer than a document may be is refused before it is read", async (t) => {

@@ -1,7 +1,7 @@
 // The reader of XML documents: what it accepts, where it stops, and that the worst document is cheap to refuse.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { childrenOf, readXml, textOf, xmlLimits } from "../../../src/s3/body/xml-reader.ts";
+import { childText, findChildren, readXml, xmlLimits } from "../../../src/s3/body/xml-reader.ts";
 import { directScene } from "../direct.ts";
 
 const read = (text: string, root = "a") => readXml(Buffer.from(text), root);
@@ -14,10 +14,10 @@ test("text, entities, CDATA, comments, prefixes and attributes are read", () => 
       <k> &lt;&#65;&#x42;&amp;amp;&quot;&apos;&gt; </k><k><![CDATA[<&>]]></k><k/><k>\u{1f600}</k>
     </s3:a>\n`);
   assert.deepEqual(
-    childrenOf(node, "k").map(({ text }) => text),
+    findChildren(node, "k").map(({ text }) => text),
     [" <AB&amp;\"'> ", "<&>", "", "\u{1f600}"],
   );
-  assert.equal(textOf(node, "missing"), undefined);
+  assert.equal(childText(node, "missing"), undefined);
 });
 
 test("a document that is not well-formed is refused", () => {

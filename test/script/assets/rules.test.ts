@@ -7,7 +7,7 @@ import { customHeaders } from "../../../src/script/assets/rules/custom-headers.t
 import { parseHeaders } from "../../../src/script/assets/rules/parse-headers.ts";
 import { parseRedirects } from "../../../src/script/assets/rules/parse-redirects.ts";
 import { compileGlob, compilePattern } from "../../../src/script/assets/rules/path-pattern.ts";
-import { createDestinations, prefersAssets } from "../../../src/script/assets/worker-first.ts";
+import { createDestinationChooser, prefersAssets } from "../../../src/script/assets/worker-first.ts";
 
 const matched = (pattern: string, text: string) => {
   const captures = compilePattern(pattern).match(text);
@@ -252,13 +252,13 @@ test(".assetsignore follows the rules of .gitignore", () => {
 });
 
 test("run_worker_first sends requests to the script, except for excluded paths", () => {
-  const destination = createDestinations(["/api/*", "!/api/docs/*", "/exact"]);
+  const destination = createDestinationChooser(["/api/*", "!/api/docs/*", "/exact"]);
   assert.equal(destination("/api/users"), "script");
   assert.equal(destination("/api/docs/index.html"), "assets");
   assert.equal(destination("/exact"), "script");
   assert.equal(destination("/exact/more"), "either");
-  assert.equal(createDestinations(true)("/"), "script");
-  assert.equal(createDestinations(false)("/"), "either");
+  assert.equal(createDestinationChooser(true)("/"), "script");
+  assert.equal(createDestinationChooser(false)("/"), "either");
 });
 
 test("navigation prefers assets from 2025-04-01 on, unless a flag says otherwise", () => {

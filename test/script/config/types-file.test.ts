@@ -32,7 +32,7 @@ test("Env has every bucket, variable and secret with its type", async (t) => {
 declare namespace Cloudflare {
   interface Env {
     /** The bucket photos. */
-    PHOTOS: import("store").StorePresigningBucket;
+    PHOTOS: import("store-server").StorePresigningBucket;
     GREETING: string;
     LIMIT: number;
     DEBUG: boolean;
@@ -92,11 +92,11 @@ test("Env has every kind of binding, and one that is not supported is unknown", 
     env,
     `interface Env {
     /** The bucket files. */
-    FILES: import("store").StorePresigningBucket;
+    FILES: import("store-server").StorePresigningBucket;
     /** The key-value namespace cache. */
-    CACHE: import("store").StoreKvNamespace;
+    CACHE: import("store-server").StoreKvNamespace;
     /** The static files. */
-    ASSETS: import("store").StoreAssets;
+    ASSETS: import("store-server").StoreAssets;
     /** A rate limiter that counts per process. */
     LIMITER: { limit(options: { key: string }): Promise<{ success: boolean }> };
     /** A dataset: data points are dropped. */
@@ -146,7 +146,7 @@ test("a script is compiled against it, without importing anything", async (t) =>
 });
 
 const handlers = `import { env as imported } from "cloudflare:workers";
-import type { StoreScript } from "store";
+import type { StoreScript } from "store-server";
 
 export const photos: Env["PHOTOS"] = imported.PHOTOS;
 // @ts-expect-error: no such binding
@@ -186,7 +186,7 @@ test("handlers are typed by StoreScript, and env can be imported from cloudflare
   await compile(opened, workerOptions);
   await opened.write(
     "src/index.ts",
-    `import type { StoreScript } from "store";
+    `import type { StoreScript } from "store-server";
 export default {
   // @ts-expect-error: a fetch handler returns a Response
   fetch: () => "text",

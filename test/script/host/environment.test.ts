@@ -103,7 +103,7 @@ test("a script imports TypeScript, npm packages, node: modules, text, HTML and W
     import { basename } from "path";
     import { greet } from "greeter";
     import older from "older";
-    import type { StoreBucket } from "store";
+    import type { StoreBucket } from "store-server";
     import { type Shape, square } from "./lib/shapes.ts";
     import module from "./add.wasm";
     import note from "./note.txt";

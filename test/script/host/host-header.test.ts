@@ -1,14 +1,14 @@
 // Requests that name no host: a visitor's fault, answered as one before the script sees them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { namesHost } from "../../../src/script/host/host-header.ts";
+import { hasValidHost } from "../../../src/script/host/host-header.ts";
 import { scriptScene } from "../scene.ts";
 
 const asked = (host: string | undefined, target = "/") => ({ target, header: () => host });
 
 test("a host is what a URL can be made of, with a port or without", () => {
   for (const host of ["example.com", "a:80", "127.0.0.1:8080", "[::1]:1", "bücher.example", undefined]) {
-    assert.equal(namesHost(asked(host)), true, host);
+    assert.equal(hasValidHost(asked(host)), true, host);
   }
   for (const host of [
     "",
@@ -22,11 +22,11 @@ test("a host is what a URL can be made of, with a port or without", () => {
     "[::1",
     "%",
   ]) {
-    assert.equal(namesHost(asked(host)), false, host);
-    assert.equal(namesHost(asked(host)), false, "and again");
+    assert.equal(hasValidHost(asked(host)), false, host);
+    assert.equal(hasValidHost(asked(host)), false, "and again");
   }
-  assert.equal(namesHost(asked("a", "http://b/c")), true);
-  assert.equal(namesHost(asked("a", "http://127.9999.1.1/")), false);
+  assert.equal(hasValidHost(asked("a", "http://b/c")), true);
+  assert.equal(hasValidHost(asked("a", "http://127.9999.1.1/")), false);
 });
 
 test("a script never sees a request without a host, and its log stays empty", async (t) => {

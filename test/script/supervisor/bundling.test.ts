@@ -43,7 +43,7 @@ globs = ["src/*.dat"]
   const { main, bundling } = readConfig(file, { now });
   const bundler = createBundler({ main: main!, directory, bundling });
   t.after(() => bundler.close());
-  const placed = await (await bundler.build()).place();
+  const placed = await (await bundler.build()).writeToFile();
   t.after(() => placed.remove());
   const { default: found } = (await import(pathToFileURL(placed.file).href)) as { default: unknown };
   assert.deepEqual(found, {

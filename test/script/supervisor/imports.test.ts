@@ -32,7 +32,7 @@ async function bundle(t: TestContext, files: Files, options: Partial<BundlerOpti
 
 /** The default export of the bundle. */
 async function run(built: Bundle): Promise<unknown> {
-  const { file, remove } = await built.place();
+  const { file, remove } = await built.writeToFile();
   try {
     return ((await import(pathToFileURL(file).href)) as { default: unknown }).default;
   } finally {

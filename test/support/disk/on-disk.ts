@@ -8,15 +8,15 @@ import { storedBytes } from "../../../src/local/bytes/block-writer.ts";
 import {
   type BucketPaths,
   blobId,
+  blobOffset,
   bucketPaths,
+  dataLayout,
   isInSegment,
   type Layout,
-  layoutOf,
-  placeOf,
-  sharedSize,
-  startOf,
+  parseBlobId,
+  segmentBlobSize,
 } from "../../../src/local/disk/layout.ts";
-import { witnessPlace } from "../../../src/local/index/existence-index.ts";
+import { existenceKey } from "../../../src/local/index/existence-index.ts";
 import { limits } from "../../../src/model/limits.ts";
 
 /** A blob's id wherever it stands in a text: bucket, folder and number. */
@@ -39,7 +39,7 @@ export interface BlobFile {
 
 /** Every blob with its file; a segment that has no blob any more is one itself. */
 export function blobFiles(directory: string): BlobFile[] {
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
     const paths = bucketPaths(layout, bucketId);
     const files = readdirSync(paths.blobs).flatMap((folder) =>
@@ -64,22 +64,22 @@ function blobsInSegment(paths: BucketPaths, name: string): BlobFile[] {
   const path = join(paths.segments, name);
   const known = query(paths.database, "SELECT id FROM blobs ORDER BY id")
     .map(({ id }) => String(id))
-    .filter((id) => placeOf(id).folder === name);
+    .filter((id) => parseBlobId(id).folder === name);
   if (known.length === 0) return [{ id: name, path, start: 0, length: statSync(path).size }];
   return known.map((id) => {
-    const length = storedBytes(sharedSize(placeOf(id)), limits.blockBytes);
-    return { id, path, start: startOf(placeOf(id)), length };
+    const length = storedBytes(segmentBlobSize(parseBlobId(id)), limits.blockBytes);
+    return { id, path, start: blobOffset(parseBlobId(id)), length };
   });
 }
 
 export function bucketIds(directory: string): ReadonlyMap<string, string> {
-  const rows = query(layoutOf(directory).registry, "SELECT name, id FROM buckets");
+  const rows = query(dataLayout(directory).registry, "SELECT name, id FROM buckets");
   return new Map(rows.map(({ name, id }) => [String(name), String(id)]));
 }
 
 /** Holds after every crash once the directory was opened, swept and closed again. */
 export function assertNothingLeftOver(directory: string): void {
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   const kept = ["buckets", "processes", "registry.db", "trash"];
   const mayBe = ["reserve", "secret.key", "audit.log"];
   const entries = namesIn(layout.root).filter((name) => !mayBe.includes(name));
@@ -155,14 +155,14 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
     "the totals are those of the objects",
   );
   const witnessed = [
-    ...query(paths.database, "SELECT key FROM objects").map(({ key }) => witnessPlace.object(bytesIn(key))),
+    ...query(paths.database, "SELECT key FROM objects").map(({ key }) => existenceKey.object(bytesIn(key))),
     ...query(paths.database, "SELECT key, id FROM uploads").map(({ key, id }) =>
-      witnessPlace.upload(bytesIn(key), String(id)),
+      existenceKey.upload(bytesIn(key), String(id)),
     ),
     ...query(paths.database, "SELECT upload, number FROM parts").map(({ upload, number }) =>
-      witnessPlace.part(String(upload), Number(number)),
+      existenceKey.part(String(upload), Number(number)),
     ),
-    ...named.map((id) => witnessPlace.blob(String(id))),
+    ...named.map((id) => existenceKey.blob(String(id))),
   ];
   const places = query(paths.database, "SELECT place FROM witness").map(({ place }) => bytesIn(place));
   assert.deepEqual(
@@ -173,12 +173,12 @@ function assertDatabase(paths: BucketPaths, bucketId: string): void {
 }
 
 function assertSegments(paths: BucketPaths, named: readonly string[]): void {
-  const used = [...new Set(named.map((id) => placeOf(id).folder))].sort();
+  const used = [...new Set(named.map((id) => parseBlobId(id).folder))].sort();
   assert.deepEqual(segmentNames(paths).sort(), used, "every segment has a body that a record names");
   for (const id of named) {
-    const place = placeOf(id);
+    const place = parseBlobId(id);
     const { size } = statSync(join(paths.segments, place.folder));
-    assert.ok(startOf(place) + sharedSize(place) < size, `${id} is within its segment`);
+    assert.ok(blobOffset(place) + segmentBlobSize(place) < size, `${id} is within its segment`);
   }
 }
 
@@ -191,7 +191,7 @@ function namesIn(directory: string): string[] {
 
 /** Folders for blobs that hold none. */
 export function emptyFolders(directory: string): string[] {
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   return readdirSync(layout.buckets).flatMap((bucketId) => {
     const { blobs } = bucketPaths(layout, bucketId);
     return readdirSync(blobs).filter((folder) => readdirSync(join(blobs, folder)).length === 0);
@@ -200,7 +200,7 @@ export function emptyFolders(directory: string): string[] {
 
 /** In flight or remembered, in all buckets. */
 export function countUploads(directory: string): number {
-  const layout = layoutOf(directory);
+  const layout = dataLayout(directory);
   return readdirSync(layout.buckets)
     .map((id) => Number(query(bucketPaths(layout, id).database, "SELECT count(*) AS n FROM uploads")[0]!.n))
     .reduce((sum, count) => sum + count, 0);

@@ -7,8 +7,8 @@ import { checkStorageClass } from "../../../model/object.ts";
 import { createCredentials } from "../../../s3/auth/credentials.ts";
 import type { Command, CommandGroup, Invocation } from "../../framework/command.ts";
 import { CommandError } from "../../framework/command-error.ts";
-import { telling } from "../../framework/failures.ts";
-import { counted, type Output } from "../../framework/output.ts";
+import { withCommandErrors } from "../../framework/failures.ts";
+import { formatCount, type Output } from "../../framework/output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 import { ask } from "../../terminal/prompt.ts";
 import { notifyCommand } from "./notify.ts";
@@ -30,13 +30,13 @@ const createCommand: Command = {
     const [bucket = ""] = parameters;
     const storageClass = options.text("storage-class") ?? "Standard";
     // Looked at first: a name that cannot be makes no data directory.
-    telling({ bucket }, () => {
+    withCommandErrors({ bucket }, () => {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
     });
     const record = await withData(invocation, { absent: "create", subject: { bucket } }, async (data) => {
       const made = await data.engine.createBucket(bucket, { storageClass });
-      await data.note("create bucket", bucket);
+      await data.recordAudit("create bucket", bucket);
       return made;
     });
     if (output.isJson) await output.json(bucketJson(record));
@@ -103,15 +103,15 @@ const deleteCommand: Command = {
     const removed = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
       const withObjects = options.flag("force");
       if (withObjects && !options.flag("yes")) await confirm(invocation, data.engine, bucket);
-      const known = await data.engine.bucket(bucket);
+      const existing = await data.engine.bucket(bucket);
       const count = withObjects ? await deleteWithObjects(data.engine, bucket) : 0;
       if (!withObjects) await data.engine.deleteBucket(bucket);
-      if (known !== undefined) await dropGrants(data, known, output);
-      await data.note("delete bucket", bucket);
+      if (existing !== undefined) await dropGrants(data, existing, output);
+      await data.recordAudit("delete bucket", bucket);
       return count;
     });
     if (output.isJson) return output.json({ name: bucket, deleted: true, objects: removed });
-    const what = removed > 0 ? ` and ${counted(removed, "object")} in it` : "";
+    const what = removed > 0 ? ` and ${formatCount(removed, "object")} in it` : "";
     await output.line(`Deleted bucket ${output.style.bold(bucket)}${what}.`);
   },
 };
@@ -141,25 +141,25 @@ async function confirm({ output }: Invocation, engine: Engine, bucket: string): 
   const { objects, bytes } = await engine.totals(bucket);
   if (objects === 0 || !process.stdin.isTTY) return;
   output.note(
-    `${bucket} holds ${counted(objects, "object")} (${output.size(bytes)}), not to be brought back.`,
+    `${bucket} holds ${formatCount(objects, "object")} (${output.size(bytes)}), not to be brought back.`,
   );
   const typed = await ask(process.stdin, output, "Type the name of the bucket to delete it: ");
   if (typed !== bucket) throw new CommandError("That was another name: nothing was deleted.");
 }
 
 /** How often objects may come in again while the bucket is emptied, before that is called hopeless. */
-const rounds = 10;
+const maxRounds = 10;
 
 async function deleteWithObjects(engine: Engine, bucket: string): Promise<number> {
   let removed = 0;
   for (let round = 1; ; round++) {
-    removed += await empty(engine, bucket);
+    removed += await deleteAllObjects(engine, bucket);
     try {
       await engine.deleteBucket(bucket);
       return removed;
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "BucketNotEmpty")) throw error;
-      if (round < rounds) continue;
+      if (round < maxRounds) continue;
       throw new CommandError(`The bucket "${bucket}" fills faster than it can be emptied.`, {
         hint: "Stop what writes into it, then try again.",
         cause: error,
@@ -168,7 +168,7 @@ async function deleteWithObjects(engine: Engine, bucket: string): Promise<number
   }
 }
 
-async function empty(engine: Engine, bucket: string): Promise<number> {
+async function deleteAllObjects(engine: Engine, bucket: string): Promise<number> {
   let removed = 0;
   for (;;) {
     const { objects } = await engine.list(bucket, { limit: limits.deleteKeys });

@@ -14,10 +14,10 @@ import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
-import { counted, type Output } from "../../framework/output.ts";
+import { formatCount, type Output } from "../../framework/output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 
-const usualKeep = 7 * dayMilliseconds;
+const defaultKeep = 7 * dayMilliseconds;
 
 type Verb = "add" | "list" | "remove" | "test";
 
@@ -80,9 +80,9 @@ const verbs: Readonly<Record<Verb, (invocation: Invocation, bucket: string, rule
 
 async function add(invocation: Invocation, bucket: string): Promise<void> {
   const { options, output } = invocation;
-  const target = targetOf(invocation);
-  const keep = keepOf(options.text("keep"));
-  const { rule, secret } = await withRules(invocation, bucket, async (rules, note) => {
+  const target = parseTarget(invocation);
+  const keep = parseKeep(options.text("keep"));
+  const { rule, secret } = await withRules(invocation, bucket, async (rules, recordAudit) => {
     const added = await rules.add(bucket, {
       id: options.text("id"),
       events: options.texts("event"),
@@ -91,7 +91,7 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
       target,
       keep,
     });
-    await note("change notifications", bucket);
+    await recordAudit("change notifications", bucket);
     return added;
   });
   if (output.isJson) return output.json({ ...ruleJson(rule), ...(secret === undefined ? {} : { secret }) });
@@ -129,9 +129,9 @@ async function list(invocation: Invocation, bucket: string): Promise<void> {
 
 async function remove(invocation: Invocation, bucket: string, id: string): Promise<void> {
   const { output } = invocation;
-  const isRemoved = await withRules(invocation, bucket, async (rules, note) => {
+  const isRemoved = await withRules(invocation, bucket, async (rules, recordAudit) => {
     const isDone = await rules.remove(bucket, id);
-    if (isDone) await note("change notifications", bucket);
+    if (isDone) await recordAudit("change notifications", bucket);
     return isDone;
   });
   if (!isRemoved) throw noSuchRule(bucket, id);
@@ -157,10 +157,10 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
     const webhook = createWebhook({ url: target.url, secret, sender: { bucket, rule: id }, now: Date.now });
     try {
       await webhook.test();
-      return webhook.shown;
+      return webhook.displayName;
     } catch (error) {
       throw new CommandError(
-        `The webhook at ${webhook.shown} did not take a test: ${(error as Error).message}.`,
+        `The webhook at ${webhook.displayName} did not take a test: ${(error as Error).message}.`,
         {
           cause: error,
         },
@@ -176,10 +176,10 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
 async function withRules<T>(
   invocation: Invocation,
   bucket: string,
-  work: (rules: NotificationRules, note: Data["note"]) => Promise<T>,
+  work: (rules: NotificationRules, recordAudit: Data["recordAudit"]) => Promise<T>,
 ): Promise<T> {
-  const run = ({ engine, documents, secretKey, note }: Data) =>
-    work(createNotificationRules(engine, documents, secretKey), note);
+  const run = ({ engine, documents, secretKey, recordAudit }: Data) =>
+    work(createNotificationRules(engine, documents, secretKey), recordAudit);
   try {
     return await withData(invocation, { absent: "refuse", subject: { bucket } }, run);
   } catch (error) {
@@ -187,7 +187,7 @@ async function withRules<T>(
   }
 }
 
-function targetOf({ options }: Invocation) {
+function parseTarget({ options }: Invocation) {
   const [url, name] = [options.text("webhook"), options.text("script")];
   if ((url === undefined) === (name === undefined)) {
     throw usageError("Say who is to be told, once: --webhook URL or --script NAME.");
@@ -198,8 +198,8 @@ function targetOf({ options }: Invocation) {
   return { kind: "script", name: name! } as const;
 }
 
-function keepOf(text: string | undefined): number | undefined {
-  if (text === undefined) return usualKeep;
+function parseKeep(text: string | undefined): number | undefined {
+  if (text === undefined) return defaultKeep;
   if (text === "forever") return undefined;
   try {
     return parseDuration(text);
@@ -225,7 +225,7 @@ function targetText({ target }: NotificationRule): string {
 function failureText(output: Output, { lastFailure, dropped }: ListedRule["progress"]): string {
   const failure =
     lastFailure === undefined ? "none" : `${output.time(lastFailure.time)}: ${lastFailure.what}`;
-  return dropped === 0 ? failure : `${failure}; ${counted(dropped, "event")} dropped`;
+  return dropped === 0 ? failure : `${failure}; ${formatCount(dropped, "event")} dropped`;
 }
 
 /** Without the secret, which is sealed in it. */

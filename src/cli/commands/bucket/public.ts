@@ -32,7 +32,7 @@ export const publicCommand: Command = {
     const { parameters, options, output } = invocation;
     const [bucket = ""] = parameters;
     const isOff = options.flag("off");
-    const publication = publicationOf(invocation);
+    const publication = parsePublication(invocation);
     if (isOff && Object.keys(publication).length > 0)
       throw usageError("--off ends it: nothing else can be set with it.");
     try {
@@ -48,7 +48,7 @@ export const publicCommand: Command = {
   },
 };
 
-function publicationOf({ options }: Invocation): Publication {
+function parsePublication({ options }: Invocation): Publication {
   const [index, notFound, cacheControl] = ["index", "not-found", "cache-control"].map((name) =>
     options.text(name),
   );

@@ -3,7 +3,7 @@ import type { KeyValues } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
-import { counted } from "../../framework/output.ts";
+import { formatCount } from "../../framework/output.ts";
 import { withData } from "../../store/open-store.ts";
 import { fileInput, standardInput } from "../../terminal/input.ts";
 import { type BulkEntry, parseBulk } from "../../transfer/kv-bulk-file.ts";
@@ -31,7 +31,7 @@ export const kvBulkCommand: Command = {
         await data.tidy();
       });
       if (output.isJson) await output.json({ namespace, keys: entries.length });
-      else await output.line(`Put ${counted(entries.length, "key")} into ${output.name(namespace)}.`);
+      else await output.line(`Put ${formatCount(entries.length, "key")} into ${output.name(namespace)}.`);
     } finally {
       input.close();
     }
@@ -43,7 +43,7 @@ const concurrency = 32;
 async function putAll(kv: KeyValues, namespace: string, entries: readonly BulkEntry[]): Promise<void> {
   let next = 0;
   let failed = false;
-  const lane = async () => {
+  const worker = async () => {
     while (next < entries.length && !failed) {
       const { key, value, options } = entries[next++]!;
       await kv.put(namespace, key, value, options).catch((error: unknown) => {
@@ -52,7 +52,7 @@ async function putAll(kv: KeyValues, namespace: string, entries: readonly BulkEn
       });
     }
   };
-  const lanes = await Promise.allSettled(Array.from({ length: concurrency }, lane));
-  const rejected = lanes.find((one) => one.status === "rejected");
+  const results = await Promise.allSettled(Array.from({ length: concurrency }, worker));
+  const rejected = results.find((one) => one.status === "rejected");
   if (rejected !== undefined) throw rejected.reason;
 }

@@ -2,7 +2,7 @@
 import type { KeyValueEntry } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
-import { interruptible } from "../../framework/interrupt.ts";
+import { runInterruptible } from "../../framework/interrupt.ts";
 import { refuseUrl } from "../../framework/path-argument.ts";
 import { withData } from "../../store/open-store.ts";
 import { printBytes } from "../../terminal/print-bytes.ts";
@@ -25,14 +25,14 @@ export const kvGetCommand: Command = {
     const { parameters, output } = invocation;
     const [namespace = "", key = "", file] = parameters;
     const isStdout = file === undefined || file === "-";
-    if (!isStdout) refuseUrl({ called: "store kv get", text: file, possible: "a file or -" });
+    if (!isStdout) refuseUrl({ label: "store kv get", text: file, expected: "a file or -" });
     const target = isStdout ? undefined : await checkTarget(file);
     await withData(invocation, { absent: "refuse", subject: { namespace, key } }, async ({ engine }) => {
       const entry = await engine.kv.get(namespace, key);
       if (entry === undefined) throw new StoreError("NoSuchKey");
       const { bytes, record } = entry;
       if (target !== undefined) {
-        await interruptible((signal) => writeFileWhole(target, bytes.chunks(), signal));
+        await runInterruptible((signal) => writeFileWhole(target, bytes.chunks(), signal));
         if (output.isJson)
           return output.json({ key, ...details(entry), size: record.size, file: target.path });
         return output.line(`Got ${output.name(key)} into ${output.name(file!)}: ${output.size(record.size)}`);

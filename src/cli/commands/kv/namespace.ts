@@ -4,8 +4,8 @@ import { StoreError } from "../../../model/errors.ts";
 import { isNamespaceName } from "../../../model/key-value.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
-import { telling } from "../../framework/failures.ts";
-import { counted } from "../../framework/output.ts";
+import { withCommandErrors } from "../../framework/failures.ts";
+import { formatCount } from "../../framework/output.ts";
 import { withData } from "../../store/open-store.ts";
 import { ask } from "../../terminal/prompt.ts";
 
@@ -52,12 +52,12 @@ const verbs: Readonly<Record<Verb, (invocation: Invocation, name: string) => Pro
 async function create(invocation: Invocation, namespace: string): Promise<void> {
   const { output } = invocation;
   // Checked first: a refused name makes no data directory.
-  telling({ namespace }, () => {
+  withCommandErrors({ namespace }, () => {
     if (!isNamespaceName(namespace)) throw new StoreError("InvalidBucketName");
   });
   const record = await withData(invocation, { absent: "create", subject: { namespace } }, async (data) => {
     const made = await data.engine.kv.createNamespace(namespace);
-    await data.note("create namespace", namespace);
+    await data.recordAudit("create namespace", namespace);
     return made;
   });
   if (output.isJson) await output.json(namespaceJson(record));
@@ -86,11 +86,11 @@ async function remove(invocation: Invocation, namespace: string): Promise<void> 
     if (withKeys && !options.flag("yes")) await confirm(invocation, kv, namespace);
     const count = withKeys ? await deleteWithKeys(kv, namespace) : 0;
     if (!withKeys) await kv.deleteNamespace(namespace);
-    await data.note("delete namespace", namespace);
+    await data.recordAudit("delete namespace", namespace);
     return count;
   });
   if (output.isJson) return output.json({ name: namespace, deleted: true, keys: removed });
-  const what = removed > 0 ? ` and ${counted(removed, "key")} in it` : "";
+  const what = removed > 0 ? ` and ${formatCount(removed, "key")} in it` : "";
   await output.line(`Deleted namespace ${output.style.bold(namespace)}${what}.`);
 }
 
@@ -102,7 +102,7 @@ function namespaceJson({ name, created }: NamespaceRecord) {
 async function confirm({ output }: Invocation, kv: KeyValues, namespace: string): Promise<void> {
   const { objects, bytes } = await kv.totals(namespace);
   if (objects === 0 || !process.stdin.isTTY) return;
-  output.note(`This permanently deletes ${counted(objects, "key")} (${output.size(bytes)}).`);
+  output.note(`This permanently deletes ${formatCount(objects, "key")} (${output.size(bytes)}).`);
   const typed = await ask(process.stdin, output, "Type the name of the namespace to delete it: ");
   if (typed !== namespace) throw new CommandError("That was another name: nothing was deleted.");
 }
@@ -113,7 +113,7 @@ const maxRounds = 10;
 async function deleteWithKeys(kv: KeyValues, namespace: string): Promise<number> {
   let removed = 0;
   for (let round = 1; ; round++) {
-    removed += await empty(kv, namespace);
+    removed += await deleteAllKeys(kv, namespace);
     try {
       await kv.deleteNamespace(namespace);
       return removed;
@@ -128,7 +128,7 @@ async function deleteWithKeys(kv: KeyValues, namespace: string): Promise<number>
   }
 }
 
-async function empty(kv: KeyValues, namespace: string): Promise<number> {
+async function deleteAllKeys(kv: KeyValues, namespace: string): Promise<number> {
   let removed = 0;
   let cursor: string | undefined;
   do {

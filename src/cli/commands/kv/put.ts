@@ -3,9 +3,9 @@ import type { Source } from "../../../engine/engine.ts";
 import type { KeyValuePutOptions } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { checkKeyValueKey } from "../../../model/key-value.ts";
-import type { Command, GivenOptions, Invocation } from "../../framework/command.ts";
+import type { Command, Invocation, ParsedOptions } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
-import { telling } from "../../framework/failures.ts";
+import { withCommandErrors } from "../../framework/failures.ts";
 import { withData } from "../../store/open-store.ts";
 import { fileInput, type Input, standardInput } from "../../terminal/input.ts";
 
@@ -31,7 +31,7 @@ export const kvPutCommand: Command = {
     const [namespace = "", key = ""] = parameters;
     const subject = { namespace, key };
     const write = writeOptions(options);
-    telling(subject, () => checkKeyValueKey(key));
+    withCommandErrors(subject, () => checkKeyValueKey(key));
     const value = await openValue(invocation);
     try {
       await withData(invocation, { absent: "refuse", subject }, async (data) => {
@@ -68,23 +68,23 @@ function inputValue({ chunks, size, close }: Input): Value {
   return { source: { length: size, chunks: () => chunks, cancel: async () => close() }, close };
 }
 
-function writeOptions(options: GivenOptions): KeyValuePutOptions {
+function writeOptions(options: ParsedOptions): KeyValuePutOptions {
   const metadata = options.text("metadata");
   return {
-    expirationTtl: seconds(options, "ttl"),
-    expiration: seconds(options, "expiration"),
-    metadata: metadata === undefined ? undefined : jsonText(metadata),
+    expirationTtl: parseSeconds(options, "ttl"),
+    expiration: parseSeconds(options, "expiration"),
+    metadata: metadata === undefined ? undefined : parseJsonText(metadata),
   };
 }
 
-function seconds(options: GivenOptions, name: string): number | undefined {
+function parseSeconds(options: ParsedOptions, name: string): number | undefined {
   const text = options.text(name);
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw usageError(`--${name} needs a whole number of seconds, not "${text}".`);
   return Number(text);
 }
 
-function jsonText(text: string): string | undefined {
+function parseJsonText(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return value === null ? undefined : JSON.stringify(value);

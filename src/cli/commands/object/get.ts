@@ -4,8 +4,8 @@ import type { GetOutcome } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
-import { interruptible } from "../../framework/interrupt.ts";
-import { type Output, visible } from "../../framework/output.ts";
+import { runInterruptible } from "../../framework/interrupt.ts";
+import { escapeControls, type Output } from "../../framework/output.ts";
 import { refuseUrl } from "../../framework/path-argument.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { withData } from "../../store/open-store.ts";
@@ -13,7 +13,7 @@ import { printBytes } from "../../terminal/print-bytes.ts";
 import { startProgress } from "../../terminal/progress.ts";
 import { checkTarget, writeFileWhole } from "../../transfer/download.ts";
 
-type Found = GetOutcome & { readonly outcome: "found" };
+type FoundObject = GetOutcome & { readonly outcome: "found" };
 
 export const getCommand: Command = {
   name: "get",
@@ -37,7 +37,7 @@ export const getCommand: Command = {
         `For what is known of it: store object head ${address} --json`,
       ]);
     }
-    if (!isStdout) refuseUrl({ called: "store object get", text: file, possible: "a file or -" });
+    if (!isStdout) refuseUrl({ label: "store object get", text: file, expected: "a file or -" });
     const target = isStdout ? undefined : await checkTarget(file);
     await withData(invocation, { absent: "refuse", subject: from }, async ({ engine }) => {
       const result = await engine.get(from.bucket, from.key);
@@ -46,7 +46,9 @@ export const getCommand: Command = {
         const onTerminal = file === undefined ? "text only" : "anything";
         return printBytes(output, { what: "object", bytes: result.bytes, onTerminal });
       }
-      await interruptible((signal) => writeFileWhole(target, watched(result, address, output), signal));
+      await runInterruptible((signal) =>
+        writeFileWhole(target, withProgress(result, address, output), signal),
+      );
       if (output.isJson) return output.json({ ...new StoreObject(result.record), file: target.path });
       await output.line(
         `Got ${output.name(address)} into ${output.name(file!)}: ${output.size(result.record.size)}`,
@@ -56,8 +58,12 @@ export const getCommand: Command = {
 };
 
 /** The bytes, with the progress of their coming on the terminal. */
-async function* watched({ bytes }: Found, address: string, output: Output): AsyncGenerator<Uint8Array> {
-  const progress = startProgress(output, { label: visible(address), total: bytes.length });
+async function* withProgress(
+  { bytes }: FoundObject,
+  address: string,
+  output: Output,
+): AsyncGenerator<Uint8Array> {
+  const progress = startProgress(output, { label: escapeControls(address), total: bytes.length });
   try {
     for await (const chunk of bytes.chunks()) {
       progress.advance(chunk.length);

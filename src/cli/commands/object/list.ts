@@ -31,14 +31,14 @@ export const listCommand: Command = {
     const { bucket, prefix } = prefixAddress(parameters[0]!);
     const delimiter = options.text("delimiter");
     if (delimiter === "") throw usageError("--delimiter needs at least one character.");
-    let left = limitOf(options.text("limit"));
+    let left = parseLimit(options.text("limit"));
     await withData(invocation, { absent: "refuse", subject: { bucket } }, async ({ engine }) => {
       const printer = output.isJson ? jsonPrinter(output) : linePrinter(output);
       let cursor: string | undefined;
       do {
         const limit = Math.min(left, limits.listEntries);
         const page = await engine.list(bucket, { prefix, delimiter, cursor, limit, withMetadata: true });
-        const entries = entriesOf(page);
+        const entries = toEntries(page);
         await printer.print(entries);
         left -= entries.length;
         cursor = page.cursor;
@@ -48,7 +48,7 @@ export const listCommand: Command = {
   },
 };
 
-function limitOf(text: string | undefined): number {
+function parseLimit(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1) return limit;
@@ -58,15 +58,15 @@ function limitOf(text: string | undefined): number {
 type Entry = { readonly key: string; readonly record?: ObjectRecord };
 
 /** Objects and groups in one order: that of their keys. */
-function entriesOf({ objects, prefixes }: Listing): Entry[] {
+function toEntries({ objects, prefixes }: Listing): Entry[] {
   const entries: Entry[] = [
     ...objects.map((record) => ({ key: record.key, record })),
-    ...prefixes.map(asEntry),
+    ...prefixes.map(toPrefixEntry),
   ];
   return prefixes.length === 0 ? entries : entries.sort((a, b) => compareKeys(a.key, b.key));
 }
 
-function asEntry(prefix: string): Entry {
+function toPrefixEntry(prefix: string): Entry {
   return { key: prefix };
 }
 

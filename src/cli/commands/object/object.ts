@@ -30,7 +30,7 @@ const headCommand: Command = {
       },
     );
     if (output.isJson) await output.json(new StoreObject(record));
-    else await output.fields(fieldsOf(record, output));
+    else await output.fields(objectFields(record, output));
   },
 };
 
@@ -60,7 +60,7 @@ export const objectCommands: CommandGroup = {
   commands: [putCommand, getCommand, headCommand, listCommand, urlCommand, deleteCommand],
 };
 
-function fieldsOf(record: ObjectRecord, output: Output): (readonly [string, string])[] {
+function objectFields(record: ObjectRecord, output: Output): (readonly [string, string])[] {
   const object = new StoreObject(record);
   const { cacheExpiry, ...http } = object.httpMetadata ?? {};
   return [

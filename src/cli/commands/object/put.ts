@@ -1,15 +1,15 @@
 // `store object put`: a file or stdin, of any size, becomes an object.
 import { StoreObject } from "../../../binding/object.ts";
 import type { WriteOptions } from "../../../engine/engine.ts";
-import { contentTypeOf } from "../../../http/content-types.ts";
+import { guessContentType } from "../../../http/content-types.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { checkKey } from "../../../model/key.ts";
 import { checkMetadata } from "../../../model/metadata.ts";
 import { checkStorageClass, type HttpMetadata } from "../../../model/object.ts";
-import type { Command, GivenOptions } from "../../framework/command.ts";
+import type { Command, ParsedOptions } from "../../framework/command.ts";
 import { usageError } from "../../framework/command-error.ts";
-import { interruptible } from "../../framework/interrupt.ts";
-import { type Output, visible } from "../../framework/output.ts";
+import { runInterruptible } from "../../framework/interrupt.ts";
+import { escapeControls, type Output } from "../../framework/output.ts";
 import { type ObjectAddress, objectAddress } from "../../store/object-address.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 import { fileInput, type Input, standardInput } from "../../terminal/input.ts";
@@ -49,7 +49,7 @@ export const putCommand: Command = {
     const input = file === "-" ? standardInput() : await fileInput(file);
     try {
       const record = await withData(invocation, { absent: "refuse", subject: to }, (data) =>
-        interruptible((signal) => putWithProgress(data, { to, input, write, output, signal })),
+        runInterruptible((signal) => putWithProgress(data, { to, input, write, output, signal })),
       );
       if (output.isJson) return await output.json(new StoreObject(record));
       await output.line(`Put ${output.name(address)}: ${output.size(record.size)}, etag ${record.etag}`);
@@ -70,24 +70,24 @@ interface Put {
 async function putWithProgress({ engine, tidy }: Data, { to, input, write, output, signal }: Put) {
   // Before a byte is asked for: it may be a person who types them.
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
-  let leavesBytes = (await engine.head(to.bucket, to.key)) !== undefined;
-  const label = visible(`${to.bucket}/${to.key}`);
+  let leavesGarbage = (await engine.head(to.bucket, to.key)) !== undefined;
+  const label = escapeControls(`${to.bucket}/${to.key}`);
   const progress = startProgress(output, { label, total: input.size });
   const onBytes = (count: number) => progress.advance(count);
   try {
     return await upload({ engine, to, ...input, options: write, signal, onBytes });
   } catch (error) {
-    leavesBytes = true;
+    leavesGarbage = true;
     throw error;
   } finally {
     progress.end();
-    if (leavesBytes) await tidy();
+    if (leavesGarbage) await tidy();
   }
 }
 
-function writeOptions(options: GivenOptions, { key }: ObjectAddress, file: string): WriteOptions {
+function writeOptions(options: ParsedOptions, { key }: ObjectAddress, file: string): WriteOptions {
   const texts = {
-    contentType: options.text("content-type") ?? contentTypeOf(key, file),
+    contentType: options.text("content-type") ?? guessContentType(key, file),
     contentLanguage: options.text("content-language"),
     contentDisposition: options.text("content-disposition"),
     contentEncoding: options.text("content-encoding"),

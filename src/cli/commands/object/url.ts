@@ -3,7 +3,7 @@ import { presignedUrl } from "../../../binding/presign.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { createCredentials } from "../../../s3/auth/credentials.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
-import { ownKey } from "../../../s3/auth/internal-key.ts";
+import { getInternalKey } from "../../../s3/auth/internal-key.ts";
 import type { Command } from "../../framework/command.ts";
 import { CommandError, usageError } from "../../framework/command-error.ts";
 import { endpointOption } from "../../serve/listen-options.ts";
@@ -32,12 +32,12 @@ export const urlCommand: Command = {
     const { options, output, parameters } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
     if (key === "") throw usageError(`"${bucket}/" names no key.`, `For example: ${bucket}/cat.jpg`);
-    const method = methodOf(options.text("method") ?? "GET");
-    const expiresIn = secondsOf(options.text("expires") ?? "1h");
+    const method = parseMethod(options.text("method") ?? "GET");
+    const expiresIn = parseLifetimeSeconds(options.text("expires") ?? "1h");
     const endpoint = endpointOption(invocation, "endpoint") ?? "http://127.0.0.1:9000";
     const url = await withData(invocation, { absent: "refuse", subject: { bucket } }, async (data) => {
       if ((await data.engine.bucket(bucket)) === undefined) throw new StoreError("NoSuchBucket");
-      const { accessKeyId, secretAccessKey } = await signer(data, options.text("key"));
+      const { accessKeyId, secretAccessKey } = await findSigningKey(data, options.text("key"));
       return presignedUrl({ endpoint, accessKeyId, secretAccessKey }, bucket, key, { method, expiresIn });
     });
     if (output.isJson) await output.json({ bucket, key, method, url, expiresIn });
@@ -47,27 +47,27 @@ export const urlCommand: Command = {
 
 const methods = ["GET", "HEAD", "PUT", "DELETE"] as const;
 
-function methodOf(text: string): (typeof methods)[number] {
+function parseMethod(text: string): (typeof methods)[number] {
   const method = methods.find((one) => one === text.toUpperCase());
   if (method !== undefined) return method;
   throw usageError(`--method must be GET, HEAD, PUT or DELETE, not "${text}".`);
 }
 
-const longest = "7d";
+const maxLifetime = "7d";
 
-function secondsOf(text: string): number {
+function parseLifetimeSeconds(text: string): number {
   let milliseconds: number;
   try {
     milliseconds = parseDuration(text);
   } catch (error) {
     throw error instanceof RangeError ? usageError(error.message) : error;
   }
-  if (milliseconds <= parseDuration(longest)) return milliseconds / 1000;
-  throw usageError(`--expires must be ${longest} at most, not "${text}".`);
+  if (milliseconds <= parseDuration(maxLifetime)) return milliseconds / 1000;
+  throw usageError(`--expires must be ${maxLifetime} at most, not "${text}".`);
 }
 
-async function signer({ documents, secretKey }: Data, id: string | undefined) {
-  if (id === undefined) return ownKey(documents, secretKey(), "presign");
+async function findSigningKey({ documents, secretKey }: Data, id: string | undefined) {
+  if (id === undefined) return getInternalKey(documents, secretKey(), "presign");
   const found = await createCredentials(documents, secretKey(), Date.now).find(id);
   if (found?.state === "active") return found;
   const what =

@@ -1,6 +1,6 @@
 // Brings objects in from elsewhere, each with its metadata, etag and parts, and holds its bytes against what the source
 // says of them before it is stored. What is there already is passed by, so a run that was cut off goes on.
-import { eachOf } from "../../../async/merge-join.ts";
+import { forEachConcurrent } from "../../../async/merge-join.ts";
 import type { Engine, WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
@@ -8,9 +8,15 @@ import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
 import { multipartEtag } from "../../../model/upload.ts";
 import { CommandError } from "../../framework/command-error.ts";
-import { endsAll, type SyncCounts, type Told } from "../sync/sync.ts";
+import { isFatal, type SyncCounts, type TransferEvent } from "../sync/sync.ts";
 import { upload } from "../upload.ts";
-import { type ImportSource, type Piece, type Reading, SourceGone, type SourceObject } from "./source.ts";
+import {
+  type ImportSource,
+  type SourceBody,
+  type SourceContent,
+  type SourceObject,
+  SourceUnavailable,
+} from "./source.ts";
 
 export interface ImportOptions {
   readonly engine: Engine;
@@ -20,7 +26,7 @@ export interface ImportOptions {
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
-  tell(told: Told): Promise<void>;
+  onEvent(event: TransferEvent): Promise<void>;
 }
 
 export interface ImportCounts extends SyncCounts {
@@ -28,14 +34,14 @@ export interface ImportCounts extends SyncCounts {
   unverified: number;
 }
 
-const atOnce = 8;
+const concurrency = 8;
 
 export async function importObjects(options: ImportOptions, counts: ImportCounts): Promise<void> {
-  const { source, signal, prefix, tell } = options;
+  const { source, signal, prefix, onEvent } = options;
   async function* all(): AsyncGenerator<SourceObject> {
     yield* source.objects();
   }
-  await eachOf(all(), { atOnce, signal }, async (object) => {
+  await forEachConcurrent(all(), { concurrency, signal }, async (object) => {
     const key = prefix + object.key;
     try {
       const size = await importOne(options, counts, key, object);
@@ -45,12 +51,12 @@ export async function importObjects(options: ImportOptions, counts: ImportCounts
       }
       counts.copied++;
       counts.bytes += size;
-      await tell({ kind: "copy", key, size });
+      await onEvent({ kind: "copy", key, size });
     } catch (error) {
       signal.throwIfAborted();
-      if (endsAll(error) || error instanceof SourceGone) throw error;
+      if (isFatal(error) || error instanceof SourceUnavailable) throw error;
       counts.failed++;
-      await tell({ kind: "failed", key, error: toldDigest(error) });
+      await onEvent({ kind: "failed", key, error: explainDigestError(error) });
     }
   });
 }
@@ -65,17 +71,17 @@ async function importOne(
   const record = await options.engine.head(options.bucket, key);
   if (record?.size === object.size && record.etag === object.etag) return undefined;
   if (options.isDryRun && record?.size !== object.size) return object.size;
-  const reading = await object.read();
-  const isVerified = reading.checksums.length > 0 || reading.parts !== undefined;
+  const content = await object.read();
+  const isVerified = content.checksums.length > 0 || content.parts !== undefined;
   if (options.isDryRun || (!isVerified && isNotOlder(record, object))) {
-    reading.cancel();
+    content.cancel();
     return isNotOlder(record, object) && !isVerified ? undefined : object.size;
   }
   try {
-    if (reading.parts === undefined) await putWhole(options, key, object, reading);
-    else await putParts(options, key, object.etag, { ...reading, parts: reading.parts });
+    if (content.parts === undefined) await putWhole(options, key, object, content);
+    else await putParts(options, key, object.etag, { ...content, parts: content.parts });
   } catch (error) {
-    reading.cancel();
+    content.cancel();
     throw error;
   }
   if (!isVerified) counts.unverified++;
@@ -91,24 +97,24 @@ async function putWhole(
   options: ImportOptions,
   key: Key,
   object: SourceObject,
-  reading: Reading,
+  content: SourceContent,
 ): Promise<void> {
   const { engine, bucket, signal, onBytes } = options;
-  const piece = await reading.piece();
+  const body = await content.openBody();
   if (object.size > limits.singleWriteBytes) {
     const given = {
-      chunks: piece.chunks(),
+      chunks: body.chunks(),
       size: object.size,
-      options: writeOptions(reading),
+      options: writeOptions(content),
       signal,
       onBytes,
     };
     await upload({ engine, to: { bucket, key }, ...given });
     return;
   }
-  const result = await engine.put(bucket, key, bytesOf(options, piece), {
-    ...writeOptions(reading),
-    checksums: reading.checksums,
+  const result = await engine.put(bucket, key, toByteStream(options, body), {
+    ...writeOptions(content),
+    checksums: content.checksums,
   });
   if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
 }
@@ -118,15 +124,15 @@ async function putParts(
   options: ImportOptions,
   key: Key,
   etag: string,
-  reading: Reading & { readonly parts: number },
+  content: SourceContent & { readonly parts: number },
 ): Promise<void> {
   const { engine, bucket } = options;
-  const { id } = await engine.createUpload(bucket, key, writeOptions(reading));
+  const { id } = await engine.createUpload(bucket, key, writeOptions(content));
   try {
     const parts: { number: number; etag: string }[] = [];
-    for (let number = 1; number <= reading.parts; number++) {
-      const piece = await reading.piece(number);
-      const part = await engine.uploadPart(bucket, { key, id }, number, bytesOf(options, piece));
+    for (let number = 1; number <= content.parts; number++) {
+      const body = await content.openBody(number);
+      const part = await engine.uploadPart(bucket, { key, id }, number, toByteStream(options, body));
       parts.push({ number, etag: part.etag });
     }
     if (multipartEtag(parts.map((part) => part.etag)) !== etag) throw new StoreError("BadDigest");
@@ -139,7 +145,7 @@ async function putParts(
   }
 }
 
-function bytesOf({ signal, onBytes }: ImportOptions, { length, chunks, cancel }: Piece) {
+function toByteStream({ signal, onBytes }: ImportOptions, { length, chunks, cancel }: SourceBody) {
   async function* watched(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks()) {
       signal.throwIfAborted();
@@ -150,11 +156,11 @@ function bytesOf({ signal, onBytes }: ImportOptions, { length, chunks, cancel }:
   return { length, chunks: watched, cancel: async () => cancel() };
 }
 
-function writeOptions({ httpMetadata, customMetadata, storageClass }: Reading): WriteOptions {
+function writeOptions({ httpMetadata, customMetadata, storageClass }: SourceContent): WriteOptions {
   return { httpMetadata, customMetadata, storageClass };
 }
 
-function toldDigest(error: unknown): unknown {
+function explainDigestError(error: unknown): unknown {
   if (!(error instanceof StoreError) || !["BadDigest", "IncompleteBody"].includes(error.reason)) return error;
   return new CommandError(
     "Its bytes are not those that the source's own checksum tells of; it was not stored.",

@@ -8,12 +8,18 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import type { HttpMetadata } from "../../../model/object.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import { fileError } from "../../framework/failures.ts";
-import { visible } from "../../framework/output.ts";
-import { type ImportSource, md5OfEtag, type Piece, type Reading, type SourceObject } from "./source.ts";
+import { escapeControls } from "../../framework/output.ts";
+import {
+  type ImportSource,
+  parseMd5Etag,
+  type SourceBody,
+  type SourceContent,
+  type SourceObject,
+} from "./source.ts";
 
 const databases = "miniflare-R2BucketObject";
 /** Below what people name: the folder of the project, of wrangler's state, or of the buckets. */
-const belows = ["", "r2", "v3/r2", "state/v3/r2", ".wrangler/state/v3/r2"];
+const subfolders = ["", "r2", "v3/r2", "state/v3/r2", ".wrangler/state/v3/r2"];
 
 export interface MiniflareOptions {
   /** As typed. */
@@ -23,52 +29,58 @@ export interface MiniflareOptions {
 }
 
 export function openMiniflareSource({ folder, directory, bucket }: MiniflareOptions): ImportSource {
-  const state = belows
-    .map((below) => join(directory, below))
+  const state = subfolders
+    .map((subfolder) => join(directory, subfolder))
     .find((path) => existsSync(join(path, databases)));
   if (state === undefined) {
-    throw new CommandError(`There is no state of miniflare's buckets in "${visible(folder)}".`, {
+    throw new CommandError(`There is no state of miniflare's buckets in "${escapeControls(folder)}".`, {
       hint: "Name the folder that holds .wrangler, or the one that r2Persist names.",
     });
   }
-  const path = join(state, databases, `${idOf(bucket)}.sqlite`);
+  const path = join(state, databases, `${durableObjectId(bucket)}.sqlite`);
   if (bucket.includes("/") || !existsSync(path)) {
     const others = readdirSync(state).filter((name) =>
-      existsSync(join(state, databases, `${idOf(name)}.sqlite`)),
+      existsSync(join(state, databases, `${durableObjectId(name)}.sqlite`)),
     );
-    throw new CommandError(`miniflare has no bucket "${visible(bucket)}" in "${visible(folder)}".`, {
-      hint: others.length === 0 ? [] : `Name one of these: --source-bucket ${others.map(visible).join(", ")}`,
-    });
+    throw new CommandError(
+      `miniflare has no bucket "${escapeControls(bucket)}" in "${escapeControls(folder)}".`,
+      {
+        hint:
+          others.length === 0
+            ? []
+            : `Name one of these: --source-bucket ${others.map(escapeControls).join(", ")}`,
+      },
+    );
   }
   const blobs = join(state, bucket, "blobs");
   const database = new DatabaseSync(path, { readOnly: true });
-  const page = database.prepare("SELECT * FROM _mf_objects WHERE key > ? ORDER BY key LIMIT 500");
-  const partsOf = database.prepare(
+  const selectPage = database.prepare("SELECT * FROM _mf_objects WHERE key > ? ORDER BY key LIMIT 500");
+  const selectParts = database.prepare(
     "SELECT blob_id, size FROM _mf_multipart_parts WHERE object_key = ? ORDER BY part_number",
   );
 
   async function* objects(): AsyncGenerator<SourceObject> {
     for (let after = ""; ; ) {
-      const rows = page.all(after) as unknown as ObjectRow[];
+      const rows = selectPage.all(after) as unknown as ObjectRow[];
       for (const row of rows) {
         const { key, size, etag, uploaded } = row;
-        yield { key, size, etag, written: uploaded, read: async () => readingOf(row) };
+        yield { key, size, etag, written: uploaded, read: async () => toContent(row) };
       }
       if (rows.length === 0) return;
       after = rows.at(-1)!.key;
     }
   }
 
-  function readingOf(row: ObjectRow): Reading {
-    const parts = row.blob_id === null ? (partsOf.all(row.key) as unknown as BlobRow[]) : undefined;
-    const md5 = parts === undefined ? md5OfEtag(row.etag) : undefined;
+  function toContent(row: ObjectRow): SourceContent {
+    const parts = row.blob_id === null ? (selectParts.all(row.key) as unknown as BlobRow[]) : undefined;
+    const md5 = parts === undefined ? parseMd5Etag(row.etag) : undefined;
     return {
       httpMetadata: JSON.parse(row.http_metadata) as HttpMetadata,
       customMetadata: new Map(Object.entries(JSON.parse(row.custom_metadata) as Record<string, string>)),
       storageClass: undefined,
-      checksums: md5 === undefined ? [] : [md5, ...hashesOf(row.checksums)],
+      checksums: md5 === undefined ? [] : [md5, ...parseHashes(row.checksums)],
       parts: parts?.length,
-      piece: async (part = 1) => blobPiece(blobs, parts?.[part - 1] ?? row),
+      openBody: async (part = 1) => openBlobBody(blobs, parts?.[part - 1] ?? row),
       cancel() {},
     };
   }
@@ -91,7 +103,7 @@ interface ObjectRow extends BlobRow {
 }
 
 /** The id that workerd gives a durable object of this name. */
-function idOf(bucket: string): string {
+function durableObjectId(bucket: string): string {
   const key = createHash("sha256").update(databases).digest();
   const half = (bytes: string | Buffer) => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
   const name = half(bucket);
@@ -99,7 +111,7 @@ function idOf(bucket: string): string {
 }
 
 /** Those that were given with the object, so that they are kept with it. */
-function hashesOf(text: string) {
+function parseHashes(text: string) {
   const given = JSON.parse(text) as Partial<Record<"sha1" | "sha256" | "sha384" | "sha512", string>>;
   return (["sha1", "sha256", "sha384", "sha512"] as const).flatMap((algorithm) => {
     const value = given[algorithm];
@@ -107,7 +119,7 @@ function hashesOf(text: string) {
   });
 }
 
-function blobPiece(blobs: string, { blob_id, size }: BlobRow): Piece {
+function openBlobBody(blobs: string, { blob_id, size }: BlobRow): SourceBody {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     if (!/^[0-9a-f]+$/.test(blob_id ?? "")) throw new CommandError("Its row names no file.");
     const path = join(blobs, blob_id!);

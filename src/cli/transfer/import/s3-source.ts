@@ -2,25 +2,25 @@
 // was made of where the service tells them.
 import { metadataFromHeaders } from "../../../http/headers.ts";
 import { checksumLengths, type ExpectedChecksum } from "../../../model/checksum.ts";
-import { customOf } from "../../../s3/headers/metadata.ts";
-import { hostText, type S3Place, type S3Times } from "../../../s3-client/client.ts";
-import { elementText, isPassing, numberIn, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
+import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
+import { formatHost, type S3Endpoint, type S3Times } from "../../../s3-client/client.ts";
+import { elementText, isTransient, parseNumber, S3Refusal, tlsAdvice } from "../../../s3-client/errors.ts";
 import { type Answer, Broken } from "../../../s3-client/http-client.ts";
-import { bodyOf, resumingBody } from "../../../s3-client/response-body.ts";
-import { createS3Asking, type S3Asking } from "../../../s3-client/retrying-client.ts";
+import { createResumingBody, readBody } from "../../../s3-client/response-body.ts";
+import { createRetryingS3Client, type RetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { CommandError } from "../../framework/command-error.ts";
 import {
   type ImportSource,
-  md5OfEtag,
-  type Piece,
-  partsOfEtag,
-  type Reading,
-  SourceGone,
+  parseMd5Etag,
+  parsePartCount,
+  type SourceBody,
+  type SourceContent,
   type SourceObject,
+  SourceUnavailable,
 } from "./source.ts";
 
 export interface S3SourceOptions {
-  readonly place: S3Place;
+  readonly endpoint: S3Endpoint;
   /** Of a key that is good for a while. */
   readonly sessionToken?: string | undefined;
   readonly times?: Partial<S3Times>;
@@ -28,9 +28,9 @@ export interface S3SourceOptions {
 
 type Query = readonly (readonly [string, string])[];
 
-export function openS3Source({ place, sessionToken, times = {} }: S3SourceOptions): ImportSource {
-  const asking = createS3Asking(place, { told, times });
-  const signed = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
+export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOptions): ImportSource {
+  const client = createRetryingS3Client(endpoint, { mapError: toSourceError, times });
+  const tokenHeaders = sessionToken === undefined ? {} : { "x-amz-security-token": sessionToken };
 
   async function* objects(): AsyncGenerator<SourceObject> {
     let next: string | undefined;
@@ -38,10 +38,10 @@ export function openS3Source({ place, sessionToken, times = {} }: S3SourceOption
       const query: (readonly [string, string])[] = [
         ["list-type", "2"],
         ["encoding-type", "url"],
-        ["prefix", place.prefix],
+        ["prefix", endpoint.prefix],
       ];
       if (next !== undefined) query.push(["continuation-token", next]);
-      const { document } = await asking.ask({ method: "GET", query, headers: signed });
+      const { document } = await client.sendWithRetries({ method: "GET", query, headers: tokenHeaders });
       for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
         yield sourceObject(content!, elementText(document, "EncodingType") === "url");
       }
@@ -54,49 +54,52 @@ export function openS3Source({ place, sessionToken, times = {} }: S3SourceOption
 
   function sourceObject(content: string, isEncoded: boolean): SourceObject {
     const text = elementText(content, "Key");
-    const size = numberIn(elementText(content, "Size"));
+    const size = parseNumber(elementText(content, "Size"));
     const key = isEncoded && text !== undefined ? decodeURIComponent(text.replaceAll("+", " ")) : text;
-    if (key === undefined || size === undefined || !key.startsWith(place.prefix)) {
-      throw asking.told(new Broken("a listing cannot be read"));
+    if (key === undefined || size === undefined || !key.startsWith(endpoint.prefix)) {
+      throw client.mapError(new Broken("a listing cannot be read"));
     }
     const etag = (elementText(content, "ETag") ?? "").replaceAll('"', "");
     const written = Date.parse(elementText(content, "LastModified") ?? "") || 0;
-    const about = { asking, headers: signed, key, etag, size };
-    return { key: key.slice(place.prefix.length), size, etag, written, read: () => readObject(about) };
+    const ref = { client, headers: tokenHeaders, key, etag, size };
+    return { key: key.slice(endpoint.prefix.length), size, etag, written, read: () => readObject(ref) };
   }
 
-  return { objects, close: () => asking.close() };
+  return { objects, close: () => client.close() };
 }
 
 /** Never a key; what the service said, and which one. */
-function told(error: unknown, host: string): unknown {
+function toSourceError(error: unknown, host: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
   const isRefusal = error instanceof S3Refusal;
-  const said = isRefusal ? `${error.code}: ${error.message}` : error.message;
-  if (isRefusal && !isPassing(error)) {
-    return new CommandError(`The S3 service at ${host} refuses: ${said}`, { cause: error });
+  const reason = isRefusal ? `${error.code}: ${error.message}` : error.message;
+  if (isRefusal && !isTransient(error)) {
+    return new CommandError(`The S3 service at ${host} refuses: ${reason}`, { cause: error });
   }
-  return new SourceGone(`The S3 service at ${host} cannot be reached or used: ${said}${tlsAdvice(error)}`, {
-    cause: error,
-  });
+  return new SourceUnavailable(
+    `The S3 service at ${host} cannot be reached or used: ${reason}${tlsAdvice(error)}`,
+    {
+      cause: error,
+    },
+  );
 }
 
 /** For messages. */
-export function shownPlace(place: S3Place): string {
-  return `s3://${hostText(place)}/${place.bucket}/${place.prefix}`;
+export function formatEndpoint(endpoint: S3Endpoint): string {
+  return `s3://${formatHost(endpoint)}/${endpoint.bucket}/${endpoint.prefix}`;
 }
 
-interface About {
-  readonly asking: S3Asking;
+interface ObjectRef {
+  readonly client: RetryingS3Client;
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string;
   readonly etag: string;
   readonly size: number;
 }
 
-async function readObject(about: About): Promise<Reading> {
-  const count = partsOfEtag(about.etag);
-  let first: Answer | undefined = await getHead(about, count === undefined ? [] : [["partNumber", "1"]]);
+async function readObject(ref: ObjectRef): Promise<SourceContent> {
+  const count = parsePartCount(ref.etag);
+  let first: Answer | undefined = await startGet(ref, count === undefined ? [] : [["partNumber", "1"]]);
   const { headers, rawHeaders } = first;
   const header = (name: string) => {
     const value = headers[name];
@@ -105,71 +108,71 @@ async function readObject(about: About): Promise<Reading> {
   // A service that knows no parts answers with the whole.
   const isInParts = count !== undefined && first.statusCode === 206;
   const isOtherHash = /kms/.test(header("x-amz-server-side-encryption") ?? "");
-  const md5 = isOtherHash ? undefined : md5OfEtag(about.etag);
+  const md5 = isOtherHash ? undefined : parseMd5Etag(ref.etag);
   return {
     httpMetadata: metadataFromHeaders({ get: header }),
-    customMetadata: customOf(rawHeaders),
+    customMetadata: readCustomMetadata(rawHeaders),
     storageClass: header("x-amz-storage-class") === "STANDARD_IA" ? "InfrequentAccess" : undefined,
     checksums: [...(md5 === undefined ? [] : [md5]), ...(isInParts ? [] : wholeChecksums(header))],
     parts: isInParts ? count : undefined,
-    async piece(part) {
+    async openBody(part) {
       const answer = part === undefined || part === 1 ? first : undefined;
       first = undefined;
-      return pieceOf(
-        about,
-        answer ?? (await getHead(about, part === undefined ? [] : [["partNumber", String(part)]])),
+      return openResumableBody(
+        ref,
+        answer ?? (await startGet(ref, part === undefined ? [] : [["partNumber", String(part)]])),
       );
     },
     cancel: () => void first?.destroy(),
   };
 }
 
-function getHead({ asking, headers, key, etag }: About, query: Query, range?: string): Promise<Answer> {
-  const wanted = {
+function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range?: string): Promise<Answer> {
+  const requestHeaders = {
     ...headers,
     // What is read in several requests must be one version.
     ...(etag === "" ? {} : { "if-match": `"${etag}"` }),
     ...(range === undefined ? { "x-amz-checksum-mode": "ENABLED" } : { range }),
   };
-  return asking.untilDone((deadline) =>
-    asking.accepted({ method: "GET", key, query, headers: wanted }, deadline),
+  return client.withRetries((deadline) =>
+    client.send({ method: "GET", key, query, headers: requestHeaders }, deadline),
   );
 }
 
 /** Goes on by itself where a connection breaks off. */
-function pieceOf(about: About, answer: Answer): Piece {
-  const { asking } = about;
+function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
+  const { client } = ref;
   const span = /^bytes (\d+)-(\d+)\/\d+$/.exec(answer.headers["content-range"] ?? "");
   const start = answer.statusCode === 206 ? Number(span?.[1]) : 0;
-  const length = numberIn(answer.headers["content-length"]) ?? about.size;
+  const length = parseNumber(answer.headers["content-length"]) ?? ref.size;
   let first: Answer | undefined = answer;
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    const body = resumingBody({
+    const body = createResumingBody({
       length,
-      retryMilliseconds: asking.times.retry,
-      isOver: asking.isClosed,
-      told: asking.told,
+      retryMilliseconds: client.times.retry,
+      isOver: client.isClosed,
+      mapError: client.mapError,
       async open(done) {
         const range = `bytes=${start + done}-${start + length - 1}`;
-        const message = first ?? (await getHead(about, [], range));
+        const message = first ?? (await startGet(ref, [], range));
         first = undefined;
-        return bodyOf(message, asking.times.idle);
+        return readBody(message, client.times.idle);
       },
     });
     try {
       for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) yield chunk;
     } finally {
-      body.leave();
+      body.cancel();
     }
   }
   return { length, chunks, cancel: () => void first?.destroy() };
 }
 
-const sent = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
+const checksumAlgorithms = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
 
 /** Those of all bytes; those of parts' checksums have their number behind a dash. */
 function wholeChecksums(header: (name: string) => string | null): ExpectedChecksum[] {
-  return sent.flatMap((algorithm) => {
+  return checksumAlgorithms.flatMap((algorithm) => {
     const value = Buffer.from(header(`x-amz-checksum-${algorithm}`) ?? "", "base64");
     const isWhole = !header(`x-amz-checksum-${algorithm}`)?.includes("-");
     return isWhole && value.length === checksumLengths[algorithm] ? [{ algorithm, value }] : [];

@@ -16,10 +16,10 @@ export interface SourceObject {
   readonly etag: string;
   /** When it was last written, in milliseconds since the epoch. */
   readonly written: number;
-  read(): Promise<Reading>;
+  read(): Promise<SourceContent>;
 }
 
-export interface Reading {
+export interface SourceContent {
   readonly httpMetadata: HttpMetadata;
   readonly customMetadata: CustomMetadata;
   readonly storageClass: StorageClass | undefined;
@@ -28,12 +28,12 @@ export interface Reading {
   /** Those it was made of, when its etag tells their hashes: one after the other. Undefined for one in one piece. */
   readonly parts: number | undefined;
   /** The whole, or the part of this number. */
-  piece(part?: number): Promise<Piece>;
+  openBody(part?: number): Promise<SourceBody>;
   /** For one that is not read after all. */
   cancel(): void;
 }
 
-export interface Piece {
+export interface SourceBody {
   readonly length: number;
   chunks(): AsyncGenerator<Uint8Array>;
   /** For one that is not read. */
@@ -41,15 +41,15 @@ export interface Piece {
 }
 
 /** The source cannot be asked any more: what is left would fail, too. */
-export class SourceGone extends CommandError {}
+export class SourceUnavailable extends CommandError {}
 
 /** How many parts an etag was made of; undefined for another kind of etag. */
-export function partsOfEtag(etag: string): number | undefined {
+export function parsePartCount(etag: string): number | undefined {
   const count = /^[0-9a-f]{32}-(\d{1,5})$/.exec(etag)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
 /** An etag that may be the MD5 of the bytes. */
-export function md5OfEtag(etag: string): ExpectedChecksum | undefined {
+export function parseMd5Etag(etag: string): ExpectedChecksum | undefined {
   return /^[0-9a-f]{32}$/.test(etag) ? { algorithm: "md5", value: Buffer.from(etag, "hex") } : undefined;
 }

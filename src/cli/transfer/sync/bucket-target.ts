@@ -1,6 +1,6 @@
 // The bucket as the side that is written: files become objects, of any size, and what replaces an object keeps its metadata.
 import type { WriteOptions } from "../../../engine/engine.ts";
-import { contentTypeOf } from "../../../http/content-types.ts";
+import { guessContentType } from "../../../http/content-types.ts";
 import type { Key } from "../../../model/key.ts";
 import { limits } from "../../../model/limits.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
@@ -11,11 +11,11 @@ import type { SyncOptions, SyncTarget } from "./sync.ts";
 
 export function createBucketTarget(options: SyncOptions): SyncTarget {
   const { engine, bucket, isDryRun, sizeOnly, verifies, signal, onBytes } = options;
-  let dead: Key[] = [];
+  let pendingDeletes: Key[] = [];
 
   async function deleteAll(): Promise<void> {
-    const keys = dead;
-    dead = [];
+    const keys = pendingDeletes;
+    pendingDeletes = [];
     if (keys.length > 0) await engine.delete(bucket, keys);
   }
 
@@ -41,8 +41,8 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
 
     async remove(key) {
       if (isDryRun) return;
-      dead.push(key);
-      if (dead.length === limits.deleteKeys) await deleteAll();
+      pendingDeletes.push(key);
+      if (pendingDeletes.length === limits.deleteKeys) await deleteAll();
     },
 
     prune: async () => {},
@@ -55,6 +55,6 @@ function writeOptions(key: Key, record: ObjectRecord | undefined): WriteOptions 
     const { httpMetadata, customMetadata, storageClass } = record;
     return { httpMetadata, customMetadata, storageClass };
   }
-  const contentType = contentTypeOf(key);
+  const contentType = guessContentType(key);
   return { httpMetadata: contentType === undefined ? {} : { contentType } };
 }

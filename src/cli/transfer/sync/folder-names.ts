@@ -3,7 +3,7 @@
 import type { ObjectRecord } from "../../../model/object.ts";
 
 /** The longest name that file systems take, in bytes. */
-const nameBytes = 255;
+const maxNameBytes = 255;
 
 /** Why the part of a key behind the prefix cannot be a file's path; undefined when it can. */
 export function nameProblem(name: string): string | undefined {
@@ -15,7 +15,8 @@ export function nameProblem(name: string): string | undefined {
   if (parts.includes("")) return "it has two slashes in a row, which no path keeps";
   const dots = parts.find((part) => part === "." || part === "..");
   if (dots !== undefined) return `"${dots}" in it would name another place`;
-  if (parts.some((part) => Buffer.byteLength(part) > nameBytes)) return "a file's name has 255 bytes at most";
+  if (parts.some((part) => Buffer.byteLength(part) > maxNameBytes))
+    return "a file's name has 255 bytes at most";
   if (isPartialName(parts.at(-1)!)) return "it is named like a file that is being written";
   return undefined;
 }

@@ -18,7 +18,7 @@ export function createFolderTarget(options: SyncOptions): SyncTarget {
     }
   }
 
-  async function* watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* countBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       onBytes(chunk.length);
       yield chunk;
@@ -33,7 +33,7 @@ export function createFolderTarget(options: SyncOptions): SyncTarget {
       const found = await engine.get(bucket, key);
       if (found.outcome !== "found") throw new CommandError("It was deleted meanwhile.");
       try {
-        await writer.write(key.slice(prefix.length), watched(found.bytes.chunks()));
+        await writer.write(key.slice(prefix.length), countBytes(found.bytes.chunks()));
       } catch (error) {
         await found.bytes.cancel();
         throw error;

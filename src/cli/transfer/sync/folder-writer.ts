@@ -27,17 +27,17 @@ export interface FolderWriterOptions {
 }
 
 /** So many folders are remembered at most. */
-const remembered = 10_000;
+const maxRemembered = 10_000;
 
 export function createFolderWriter({ folder: root, except, signal }: FolderWriterOptions): FolderWriter {
   /** Folders that are known to be where their path says. */
-  const sound = new Set<string>();
+  const verifiedFolders = new Set<string>();
   const unsynced = new Set<string>();
   const emptied = new Set<string>();
 
-  async function touch(folder: string): Promise<void> {
+  async function markUnsynced(folder: string): Promise<void> {
     unsynced.add(folder);
-    if (unsynced.size >= remembered) await syncAll();
+    if (unsynced.size >= maxRemembered) await syncAll();
   }
 
   async function syncAll(): Promise<void> {
@@ -48,12 +48,12 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
 
   /** Makes it as needed. What is a link, or another name to the file system, has another real path. */
   async function ensureFolder(folder: string): Promise<void> {
-    if (folder === root || sound.has(folder)) return;
+    if (folder === root || verifiedFolders.has(folder)) return;
     await ensureFolder(dirname(folder));
     if (folder === except) throw new CommandError("It would be written into the data directory.");
     try {
       await mkdir(folder);
-      await touch(dirname(folder));
+      await markUnsynced(dirname(folder));
     } catch (error) {
       if (systemCode(error) !== "EEXIST") throw fileError(error, "make the folder", folder);
     }
@@ -63,8 +63,8 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
         `The folder "${folder}" is a link, or the same as "${real}" to this file system.`,
       );
     }
-    if (sound.size >= remembered) sound.clear();
-    sound.add(folder);
+    if (verifiedFolders.size >= maxRemembered) verifiedFolders.clear();
+    verifiedFolders.add(folder);
   }
 
   return {
@@ -74,20 +74,20 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
       await ensureFolder(folder);
       if (path === except) throw new CommandError("It would be written over the data directory.");
       try {
-        const there = await statOf(path);
-        if (there?.isDirectory()) throw folderInTheWay();
-        if (there !== undefined && !there.isFile()) {
+        const existing = await statIfExists(path);
+        if (existing?.isDirectory()) throw folderInTheWay();
+        if (existing !== undefined && !existing.isFile()) {
           throw new CommandError(
             "A link, or what else is no file, is there in its place: it is left as it is.",
           );
         }
-        await writeBeside(folder, { chunks, signal, mode: there?.mode }, (partial) =>
-          there === undefined ? placeNew(partial, path) : rename(partial, path),
+        await writeBeside(folder, { chunks, signal, mode: existing?.mode }, (partial) =>
+          existing === undefined ? linkWithoutReplacing(partial, path) : rename(partial, path),
         );
       } catch (error) {
         throw fileError(error, "write", path);
       }
-      await touch(folder);
+      await markUnsynced(folder);
     },
 
     async remove(name) {
@@ -98,7 +98,7 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
         if (systemCode(error) !== "ENOENT") throw fileError(error, "delete", path);
       }
       emptied.add(dirname(path));
-      await touch(dirname(path));
+      await markUnsynced(dirname(path));
     },
 
     async prune() {
@@ -117,9 +117,9 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
         // Something is in it, or it may not go: it stays.
         return;
       }
-      sound.delete(at);
+      verifiedFolders.delete(at);
       unsynced.delete(at);
-      await touch(dirname(at));
+      await markUnsynced(dirname(at));
     }
   }
 }
@@ -128,7 +128,7 @@ function folderInTheWay(): FolderInTheWay {
   return new FolderInTheWay("A folder of the same name is there: it cannot be both a folder and a file.");
 }
 
-async function statOf(path: string): Promise<Stats | undefined> {
+async function statIfExists(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
   } catch (error) {
@@ -144,15 +144,15 @@ const noLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
  * A link is refused where a rename would replace: of two keys that are one name to the file system ("a" and "A" to some),
  * the second is told and does not take the place of the first.
  */
-async function placeNew(partial: string, path: string): Promise<void> {
+async function linkWithoutReplacing(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
   } catch (error) {
     const code = systemCode(error) ?? "";
     if (code !== "EEXIST" && !noLinks.includes(code)) throw error;
-    const there = await statOf(path);
-    if (there === undefined) return rename(partial, path);
-    if (there.isDirectory()) throw folderInTheWay();
+    const existing = await statIfExists(path);
+    if (existing === undefined) return rename(partial, path);
+    if (existing.isDirectory()) throw folderInTheWay();
     throw new CommandError(
       "Another key has the same name to this file system, or a file has come meanwhile.",
     );

@@ -20,21 +20,21 @@ export interface LocalFile {
 const chunkBytes = 256 * 1024;
 
 export async function openLocalFile(path: string): Promise<LocalFile> {
-  const told = (error: unknown) => fileError(error, "read", path);
+  const toReadError = (error: unknown) => fileError(error, "read", path);
   let handle: FileHandle;
   let opened: BigIntStats;
   try {
     // What was a file when the folder was read may be a link or a pipe by now.
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    throw told(error);
+    throw toReadError(error);
   }
   try {
     opened = await handle.stat({ bigint: true });
     if (!opened.isFile()) throw new CommandError(`"${path}" is no file any more.`);
   } catch (error) {
     await handle.close();
-    throw told(error);
+    throw toReadError(error);
   }
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
@@ -51,7 +51,7 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
         throw new CommandError("The file changed while it was being read; nothing was stored.");
       }
     } catch (error) {
-      throw told(error);
+      throw toReadError(error);
     }
   }
   return { size: Number(opened.size), chunks, close: () => handle.close() };
@@ -97,10 +97,10 @@ async function md5s(file: LocalFile, sizes: readonly number[]): Promise<string[]
   for await (const chunk of file.chunks()) {
     for (let rest = chunk; rest.length > 0; ) {
       while (left === 0) end();
-      const piece = rest.subarray(0, left);
-      hash.update(piece);
-      left -= piece.length;
-      rest = rest.subarray(piece.length);
+      const slice = rest.subarray(0, left);
+      hash.update(slice);
+      left -= slice.length;
+      rest = rest.subarray(slice.length);
     }
   }
   while (found.length < sizes.length) end();

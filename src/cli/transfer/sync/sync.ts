@@ -1,6 +1,6 @@
 // Makes one side like the other: a folder and the keys of a bucket below a prefix, walked side by side in key order, so
 // that neither is in memory as a whole. What fails is told by its key, and the others go on.
-import { eachOf, type Joined, joined } from "../../../async/merge-join.ts";
+import { forEachConcurrent, type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { compareKeys, type Key } from "../../../model/key.ts";
@@ -31,10 +31,10 @@ export interface SyncOptions {
   readonly verifies?: boolean;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
-  tell(told: Told): Promise<void>;
+  onEvent(event: TransferEvent): Promise<void>;
 }
 
-export type Told =
+export type TransferEvent =
   /** Done, or what would be done. */
   | { readonly kind: "copy"; readonly key: Key; readonly size: number }
   | { readonly kind: "delete"; readonly key: Key }
@@ -71,7 +71,7 @@ export interface SyncTarget {
   finish(): Promise<void>;
 }
 
-const atOnce = 8;
+const concurrency = 8;
 
 export async function sync(options: SyncOptions, counts: SyncCounts): Promise<void> {
   const target = options.to === "bucket" ? createBucketTarget(options) : createFolderTarget(options);
@@ -86,30 +86,30 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
     }
     counts.copied++;
     counts.bytes += size;
-    await options.tell({ kind: "copy", key: pair.key, size });
+    await options.onEvent({ kind: "copy", key: pair.key, size });
   }
 
-  async function failing(key: Key, work: () => Promise<void>): Promise<void> {
+  async function catchFailure(key: Key, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
       options.signal.throwIfAborted();
-      if (endsAll(error)) throw error;
+      if (isFatal(error)) throw error;
       counts.failed++;
-      await options.tell({ kind: "failed", key, error });
+      await options.onEvent({ kind: "failed", key, error });
     }
   }
 
-  const pairs = toCopy(options, counts, async (key) => {
-    await failing(key, async () => {
+  const pairs = selectPairs(options, counts, async (key) => {
+    await catchFailure(key, async () => {
       await target.remove(key);
       counts.deleted++;
-      await options.tell({ kind: "delete", key });
+      await options.onEvent({ kind: "delete", key });
     });
   });
   try {
-    await eachOf(pairs, { atOnce, signal: options.signal }, (pair) =>
-      failing(pair.key, async () => {
+    await forEachConcurrent(pairs, { concurrency, signal: options.signal }, (pair) =>
+      catchFailure(pair.key, async () => {
         try {
           await copy(pair);
         } catch (error) {
@@ -119,14 +119,14 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
       }),
     );
     await target.prune();
-    for (const pair of waiting) await failing(pair.key, () => copy(pair));
+    for (const pair of waiting) await catchFailure(pair.key, () => copy(pair));
   } finally {
     await target.finish();
   }
 }
 
 /** Nothing that follows would fare better. */
-export function endsAll(error: unknown): boolean {
+export function isFatal(error: unknown): boolean {
   if (error instanceof StoreError) {
     return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
   }
@@ -135,22 +135,24 @@ export function endsAll(error: unknown): boolean {
 }
 
 /** Pairs that both sides may differ in. What only the target has is removed before what comes behind it is copied. */
-async function* toCopy(
+async function* selectPairs(
   options: SyncOptions,
   counts: SyncCounts,
   remove: (key: Key) => Promise<void>,
 ): AsyncGenerator<SyncPair> {
-  const kept = createKept();
-  async function note(told: Told): Promise<void> {
-    if (told.kind === "failed") counts.failed++;
+  const protectedKeys = createProtectedKeys();
+  async function reportSkipped(event: TransferEvent): Promise<void> {
+    if (event.kind === "failed") counts.failed++;
     else counts.passed++;
-    await options.tell(told);
+    await options.onEvent(event);
   }
-  for await (const { key, folder, bucket } of sides(options)) {
+  for await (const { key, folder, bucket } of joinSides(options)) {
     if (folder !== undefined && folder.kind !== "file") {
-      kept.add(key);
+      protectedKeys.add(key);
       const isInTheWay = folder.kind === "passed" && options.to === "folder" && bucket !== undefined;
-      await note(isInTheWay ? failed(key, `It is left as it is in the folder: ${folder.why}.`) : folder);
+      await reportSkipped(
+        isInTheWay ? toFailedEvent(key, `It is left as it is in the folder: ${folder.why}.`) : folder,
+      );
       continue;
     }
     const isInSource = (options.to === "bucket" ? folder : bucket) !== undefined;
@@ -158,12 +160,12 @@ async function* toCopy(
     if (isInSource) {
       const problem = options.to === "folder" ? nameProblem(key.slice(options.prefix.length)) : undefined;
       if (problem === undefined) yield { key, file: folder, record: bucket?.record };
-      else await note(failed(key, `It cannot be a file: ${problem}.`));
-    } else if (options.deletes && !kept.has(key)) await remove(key);
+      else await reportSkipped(toFailedEvent(key, `It cannot be a file: ${problem}.`));
+    } else if (options.deletes && !protectedKeys.has(key)) await remove(key);
   }
 }
 
-function failed(key: Key, why: string): Told {
+function toFailedEvent(key: Key, why: string): TransferEvent {
   return { kind: "failed", key, error: new CommandError(why) };
 }
 
@@ -173,15 +175,15 @@ interface Sides {
   readonly bucket: BucketEntry | undefined;
 }
 
-async function* sides(options: SyncOptions): AsyncGenerator<Sides> {
-  const pairs: AsyncIterable<Joined<FolderEntry, BucketEntry>> = joined(
+async function* joinSides(options: SyncOptions): AsyncGenerator<Sides> {
+  const pairs: AsyncIterable<JoinedPair<FolderEntry, BucketEntry>> = mergeJoin(
     walkFolder(options),
-    objectsOf(options),
+    listObjects(options),
   );
   for await (const { key, source, target } of pairs) yield { key, folder: source, bucket: target };
 }
 
-export async function* objectsOf({
+export async function* listObjects({
   engine,
   bucket,
   prefix,
@@ -195,7 +197,7 @@ export async function* objectsOf({
 }
 
 /** What lies below a name that could not be looked into is not known to be gone. In key order, so that few are remembered. */
-function createKept() {
+function createProtectedKeys() {
   let below: string[] = [];
   return {
     add(key: Key): void {

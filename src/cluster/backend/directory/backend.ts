@@ -5,56 +5,61 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { StoreError } from "../../../model/errors.ts";
-import type { Shelf, ShelfPlace } from "../backend.ts";
+import type { BlobBackend, BlobLocation } from "../backend.ts";
 import { damaged, plainSize, storedSize } from "../block-format.ts";
-import { createChunkRoom } from "../chunk-pool.ts";
-import { type Marker, type OpenedMarker, openMarker } from "../marker.ts";
+import { createChunkPool } from "../chunk-pool.ts";
+import { type MarkerMode, openMarker, type StoredMarker } from "../marker.ts";
 import { directoryError, errorCode, isMissing } from "./errors.ts";
 import { readBlocks, writeBlocks } from "./file.ts";
-import { createFolderKeeper, syncDirectory } from "./folders.ts";
+import { createFolderManager, syncDirectory } from "./folders.ts";
 
-export interface DirectoryShelfOptions {
+export interface DirectoryBackendOptions {
   readonly directory: string;
-  readonly marker: Marker;
+  readonly marker: MarkerMode;
 }
 
 const markerName = "store-shelf";
 
-export async function openDirectoryShelf({ directory, marker }: DirectoryShelfOptions): Promise<Shelf> {
-  const opened = directoryMarker(directory);
-  const id = await openMarker(opened, marker, directory);
-  const chunkRoom = createChunkRoom();
-  const folders = createFolderKeeper(directory, checkThere);
+export async function openDirectoryBackend({
+  directory,
+  marker,
+}: DirectoryBackendOptions): Promise<BlobBackend> {
+  const storedMarker = directoryMarker(directory);
+  const id = await openMarker(storedMarker, marker, directory);
+  const chunkPool = createChunkPool();
+  const folders = createFolderManager(directory, checkMarker);
 
   /** Where something is missing: in the shelf, or is the shelf itself away? */
-  async function checkThere(): Promise<void> {
-    if ((await openMarker(opened, "expect", directory)) === id) return;
+  async function checkMarker(): Promise<void> {
+    if ((await openMarker(storedMarker, "expect", directory)) === id) return;
     throw new StoreError("ServiceUnavailable", {
       detail: `${directory} holds the bytes of another store: check what is mounted there.`,
     });
   }
 
-  const folderOf = ({ bucket, name }: ShelfPlace) => join(bucket, name.slice(0, 2));
-  const pathOf = (place: ShelfPlace) => join(directory, folderOf(place), place.name);
+  const blobFolder = ({ bucket, name }: BlobLocation) => join(bucket, name.slice(0, 2));
+  const blobPath = (location: BlobLocation) => join(directory, blobFolder(location), location.name);
 
-  async function removeFile(place: ShelfPlace): Promise<void> {
+  async function removeFile(location: BlobLocation): Promise<void> {
     try {
-      await unlink(pathOf(place));
+      await unlink(blobPath(location));
     } catch (error) {
       if (!isMissing(error)) throw directoryError(error, directory, "written");
-      await checkThere();
+      await checkMarker();
     }
   }
 
   return {
     id,
 
-    async write(place, chunks) {
+    async write(location, chunks) {
       try {
-        const file = await folders.within(folderOf(place), () => open(pathOf(place), "wx", 0o600));
-        const size = await writeBlocks(file, place.name, chunks);
-        await folders.sync(folderOf(place));
-        return { bucket: place.bucket, name: place.name, size, pieceBlocks: 0 };
+        const file = await folders.withFolder(blobFolder(location), () =>
+          open(blobPath(location), "wx", 0o600),
+        );
+        const size = await writeBlocks(file, location.name, chunks);
+        await folders.sync(blobFolder(location));
+        return { bucket: location.bucket, name: location.name, size, pieceBlocks: 0 };
       } catch (error) {
         throw directoryError(error, directory, "written");
       }
@@ -62,40 +67,40 @@ export async function openDirectoryShelf({ directory, marker }: DirectoryShelfOp
 
     async *read(blob, range, into) {
       if (range.length === 0) return;
-      const leave = chunkRoom.enter();
+      const endRead = chunkPool.beginRead();
       let file: FileHandle | undefined;
       try {
-        file = await open(pathOf(blob), "r");
-        yield* readBlocks(file, blob, { range, into, chunkRoom });
+        file = await open(blobPath(blob), "r");
+        yield* readBlocks(file, blob, { range, into, chunkPool });
       } catch (error) {
         if (file !== undefined || !isMissing(error)) throw directoryError(error, directory, "read");
-        await checkThere();
+        await checkMarker();
         throw damaged(`blob ${blob.name} is missing`);
       } finally {
-        leave();
+        endRead();
         await file?.close();
       }
     },
 
-    release: chunkRoom.release,
+    release: chunkPool.release,
 
     async has(blob) {
       try {
-        return (await stat(pathOf(blob))).size === storedSize(blob.size);
+        return (await stat(blobPath(blob))).size === storedSize(blob.size);
       } catch (error) {
         if (!isMissing(error)) throw directoryError(error, directory, "read");
-        await checkThere();
+        await checkMarker();
         return false;
       }
     },
 
     remove: removeFile,
-    removeRemains: removeFile,
+    removeLeftovers: removeFile,
 
     async *all(bucket) {
       try {
-        for await (const folder of namesIn(join(directory, bucket), folderName)) {
-          for await (const name of namesIn(join(directory, bucket, folder), blobName)) {
+        for await (const folder of listNames(join(directory, bucket), folderPattern)) {
+          for await (const name of listNames(join(directory, bucket, folder), blobPattern)) {
             const found = await stat(join(directory, bucket, folder, name)).catch(undefinedIfMissing);
             if (found !== undefined) yield { bucket, name, size: plainSize(found.size), pieceBlocks: 0 };
           }
@@ -104,19 +109,19 @@ export async function openDirectoryShelf({ directory, marker }: DirectoryShelfOp
         throw directoryError(error, directory, "read");
       }
       // Nothing was found, or the rest was not, because the directory went away.
-      await checkThere();
+      await checkMarker();
     },
 
     async removeBucket(bucket) {
       try {
-        for await (const folder of namesIn(join(directory, bucket), folderName))
+        for await (const folder of listNames(join(directory, bucket), folderPattern))
           await rmdir(join(directory, bucket, folder));
         await rmdir(join(directory, bucket)).catch(undefinedIfMissing);
       } catch (error) {
         // Something is left in it after all.
         if (errorCode(error) !== "ENOTEMPTY") throw directoryError(error, directory, "written");
       } finally {
-        folders.forget(bucket);
+        folders.evictBucket(bucket);
       }
     },
 
@@ -128,18 +133,18 @@ function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-const folderName = /^[0-9a-f]{2}$/;
+const folderPattern = /^[0-9a-f]{2}$/;
 /** File systems have files of their own here and there. */
-const blobName = /^[0-9a-f]{32}$/;
+const blobPattern = /^[0-9a-f]{32}$/;
 
 /** As they are found, in no order; none where there is no such folder. */
-async function* namesIn(folder: string, form: RegExp): AsyncGenerator<string> {
+async function* listNames(folder: string, pattern: RegExp): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(undefinedIfMissing);
   if (entries === undefined) return;
-  for await (const { name } of entries) if (form.test(name)) yield name;
+  for await (const { name } of entries) if (pattern.test(name)) yield name;
 }
 
-function directoryMarker(directory: string): OpenedMarker {
+function directoryMarker(directory: string): StoredMarker {
   const path = join(directory, markerName);
   return {
     async read() {

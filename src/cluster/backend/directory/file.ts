@@ -1,7 +1,7 @@
 // The file of a blob in a shared directory: written and synced, and read back verified.
 import type { FileHandle } from "node:fs/promises";
 import type { ByteRange } from "../../../model/range.ts";
-import type { ShelvedBlob } from "../backend.ts";
+import type { BackendBlob } from "../backend.ts";
 import {
   createBlockDecoder,
   createBlockEncoder,
@@ -10,7 +10,7 @@ import {
   storedRange,
   storedSize,
 } from "../block-format.ts";
-import type { ChunkRoom } from "../chunk-pool.ts";
+import type { ChunkPool } from "../chunk-pool.ts";
 
 /** Long bodies are synced as they come, so that the last sync does not wait for all of the work. */
 const syncEvery = 8 * 1024 * 1024;
@@ -60,13 +60,13 @@ async function writeAll(file: FileHandle, parts: readonly Uint8Array[], position
   for (let done = 0; done < length; ) {
     const { bytesWritten } = await file.writev([...left], position + done);
     done += bytesWritten;
-    left = behind(left, bytesWritten);
+    left = skipBytes(left, bytesWritten);
   }
   return length;
 }
 
 /** What is left of the parts once so many of their bytes are written. */
-function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
+function skipBytes(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skipped = 0;
   let index = 0;
   while (index < parts.length && skipped + parts[index]!.length <= bytes) skipped += parts[index++]!.length;
@@ -75,27 +75,27 @@ function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   return rest;
 }
 
-export interface BlockReading {
+export interface ReadBlocksOptions {
   readonly range: ByteRange;
   readonly into: Uint8Array | undefined;
-  readonly chunkRoom: ChunkRoom;
+  readonly chunkPool: ChunkPool;
 }
 
 /** The next blocks are read while some are given out. */
 export async function* readBlocks(
   file: FileHandle,
-  { name, size }: ShelvedBlob,
-  { range, into, chunkRoom }: BlockReading,
+  { name, size }: BackendBlob,
+  { range, into, chunkPool }: ReadBlocksOptions,
 ): AsyncGenerator<Uint8Array> {
   const { size: stored } = await file.stat();
   const expected = storedSize(size);
   if (stored !== expected) throw damaged(`blob ${name} is ${stored} bytes long, not ${expected}`);
-  const groupBlocks = chunkRoom.groupBlocks();
-  const decoder = createBlockDecoder({ name, size, range, into, groupBlocks, allocate: chunkRoom.allocate });
+  const groupBlocks = chunkPool.groupBlocks();
+  const decoder = createBlockDecoder({ name, size, range, into, groupBlocks, allocate: chunkPool.allocate });
   const { offset, length } = storedRange(range, size);
   const step = groupBlocks * storedBlockBytes;
-  const place = (): Buffer => Buffer.allocUnsafeSlow(Math.min(step, length));
-  let current = place();
+  const allocateBuffer = (): Buffer => Buffer.allocUnsafeSlow(Math.min(step, length));
+  let current = allocateBuffer();
   let other: Buffer | undefined;
   const readAt = (at: number, into: Buffer) => {
     const reading = readFully(file, into.subarray(0, offset + length - at), at, name);
@@ -110,7 +110,7 @@ export async function* readBlocks(
       const next = at + step;
       // Two take turns: what is decoded below has been copied when the read after the next begins.
       if (next < offset + length) {
-        const free = other ?? place();
+        const free = other ?? allocateBuffer();
         other = current;
         current = free;
         reading = readAt(next, current);

@@ -4,22 +4,22 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorCode, isMissing } from "./errors.ts";
 
-export interface FolderKeeper {
+export interface FolderManager {
   /** Does work in a folder, which is made if it is missing. */
-  within<T>(folder: string, work: () => Promise<T>): Promise<T>;
+  withFolder<T>(folder: string, work: () => Promise<T>): Promise<T>;
   /** Makes durable what was named in the folder until now. */
   sync(folder: string): Promise<void>;
   /** Of a bucket that is gone. */
-  forget(bucket: string): void;
+  evictBucket(bucket: string): void;
 }
 
 /** What is known of more is found out again. */
-const mostKnown = 100_000;
+const maxDurableFolders = 100_000;
 
 /** `checkThere` throws when what is missing is the directory itself. */
-export function createFolderKeeper(directory: string, checkThere: () => Promise<void>): FolderKeeper {
+export function createFolderManager(directory: string, checkMarker: () => Promise<void>): FolderManager {
   /** Whose own names are durable. Not only those made here: another machine may have made one and not synced yet. */
-  const known = new Set<string>();
+  const durableFolders = new Set<string>();
   const syncing = new Map<string, () => Promise<void>>();
 
   function syncShared(path: string): Promise<void> {
@@ -28,9 +28,9 @@ export function createFolderKeeper(directory: string, checkThere: () => Promise<
     return sync();
   }
 
-  async function make(folder: string): Promise<void> {
-    await checkThere();
-    known.delete(folder);
+  async function createFolder(folder: string): Promise<void> {
+    await checkMarker();
+    durableFolders.delete(folder);
     for (const path of [dirname(folder), folder]) {
       await mkdir(join(directory, path), { mode: 0o700 }).catch((error: unknown) => {
         if (errorCode(error) !== "EEXIST") throw error;
@@ -39,27 +39,27 @@ export function createFolderKeeper(directory: string, checkThere: () => Promise<
   }
 
   return {
-    async within(folder, work) {
+    async withFolder(folder, work) {
       try {
         return await work();
       } catch (error) {
         if (!isMissing(error)) throw error;
-        await make(folder);
+        await createFolder(folder);
         return work();
       }
     },
 
     async sync(folder) {
       await syncShared(join(directory, folder));
-      if (known.has(folder)) return;
+      if (durableFolders.has(folder)) return;
       await syncShared(join(directory, dirname(folder)));
       await syncShared(directory);
-      if (known.size >= mostKnown) known.clear();
-      known.add(folder);
+      if (durableFolders.size >= maxDurableFolders) durableFolders.clear();
+      durableFolders.add(folder);
     },
 
-    forget(bucket) {
-      for (const folder of known) if (dirname(folder) === bucket) known.delete(folder);
+    evictBucket(bucket) {
+      for (const folder of durableFolders) if (dirname(folder) === bucket) durableFolders.delete(folder);
     },
   };
 }

@@ -6,38 +6,43 @@ import { forEachLimit } from "../../../async/for-each-limit.ts";
 import { sha256 } from "../../../http/sigv4.ts";
 import type { ByteRange } from "../../../model/range.ts";
 import type { S3Body } from "../../../s3-client/response-body.ts";
-import type { Shelf, ShelfPlace, ShelvedBlob } from "../backend.ts";
+import type { BackendBlob, BlobBackend, BlobLocation } from "../backend.ts";
 import {
-  blocksOf,
+  countBlocks,
   createBlockDecoder,
   plainSize,
   storedBlockBytes,
   storedRange,
   storedSize,
 } from "../block-format.ts";
-import { createChunkRoom } from "../chunk-pool.ts";
-import { type Marker, type OpenedMarker, openMarker } from "../marker.ts";
+import { createChunkPool } from "../chunk-pool.ts";
+import { type MarkerMode, openMarker, type StoredMarker } from "../marker.ts";
 import type { S3Client, S3Page, S3Range } from "./client.ts";
-import { createPieceRoom, type PieceLimits } from "./pieces.ts";
+import { createPieceBufferPool, type PieceLimits } from "./piece-buffer-pool.ts";
 
-export interface S3ShelfOptions {
+export interface S3BackendOptions {
   readonly client: S3Client;
   /** Where it is, for people. */
   readonly where: string;
-  readonly marker: Marker;
+  readonly marker: MarkerMode;
   readonly pieces?: PieceLimits | undefined;
 }
 
-const deletesAtOnce = 8;
+const deleteConcurrency = 8;
 /** The next piece is asked for when so much of the one before is left. */
-const aheadBytes = 1024 * 1024;
+const readAheadBytes = 1024 * 1024;
 
-export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOptions): Promise<Shelf> {
+export async function openS3Backend({
+  client,
+  where,
+  marker,
+  pieces,
+}: S3BackendOptions): Promise<BlobBackend> {
   const id = await openMarker(s3Marker(client), marker, where);
-  const room = createPieceRoom(pieces);
-  const chunkRoom = createChunkRoom();
+  const bufferPool = createPieceBufferPool(pieces);
+  const chunkPool = createChunkPool();
 
-  async function* listed(prefix: string): AsyncGenerator<S3Page["entries"][number]> {
+  async function* listEntries(prefix: string): AsyncGenerator<S3Page["entries"][number]> {
     let after: string | undefined;
     do {
       const page: S3Page = await client.list(prefix, { after });
@@ -47,7 +52,7 @@ export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOpti
   }
 
   /** Asks for the next piece before the last bytes of the one before have come. */
-  async function* storedBytes(parts: readonly PiecePart[]): AsyncGenerator<Uint8Array> {
+  async function* storedBytes(parts: readonly PieceRange[]): AsyncGenerator<Uint8Array> {
     const open: S3Body[] = [];
     const openNext = () => {
       const part = parts[open.length];
@@ -60,76 +65,82 @@ export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOpti
         const body = open[index]!;
         for (let chunk = await body.next(); chunk !== undefined; chunk = await body.next()) {
           left -= chunk.length;
-          if (left <= aheadBytes && open.length === index + 1 && chunkRoom.readsAhead()) openNext();
+          if (left <= readAheadBytes && open.length === index + 1 && chunkPool.allowsReadAhead()) openNext();
           yield chunk;
         }
       }
     } finally {
-      for (const body of open) body.leave();
+      for (const body of open) body.cancel();
     }
   }
 
   return {
     id,
 
-    async write(place, chunks) {
+    async write(location, chunks) {
       let isDoubtful = false;
-      const written = await room.begin(place.name).write(chunks, async (piece, body) => {
-        if ((await client.put(pieceKey(place, piece), body)) > 1) isDoubtful = true;
+      const written = await bufferPool.createWriter(location.name).write(chunks, async (piece, body) => {
+        if ((await client.put(pieceKey(location, piece), body)) > 1) isDoubtful = true;
       });
-      return { bucket: place.bucket, name: place.name, ...written, ...(isDoubtful ? { isDoubtful } : {}) };
+      return {
+        bucket: location.bucket,
+        name: location.name,
+        ...written,
+        ...(isDoubtful ? { isDoubtful } : {}),
+      };
     },
 
     async *read(blob, range, into) {
       if (range.length === 0) return;
-      const leave = chunkRoom.enter();
+      const endRead = chunkPool.beginRead();
       try {
         const decoder = createBlockDecoder({
           name: blob.name,
           size: blob.size,
           range,
           into,
-          allocate: chunkRoom.allocate,
-          groupBlocks: chunkRoom.groupBlocks(),
+          allocate: chunkPool.allocate,
+          groupBlocks: chunkPool.groupBlocks(),
         });
-        for await (const stored of storedBytes(piecesOf(blob, range))) yield* decoder.update(stored);
+        for await (const stored of storedBytes(pieceRanges(blob, range))) yield* decoder.update(stored);
         decoder.finish();
       } finally {
-        leave();
+        endRead();
       }
     },
 
-    release: chunkRoom.release,
+    release: chunkPool.release,
 
     async has(blob) {
-      const wanted = new Map(piecesOf(blob).map(({ key, range }) => [key, range.total]));
-      if (wanted.size === 1) {
-        const length = await client.head(keyOf(blob));
+      const missing = new Map(pieceRanges(blob).map(({ key, range }) => [key, range.total]));
+      if (missing.size === 1) {
+        const length = await client.head(blobKey(blob));
         // Also told of a bucket that is not there at all; asked for by a listing, that is an error.
-        if (length === undefined) await client.list(keyOf(blob), { most: 1 });
+        if (length === undefined) await client.list(blobKey(blob), { limit: 1 });
         return length === storedSize(blob.size);
       }
-      for await (const { key, size } of listed(keyOf(blob))) if (wanted.get(key) === size) wanted.delete(key);
-      return wanted.size === 0;
+      for await (const { key, size } of listEntries(blobKey(blob)))
+        if (missing.get(key) === size) missing.delete(key);
+      return missing.size === 0;
     },
 
     async remove(blob) {
-      await forEachLimit(pieceKeys(blob), deletesAtOnce, (key) => client.delete(key));
+      await forEachLimit(pieceKeys(blob), deleteConcurrency, (key) => client.delete(key));
     },
 
-    async removeRemains(place) {
-      await forEachLimit(listed(keyOf(place)), deletesAtOnce, ({ key }) => client.delete(key));
+    async removeLeftovers(location) {
+      await forEachLimit(listEntries(blobKey(location)), deleteConcurrency, ({ key }) => client.delete(key));
     },
 
     async *all(bucket) {
-      let found: ShelvedBlob | undefined;
+      let found: BackendBlob | undefined;
       // Pieces of a blob stand together: their names begin with its own.
-      for await (const { key, size: stored } of listed(`${bucket}/`)) {
+      for await (const { key, size: stored } of listEntries(`${bucket}/`)) {
         const name = /^([0-9a-f]{32})(?:\.\d{6})?$/.exec(key.slice(bucket.length + 1))?.[1];
         if (name === undefined) continue;
         const size = plainSize(stored);
         if (found?.name === name) {
-          const pieceBlocks: number = found.pieceBlocks || blocksOf(found.size);
+          const pieceBlocks: number = found.pieceBlocks || countBlocks(found.size);
           found = { bucket, name, size: found.size + size, pieceBlocks };
         } else {
           if (found !== undefined) yield found;
@@ -148,26 +159,26 @@ export async function openS3Shelf({ client, where, marker, pieces }: S3ShelfOpti
   };
 }
 
-function keyOf({ bucket, name }: ShelfPlace): string {
+function blobKey({ bucket, name }: BlobLocation): string {
   return `${bucket}/${name}`;
 }
 
-function pieceKey(place: ShelfPlace, piece: number): string {
-  return piece === 0 ? keyOf(place) : `${keyOf(place)}.${String(piece).padStart(6, "0")}`;
+function pieceKey(location: BlobLocation, piece: number): string {
+  return piece === 0 ? blobKey(location) : `${blobKey(location)}.${String(piece).padStart(6, "0")}`;
 }
 
-interface PiecePart {
+interface PieceRange {
   readonly key: string;
   readonly range: S3Range;
 }
 
 /** What of which pieces holds a range of a blob; one that is empty has a piece all the same. */
-function piecesOf(blob: ShelvedBlob, range: ByteRange = { offset: 0, length: blob.size }): PiecePart[] {
+function pieceRanges(blob: BackendBlob, range: ByteRange = { offset: 0, length: blob.size }): PieceRange[] {
   const whole = storedSize(blob.size);
   const pieceBytes = blob.pieceBlocks === 0 ? whole : blob.pieceBlocks * storedBlockBytes;
-  if (whole === 0) return [{ key: keyOf(blob), range: { offset: 0, length: 0, total: 0 } }];
+  if (whole === 0) return [{ key: blobKey(blob), range: { offset: 0, length: 0, total: 0 } }];
   const { offset, length } = storedRange(range, blob.size);
-  const parts: PiecePart[] = [];
+  const parts: PieceRange[] = [];
   for (let piece = Math.floor(offset / pieceBytes); piece * pieceBytes < offset + length; piece++) {
     const start = piece * pieceBytes;
     const total = Math.min(pieceBytes, whole - start);
@@ -178,14 +189,14 @@ function piecesOf(blob: ShelvedBlob, range: ByteRange = { offset: 0, length: blo
   return parts;
 }
 
-function* pieceKeys(blob: ShelvedBlob): Generator<string> {
-  const pieces = blob.pieceBlocks === 0 ? 1 : Math.ceil(blocksOf(blob.size) / blob.pieceBlocks);
-  for (let piece = 0; piece < pieces; piece++) yield pieceKey(blob, piece);
+function* pieceKeys(blob: BackendBlob): Generator<string> {
+  const pieceCount = blob.pieceBlocks === 0 ? 1 : Math.ceil(countBlocks(blob.size) / blob.pieceBlocks);
+  for (let piece = 0; piece < pieceCount; piece++) yield pieceKey(blob, piece);
 }
 
 const markerKey = "store-shelf";
 
-function s3Marker(client: S3Client): OpenedMarker {
+function s3Marker(client: S3Client): StoredMarker {
   return {
     read: () => client.getText(markerKey),
     async make() {

@@ -1,11 +1,11 @@
 // A small client of an S3 service: the five requests a shelf needs, made again while that may help and there is
 // time. All of them may be made twice: a name is only ever written with the same bytes.
 
-import type { S3Payload, S3Place, S3Times } from "../../../s3-client/client.ts";
-import { elementText, numberIn, refusalOf, S3Refusal, toldError } from "../../../s3-client/errors.ts";
-import { type Answer, Broken, type Leaving } from "../../../s3-client/http-client.ts";
-import { bodyOf, resumingBody, type S3Body } from "../../../s3-client/response-body.ts";
-import { createS3Asking } from "../../../s3-client/retrying-client.ts";
+import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
+import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
+import { type Answer, Broken, type Cancellation } from "../../../s3-client/http-client.ts";
+import { createResumingBody, readBody, type S3Body } from "../../../s3-client/response-body.ts";
+import { createRetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { damaged } from "../block-format.ts";
 
 export interface S3Client {
@@ -33,7 +33,7 @@ export interface S3Range {
 }
 
 export interface S3ListOptions {
-  readonly most?: number;
+  readonly limit?: number;
   /** Of the page before. */
   readonly after?: string | undefined;
 }
@@ -43,27 +43,32 @@ export interface S3Page {
   readonly next: string | undefined;
 }
 
-export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3Client {
-  const asking = createS3Asking(place, { times: given, told: toldError });
-  const { times, untilDone, accepted, ask } = asking;
+export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times> = {}): S3Client {
+  const retryingClient = createRetryingS3Client(endpoint, { times: givenTimes, mapError: toStoreError });
+  const { times, withRetries, send, sendWithRetries } = retryingClient;
 
-  const keyOf = (key: string) => place.prefix + key;
+  const prefixKey = (key: string) => endpoint.prefix + key;
 
   return {
     async put(key, body) {
-      return (await ask({ method: "PUT", key: keyOf(key), body })).tries;
+      return (await sendWithRetries({ method: "PUT", key: prefixKey(key), body })).tries;
     },
 
     async putNew(key, body) {
       try {
-        await ask({ method: "PUT", key: keyOf(key), body, headers: { "if-none-match": "*" } });
+        await sendWithRetries({
+          method: "PUT",
+          key: prefixKey(key),
+          body,
+          headers: { "if-none-match": "*" },
+        });
         return true;
       } catch (error) {
-        const refusal = refusalOf(error);
+        const refusal = findRefusal(error);
         if (refusal?.status === 412 || refusal?.status === 409) return false;
         // Some services know no conditions.
         if (refusal?.status === 501) {
-          await ask({ method: "PUT", key: keyOf(key), body });
+          await sendWithRetries({ method: "PUT", key: prefixKey(key), body });
           return true;
         }
         throw error;
@@ -72,72 +77,77 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
 
     async getText(key) {
       try {
-        return (await ask({ method: "GET", key: keyOf(key) })).document;
+        return (await sendWithRetries({ method: "GET", key: prefixKey(key) })).document;
       } catch (error) {
-        if (refusalOf(error)?.code === "NoSuchKey") return undefined;
+        if (findRefusal(error)?.code === "NoSuchKey") return undefined;
         throw error;
       }
     },
 
     get: (key, range) =>
-      resumingBody({
+      createResumingBody({
         length: range.length,
         retryMilliseconds: times.retry,
-        isOver: asking.isClosed,
-        told: asking.told,
-        async open(done, leaving) {
+        isOver: retryingClient.isClosed,
+        mapError: retryingClient.mapError,
+        async open(done, cancellation) {
           const rest = { ...range, offset: range.offset + done, length: range.length - done };
-          return untilDone(async (deadline) => {
-            const message = await getRange(keyOf(key), rest, leaving, deadline);
-            const body = bodyOf(message, times.idle);
-            if (leaving.isLeft) body.leave();
+          return withRetries(async (deadline) => {
+            const message = await getRange(prefixKey(key), rest, cancellation, deadline);
+            const body = readBody(message, times.idle);
+            if (cancellation.isCancelled) body.cancel();
             return body;
-          }, leaving);
+          }, cancellation);
         },
       }),
 
     async head(key) {
       try {
-        const { message } = await ask({ method: "HEAD", key: keyOf(key) });
-        return numberIn(message.headers["content-length"]);
+        const { message } = await sendWithRetries({ method: "HEAD", key: prefixKey(key) });
+        return parseNumber(message.headers["content-length"]);
       } catch (error) {
-        if (refusalOf(error)?.status === 404) return undefined;
+        if (findRefusal(error)?.status === 404) return undefined;
         throw error;
       }
     },
 
     async delete(key) {
       try {
-        await ask({ method: "DELETE", key: keyOf(key) });
+        await sendWithRetries({ method: "DELETE", key: prefixKey(key) });
       } catch (error) {
-        if (refusalOf(error)?.code !== "NoSuchKey") throw error;
+        if (findRefusal(error)?.code !== "NoSuchKey") throw error;
       }
     },
 
-    async list(prefix, { most = 1000, after } = {}) {
+    async list(prefix, { limit = 1000, after } = {}) {
       const query: (readonly [string, string])[] = [
         ["list-type", "2"],
-        ["max-keys", String(most)],
-        ["prefix", keyOf(prefix)],
+        ["max-keys", String(limit)],
+        ["prefix", prefixKey(prefix)],
       ];
       if (after !== undefined) query.push(["continuation-token", after]);
-      const { document } = await ask({ method: "GET", query });
+      const { document } = await sendWithRetries({ method: "GET", query });
       try {
-        return readPage(document, place.prefix);
+        return readPage(document, endpoint.prefix);
       } catch (error) {
-        throw asking.told(error);
+        throw retryingClient.mapError(error);
       }
     },
 
-    close: asking.close,
+    close: retryingClient.close,
   };
 
-  async function getRange(key: string, range: S3Range, leaving: Leaving, deadline: number): Promise<Answer> {
+  async function getRange(
+    key: string,
+    range: S3Range,
+    cancellation: Cancellation,
+    deadline: number,
+  ): Promise<Answer> {
     const { offset, length, total } = range;
     const isWhole = offset === 0 && length === total;
     const headers = isWhole ? {} : { range: `bytes=${offset}-${offset + length - 1}` };
     try {
-      const message = await accepted({ method: "GET", key, headers, leaving }, deadline);
+      const message = await send({ method: "GET", key, headers, cancellation }, deadline);
       const problem = rangeProblem(message, range);
       if (problem === undefined) return message;
       message.destroy();
@@ -153,7 +163,7 @@ export function createS3Client(place: S3Place, given: Partial<S3Times> = {}): S3
 
 /** The service has what was written, as long as it was, and answers with what was asked for. */
 function rangeProblem(message: Answer, { offset, length, total }: S3Range): Error | undefined {
-  const announced = numberIn(message.headers["content-length"]);
+  const announced = parseNumber(message.headers["content-length"]);
   const span = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(message.headers["content-range"] ?? "");
   const stored = message.statusCode === 206 ? Number(span?.[3]) : announced;
   if (stored !== undefined && stored !== total && !Number.isNaN(stored)) {
@@ -168,7 +178,7 @@ function readPage(document: string, prefix: string): S3Page {
   const entries: { readonly key: string; readonly size: number }[] = [];
   for (const [, content] of document.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
     const key = elementText(content!, "Key");
-    const size = numberIn(elementText(content!, "Size"));
+    const size = parseNumber(elementText(content!, "Size"));
     if (key === undefined || size === undefined || !key.startsWith(prefix)) {
       throw new Broken("a listing cannot be read");
     }

@@ -91,7 +91,7 @@ function step(what) {
 async function withProgress(work) {
   let deleted = 0;
   let isStopped = false;
-  const told = h("p", { role: "status" }, "Deleting…");
+  const statusText = h("p", { role: "status" }, "Deleting…");
   const stop = () => {
     isStopped = true;
   };
@@ -100,7 +100,7 @@ async function withProgress(work) {
       "div",
       {},
       h("h2", { id: "dialog-title" }, "Deleting"),
-      told,
+      statusText,
       h("div", { class: "actions" }, h("button", { type: "button", onclick: stop }, "Stop")),
     ),
   );
@@ -113,7 +113,7 @@ async function withProgress(work) {
       isStopped: () => isStopped,
       add(done) {
         deleted += done.deleted;
-        told.textContent = `${counted(deleted, "object")} deleted so far.`;
+        statusText.textContent = `${counted(deleted, "object")} deleted so far.`;
       },
     });
     note(`Deleted ${counted(deleted, "object")}.${isStopped ? " Stopped; the rest is still there." : ""}`);

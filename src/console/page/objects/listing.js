@@ -8,7 +8,7 @@ import { ask } from "../api.js";
 const pageEntries = 200;
 
 /**
- * @typedef {object} Wanted
+ * @typedef {object} ListingRequest
  * @property {string} bucket
  * @property {string} prefix
  * @property {"folders" | "flat"} view
@@ -22,15 +22,15 @@ export function createListing(signal) {
   const selected = new Map();
   /** @type {string | undefined} */
   let cursor;
-  /** @type {Wanted | undefined} */
-  let wanted;
+  /** @type {ListingRequest | undefined} */
+  let request;
   /** @type {Promise<void> | undefined} */
   let loading;
   let round = 0;
 
-  /** @param {Wanted} wanted */
+  /** @param {ListingRequest} request */
   async function load({ bucket, prefix, view }) {
-    const mine = round;
+    const ownRound = round;
     const delimiter = view === "folders" ? "/" : undefined;
     /** @type {ObjectsDocument} */
     const page = await ask("/api/objects", {
@@ -38,7 +38,7 @@ export function createListing(signal) {
       signal,
     });
     // Another listing was asked for meanwhile.
-    if (mine !== round) return;
+    if (ownRound !== round) return;
     entries.push(
       ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
       ...page.objects.map((row) => ({ name: row.key, folder: /** @type {const} */ (false), row })),
@@ -47,11 +47,11 @@ export function createListing(signal) {
   }
 
   return {
-    /** @param {Wanted} next */
+    /** @param {ListingRequest} next */
     async begin(next) {
       round++;
-      wanted = next;
-      const before = entries;
+      request = next;
+      const previous = entries;
       entries = [];
       cursor = undefined;
       selected.clear();
@@ -61,14 +61,14 @@ export function createListing(signal) {
       try {
         await loading;
       } catch (error) {
-        entries = before;
+        entries = previous;
         throw error;
       }
     },
     /** The next page, if there is one and it is not on its way. Tells whether something came. */
     async more() {
-      if (cursor === undefined || loading !== undefined || wanted === undefined) return false;
-      loading = load(wanted).finally(() => {
+      if (cursor === undefined || loading !== undefined || request === undefined) return false;
+      loading = load(request).finally(() => {
         loading = undefined;
       });
       await loading;

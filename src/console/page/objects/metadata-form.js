@@ -74,7 +74,7 @@ export function openMetadataForm(bucket, object, done) {
         json: {
           ...{ bucket, key: object.key, etag: object.etag, storageClass: storageClass.value },
           httpMetadata: Object.fromEntries(fields.map(({ name, input }) => [name, input.value.trim()])),
-          customMetadata: pairsOf(rows),
+          customMetadata: readPairs(rows),
         },
       });
       note("Saved the metadata.");
@@ -105,7 +105,7 @@ function pairRow(name, value) {
 }
 
 /** @param {HTMLElement} rows */
-function pairsOf(rows) {
+function readPairs(rows) {
   /** @type {[string, string][]} */
   const pairs = [];
   for (const row of rows.children) {

@@ -2,7 +2,7 @@
 import { h, icon } from "../dom.js";
 import { bytes, time } from "../format.js";
 import { icons } from "../icons.js";
-import { placeOf } from "../router.js";
+import { pageHref } from "../router.js";
 
 /** @import { Entry } from "./listing.js" */
 
@@ -18,7 +18,7 @@ import { placeOf } from "../router.js";
  * @param {Entry} entry
  * @param {RowOptions} options
  */
-export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
+export function objectRow(entry, { bucket, prefix, isSelected, onToggle }) {
   const { name } = entry;
   const shown = name.slice(prefix.length) || name;
   const box = h("input", {
@@ -31,8 +31,8 @@ export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
   box.checked = isSelected;
   const link = h(
     "a",
-    { href: hrefOf(bucket, entry), tabindex: -1, title: name },
-    h("bdi", {}, visible(shown)),
+    { href: entryHref(bucket, entry), tabindex: -1, title: name },
+    h("bdi", {}, maskControls(shown)),
   );
   const [size, storageClass, uploaded] = entry.folder
     ? ["", "", ""]
@@ -57,10 +57,10 @@ export function rowOf(entry, { bucket, prefix, isSelected, onToggle }) {
  * @param {string} bucket
  * @param {Entry} entry
  */
-export function hrefOf(bucket, entry) {
+export function entryHref(bucket, entry) {
   return entry.folder
-    ? placeOf("objects", { bucket, prefix: entry.name })
-    : placeOf("object", { bucket, key: entry.name });
+    ? pageHref("objects", { bucket, prefix: entry.name })
+    : pageHref("object", { bucket, key: entry.name });
 }
 
 /**
@@ -68,6 +68,6 @@ export function hrefOf(bucket, entry) {
  *
  * @param {string} text
  */
-export function visible(text) {
+export function maskControls(text) {
   return text.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd") || "(no name)";
 }

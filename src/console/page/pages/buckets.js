@@ -6,7 +6,7 @@ import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
 import { empty, isAbort, note, noteFailure } from "../notices.js";
 import { emptyBucket } from "../objects/deletion.js";
-import { placeOf } from "../router.js";
+import { pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
 /** @import { BucketDocument, BucketsDocument, TotalsDocument } from "../../wire-types.ts" */
@@ -26,9 +26,9 @@ export async function render({ signal }) {
       h("h1", {}, "Buckets"),
       h("button", { class: "primary", type: "button", onclick: create }, icon(icons.add), "Create bucket"),
     );
-    const rows = buckets.map((bucket) => rowOf(bucket, refresh));
-    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows.map(({ row }) => row)));
-    void tellTotals(rows, signal);
+    const rows = buckets.map((bucket) => bucketRow(bucket, refresh));
+    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows.map(({ row }) => row)));
+    void loadTotals(rows, signal);
   }
 
   addShortcuts(signal, [{ key: "c", does: "Create a bucket", run: () => openCreation(refresh) }]);
@@ -36,7 +36,7 @@ export async function render({ signal }) {
   return content;
 }
 
-function nothingYet() {
+function emptyState() {
   return h(
     "div",
     { class: "card" },
@@ -74,13 +74,13 @@ function table(rows) {
  * @param {BucketDocument} bucket
  * @param {() => Promise<void>} refresh
  */
-function rowOf({ name, created, storageClass }, refresh) {
+function bucketRow({ name, created, storageClass }, refresh) {
   const objects = h("td", { class: "number", "data-name": "Objects" }, "…");
   const size = h("td", { class: "number", "data-name": "Size" }, "…");
   const row = h(
     "tr",
     {},
-    h("th", { scope: "row" }, h("a", { href: placeOf("objects", { bucket: name }) }, name)),
+    h("th", { scope: "row" }, h("a", { href: pageHref("objects", { bucket: name }) }, name)),
     objects,
     size,
     h("td", { "data-name": "Default class" }, storageClass),
@@ -93,7 +93,7 @@ function rowOf({ name, created, storageClass }, refresh) {
         { class: "row-tools" },
         h(
           "button",
-          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptying(name, refresh) },
+          { type: "button", "aria-label": `Empty ${name}`, onclick: () => openEmptyDialog(name, refresh) },
           "Empty",
         ),
         h(
@@ -110,10 +110,10 @@ function rowOf({ name, created, storageClass }, refresh) {
 /**
  * One after the other: the list is there already, and a large store is not asked for everything at once.
  *
- * @param {readonly ReturnType<typeof rowOf>[]} rows
+ * @param {readonly ReturnType<typeof bucketRow>[]} rows
  * @param {AbortSignal} signal
  */
-async function tellTotals(rows, signal) {
+async function loadTotals(rows, signal) {
   for (const { name, objects, size } of rows) {
     try {
       /** @type {TotalsDocument} */
@@ -192,7 +192,7 @@ function openDeletion(name, refresh) {
  * @param {string} name
  * @param {() => Promise<void>} refresh
  */
-function openEmptying(name, refresh) {
+function openEmptyDialog(name, refresh) {
   openConfirmation({
     name,
     title: `Empty bucket ${name}?`,

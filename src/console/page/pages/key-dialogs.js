@@ -9,13 +9,13 @@ import { note } from "../notices.js";
 /** @import { KeySecretDocument } from "../../wire-types.ts" */
 
 /**
- * @typedef {object} Creation
+ * @typedef {object} CreationOptions
  * @property {readonly string[]} buckets
  * @property {readonly string[]} rights
  * @property {() => Promise<void>} refresh
  */
 
-/** @param {Creation} creation */
+/** @param {CreationOptions} options */
 export function openCreation({ buckets, rights, refresh }) {
   const everything = h("input", { type: "radio", name: "may", id: "may-everything", checked: true });
   const some = h("input", { type: "radio", name: "may", id: "may-some" });

@@ -34,8 +34,8 @@ export async function render({ signal }) {
         "Create key",
       ),
     );
-    const rows = keys.map((key) => rowOf(key, refresh));
-    content.replaceChildren(head, rows.length === 0 ? nothingYet() : table(rows));
+    const rows = keys.map((key) => keyRow(key, refresh));
+    content.replaceChildren(head, rows.length === 0 ? emptyState() : table(rows));
   }
 
   /** @type {() => Promise<void>} */
@@ -45,7 +45,7 @@ export async function render({ signal }) {
   return content;
 }
 
-function nothingYet() {
+function emptyState() {
   return h(
     "div",
     { class: "card" },
@@ -85,30 +85,30 @@ function table(rows) {
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
-function rowOf(key, refresh) {
+function keyRow(key, refresh) {
   const { accessKeyId, account, state, created, expires, lastUsed } = key;
   return h(
     "tr",
     {},
     h("th", { scope: "row", class: "mono" }, accessKeyId),
     h("td", { "data-name": "Account" }, account),
-    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousOf(key)),
-    h("td", { "data-name": "May" }, ...grantsOf(key)),
+    h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousSecretNote(key)),
+    h("td", { "data-name": "May" }, ...grantItems(key)),
     h("td", { "data-name": "Created" }, time(created)),
     h("td", { "data-name": "Expires" }, expires === null ? "never" : time(expires)),
     h("td", { "data-name": "Last used" }, lastUsed === null ? "never" : time(lastUsed)),
-    h("td", {}, toolsOf(key, refresh)),
+    h("td", {}, keyTools(key, refresh)),
   );
 }
 
 /** @param {KeyDocument} key */
-function previousOf({ previousUntil }) {
+function previousSecretNote({ previousUntil }) {
   if (previousUntil === null) return undefined;
   return h("p", { class: "quiet" }, `secret before taken until ${time(previousUntil)}`);
 }
 
 /** @param {KeyDocument} key */
-function grantsOf({ grants }) {
+function grantItems({ grants }) {
   if (grants === null) return ["everything of the account"];
   return grants.map(({ bucket, rights }) =>
     h("p", {}, bucket === "*" ? "every bucket" : bucket, ": ", rights.join(", ")),
@@ -119,17 +119,21 @@ function grantsOf({ grants }) {
  * @param {KeyDocument} key
  * @param {() => Promise<void>} refresh
  */
-function toolsOf({ accessKeyId, state }, refresh) {
-  const act = state === "disabled" ? "enable" : "disable";
+function keyTools({ accessKeyId, state }, refresh) {
+  const action = state === "disabled" ? "enable" : "disable";
   const change = async () => {
-    await ask(`/api/keys/${act}`, { method: "POST", query: { key: accessKeyId }, json: {} });
-    note(`Access key ${accessKeyId} is ${act}d.`);
+    await ask(`/api/keys/${action}`, { method: "POST", query: { key: accessKeyId }, json: {} });
+    note(`Access key ${accessKeyId} is ${action}d.`);
     await refresh();
   };
   return h(
     "div",
     { class: "row-tools" },
-    toolButton(act === "enable" ? "Enable" : "Disable", accessKeyId, () => void change().catch(noteFailure)),
+    toolButton(
+      action === "enable" ? "Enable" : "Disable",
+      accessKeyId,
+      () => void change().catch(noteFailure),
+    ),
     toolButton("Rotate", accessKeyId, () => openRotation(accessKeyId, refresh)),
     toolButton("Delete", accessKeyId, () => openDeletion(accessKeyId, refresh)),
   );

@@ -11,7 +11,7 @@ import { go } from "../router.js";
 
 const refreshMilliseconds = 10_000;
 const spans = { hour: "The last hour", day: "The last day", week: "The last week" };
-const faces = {
+const frontEnds = {
   "": "Everything but the console",
   s3: "S3 API",
   script: "Scripts",
@@ -22,15 +22,15 @@ const faces = {
 /** @param {View} view */
 export async function render({ params, signal }) {
   const span = params.get("span") ?? "hour";
-  const face = params.get("face") ?? "";
+  const frontEnd = params.get("face") ?? "";
   const charts = h("div", { class: "charts" });
 
   async function refresh() {
     /** @type {MetricsDocument} */
-    const metrics = await ask("/api/metrics", { query: { span, face: face || undefined }, signal });
+    const metrics = await ask("/api/metrics", { query: { span, face: frontEnd || undefined }, signal });
     // Whoever reads a table is not interrupted.
     if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
-    charts.replaceChildren(...chartsOf(metrics));
+    charts.replaceChildren(...createCharts(metrics));
   }
 
   await refresh();
@@ -48,8 +48,12 @@ export async function render({ params, signal }) {
       h(
         "div",
         { class: "choices" },
-        choice("Requests to", "metrics-face", faces, face, (chosen) => go("metrics", { span, face: chosen })),
-        choice("Time", "metrics-span", spans, span, (chosen) => go("metrics", { span: chosen, face })),
+        choice("Requests to", "metrics-face", frontEnds, frontEnd, (chosen) =>
+          go("metrics", { span, face: chosen }),
+        ),
+        choice("Time", "metrics-span", spans, span, (chosen) =>
+          go("metrics", { span: chosen, face: frontEnd }),
+        ),
       ),
     ),
     h("p", { class: "quiet" }, "Since this server was started, as far as that is within the time chosen."),
@@ -76,43 +80,43 @@ function choice(label, id, options, chosen, choose) {
 }
 
 /** @param {MetricsDocument} metrics */
-function chartsOf({ points, scrub }) {
+function createCharts({ points, scrub }) {
   const times = points.map((point) => point.time);
   /** @param {(point: MetricsPoint) => number | undefined} value */
-  const of = (value) => points.map(value);
+  const series = (value) => points.map(value);
   return [
     chart({
       ...{ title: "Requests a second", times, format: rate },
-      lines: [{ name: "Requests", values: of((point) => point.requests) }],
+      lines: [{ name: "Requests", values: series((point) => point.requests) }],
     }),
     chart({
       ...{ title: "Latency", times, format: seconds },
       lines: [
-        { name: "p50", values: of((point) => point.median) },
-        { name: "p99", values: of((point) => point.slowest) },
+        { name: "p50", values: series((point) => point.median) },
+        { name: "p99", values: series((point) => point.slowest) },
       ],
     }),
     chart({
       ...{ title: "Bytes a second", times, format: bytes },
       lines: [
-        { name: "In", values: of((point) => point.bytesIn) },
-        { name: "Out", values: of((point) => point.bytesOut) },
+        { name: "In", values: series((point) => point.bytesIn) },
+        { name: "Out", values: series((point) => point.bytesOut) },
       ],
     }),
     chart({
       ...{ title: "Errors a second", times, format: rate },
       lines: [
-        { name: "4xx", values: of((point) => point.clientErrors) },
-        { name: "5xx", values: of((point) => point.serverErrors) },
+        { name: "4xx", values: series((point) => point.clientErrors) },
+        { name: "5xx", values: series((point) => point.serverErrors) },
       ],
     }),
     chart({
       ...{ title: "Stored bytes", times, format: bytes },
-      lines: [{ name: "Bytes", values: of((point) => point.stored) }],
+      lines: [{ name: "Bytes", values: series((point) => point.stored) }],
     }),
     chart({
       ...{ title: "Stored objects", times, format: (value) => number(Math.round(value)) },
-      lines: [{ name: "Objects", values: of((point) => point.objects) }],
+      lines: [{ name: "Objects", values: series((point) => point.objects) }],
     }),
     scrubCard(scrub),
   ];

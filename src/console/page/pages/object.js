@@ -6,11 +6,11 @@ import { h, icon } from "../dom.js";
 import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
 import { noteFailure } from "../notices.js";
-import { crumbs } from "../objects/crumbs.js";
+import { breadcrumbs } from "../objects/breadcrumbs.js";
 import { openDeletion } from "../objects/deletion.js";
 import { httpFields, openMetadataForm } from "../objects/metadata-form.js";
 import { preview } from "../objects/preview.js";
-import { visible } from "../objects/row.js";
+import { maskControls } from "../objects/row.js";
 import { go } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
 
@@ -29,7 +29,7 @@ export async function render({ params, signal, setTitle }) {
     const object = await ask("/api/object", { query: { bucket, key }, signal });
     const edit = () => openMetadataForm(bucket, object, () => void refresh().catch(noteFailure));
     content.replaceChildren(
-      h("div", { class: "page-head" }, crumbs(bucket, key), ...actions(bucket, object, edit)),
+      h("div", { class: "page-head" }, breadcrumbs(bucket, key), ...actions(bucket, object, edit)),
       h(
         "div",
         { class: "object-parts" },
@@ -152,7 +152,10 @@ function facts(object) {
  * @param {string} [none]
  */
 function factCard(title, pairs, none = "") {
-  const list = pairs.flatMap(([name, value]) => [h("dt", {}, visible(name)), h("dd", {}, visible(value))]);
+  const list = pairs.flatMap(([name, value]) => [
+    h("dt", {}, maskControls(name)),
+    h("dd", {}, maskControls(value)),
+  ]);
   return h(
     "section",
     { class: "card fact-card" },

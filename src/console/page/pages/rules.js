@@ -2,7 +2,7 @@
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { empty } from "../notices.js";
-import { go, placeOf } from "../router.js";
+import { go, pageHref } from "../router.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields } from "./rule-fields.js";
 
@@ -14,7 +14,7 @@ export async function render({ params, signal, setTitle }) {
   /** @type {BucketsDocument} */
   const { buckets } = await ask("/api/buckets", { signal });
   const [first] = buckets;
-  if (first === undefined) return nothingYet();
+  if (first === undefined) return emptyState();
   const bucket = params.get("bucket") ?? first.name;
   setTitle(`Rules of ${bucket}`);
   /** @type {RulesDocument} */
@@ -53,7 +53,7 @@ export async function render({ params, signal, setTitle }) {
   );
 }
 
-function nothingYet() {
+function emptyState() {
   return h(
     "div",
     {},
@@ -63,7 +63,7 @@ function nothingYet() {
       { class: "card" },
       empty(
         "There is no bucket to make rules for yet",
-        h("a", { href: placeOf("buckets") }, "Create a bucket"),
+        h("a", { href: pageHref("buckets") }, "Create a bucket"),
         " first.",
       ),
     ),

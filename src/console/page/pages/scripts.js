@@ -17,7 +17,7 @@ export async function render({ signal }) {
   async function refresh() {
     /** @type {ScriptsDocument} */
     const all = await ask("/api/scripts", { signal });
-    list.replaceChildren(...(all.scripts.length === 0 ? [nothingYet()] : all.scripts.map(cardOf)));
+    list.replaceChildren(...(all.scripts.length === 0 ? [emptyState()] : all.scripts.map(scriptCard)));
     showFaults(all.faults);
     return all.scripts;
   }
@@ -29,7 +29,7 @@ export async function render({ signal }) {
   }
 
   /** @type {Map<string, HTMLElement>} */
-  let known = new Map();
+  let shownFaults = new Map();
 
   /**
    * One that is shown already stays as it is, opened or not.
@@ -37,18 +37,18 @@ export async function render({ signal }) {
    * @param {readonly FaultDocument[]} all
    */
   function showFaults(all) {
-    known = new Map(
+    shownFaults = new Map(
       all.map((fault) => {
         const key = JSON.stringify(fault);
-        return [key, known.get(key) ?? faultOf(fault)];
+        return [key, shownFaults.get(key) ?? faultCard(fault)];
       }),
     );
     const none = h("p", { class: "quiet" }, "None since the server was started.");
-    faults.replaceChildren(...(known.size === 0 ? [none] : known.values()));
+    faults.replaceChildren(...(shownFaults.size === 0 ? [none] : shownFaults.values()));
   }
 
   /** @param {ScriptDocument} script */
-  function cardOf(script) {
+  function scriptCard(script) {
     const { name } = script;
     const button = h(
       "button",
@@ -78,7 +78,7 @@ export async function render({ signal }) {
       "section",
       { class: "card editor", "aria-label": name },
       h("div", { class: "page-head" }, h("h2", {}, name), button),
-      factsOf(script),
+      scriptFacts(script),
     );
   }
 
@@ -97,7 +97,7 @@ export async function render({ signal }) {
   );
 }
 
-function nothingYet() {
+function emptyState() {
   return h(
     "div",
     { class: "card" },
@@ -111,7 +111,7 @@ function nothingYet() {
 }
 
 /** @param {ScriptDocument} script */
-function factsOf({ file, routes, schedules, buckets, variables, secrets }) {
+function scriptFacts({ file, routes, schedules, buckets, variables, secrets }) {
   const bindings = buckets.map(({ binding, bucket }) => `env.${binding} → ${bucket}`);
   /** @type {[string, readonly string[]][]} */
   const facts = [
@@ -131,7 +131,7 @@ function factsOf({ file, routes, schedules, buckets, variables, secrets }) {
 }
 
 /** @param {FaultDocument} fault */
-function faultOf({ time: when, script, message, stack }) {
+function faultCard({ time: when, script, message, stack }) {
   return h(
     "details",
     { class: "card fault" },

@@ -5,8 +5,8 @@ import { openForm } from "../dialog.js";
 import { h } from "../dom.js";
 import { bytes, counted, duration, number, time } from "../format.js";
 import { empty, isAbort, note, noteFailure } from "../notices.js";
-import { visible } from "../objects/row.js";
-import { placeOf } from "../router.js";
+import { maskControls } from "../objects/row.js";
+import { pageHref } from "../router.js";
 
 /** @import { BucketsDocument, UploadRow, UploadsDocument } from "../../wire-types.ts" */
 /** @import { View } from "../pages.js" */
@@ -14,8 +14,8 @@ import { placeOf } from "../router.js";
 /** @param {View} view */
 export async function render({ signal }) {
   const rows = h("tbody", {});
-  const table = tableOf(rows);
-  const told = h("p", { class: "quiet", role: "status" });
+  const table = uploadTable(rows);
+  const statusText = h("p", { class: "quiet", role: "status" });
   const content = h(
     "div",
     {},
@@ -26,19 +26,19 @@ export async function render({ signal }) {
       h("button", { type: "button", onclick: () => refresh().catch(noteFailure) }, "Refresh"),
     ),
     h("div", { class: "card table-scroll" }, table),
-    told,
+    statusText,
   );
 
   async function refresh() {
     rows.replaceChildren();
     let count = 0;
     let size = 0;
-    for await (const upload of uploadsOf(signal)) {
-      rows.append(rowOf(upload, refresh));
+    for await (const upload of listUploads(signal)) {
+      rows.append(uploadRow(upload, refresh));
       count++;
       size += upload.bytes;
     }
-    told.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in all`;
+    statusText.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in all`;
     table.hidden = count === 0;
     table.parentElement?.querySelector(".state")?.remove();
     if (count === 0)
@@ -55,7 +55,7 @@ export async function render({ signal }) {
  * @param {AbortSignal} signal
  * @returns {AsyncIterable<UploadRow>}
  */
-async function* uploadsOf(signal) {
+async function* listUploads(signal) {
   /** @type {BucketsDocument} */
   const { buckets } = await ask("/api/buckets", { signal });
   for (const { name: bucket } of buckets) {
@@ -71,7 +71,7 @@ async function* uploadsOf(signal) {
 }
 
 /** @param {HTMLElement} rows */
-function tableOf(rows) {
+function uploadTable(rows) {
   const heads = ["Key", "Bucket", "Begun", "Parts", "Size", "Ends by itself"].map((name) =>
     h("th", { scope: "col", class: name === "Parts" || name === "Size" ? "number" : undefined }, name),
   );
@@ -83,14 +83,14 @@ function tableOf(rows) {
  * @param {UploadRow} upload
  * @param {() => Promise<void>} refresh
  */
-function rowOf(upload, refresh) {
+function uploadRow(upload, refresh) {
   const { bucket, key, created, due, parts } = upload;
   const now = Date.now();
   return h(
     "tr",
     {},
-    h("th", { scope: "row", class: "mono" }, visible(key)),
-    h("td", { "data-name": "Bucket" }, h("a", { href: placeOf("objects", { bucket }) }, bucket)),
+    h("th", { scope: "row", class: "mono" }, maskControls(key)),
+    h("td", { "data-name": "Bucket" }, h("a", { href: pageHref("objects", { bucket }) }, bucket)),
     h("td", { "data-name": "Begun", title: time(created) }, `${duration(now - created)} ago`),
     h("td", { "data-name": "Parts", class: "number" }, number(parts)),
     h("td", { "data-name": "Size", class: "number" }, bytes(upload.bytes)),
@@ -121,7 +121,7 @@ function openAbort({ bucket, key, id, parts, bytes: size }, refresh) {
     submit: "Abort upload",
     danger: true,
     content: [
-      h("p", { class: "mono" }, visible(key)),
+      h("p", { class: "mono" }, maskControls(key)),
       h(
         "p",
         {},

@@ -2,14 +2,14 @@
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { note, noteFailure } from "../notices.js";
-import { forgetNote, noteFor, notesOf } from "./notes.js";
+import { deleteNote, findFileNote, listNotes } from "./notes.js";
 import { addFiles, allTasks } from "./queue.js";
 
 /** @param {string} bucket */
 export function unfinishedNotice(bucket) {
   const isRunning = (/** @type {string} */ key) =>
     allTasks().some((task) => task.bucket === bucket && task.key === key && task.state !== "failed");
-  const notes = notesOf(bucket).filter(({ key }) => !isRunning(key));
+  const notes = listNotes(bucket).filter(({ key }) => !isRunning(key));
   if (notes.length === 0) return undefined;
   const input = h("input", {
     type: "file",
@@ -18,19 +18,19 @@ export function unfinishedNotice(bucket) {
     multiple: true,
     "aria-label": "The files to go on with",
     onchange() {
-      const files = [...(input.files ?? [])].map((file) => ({ file, key: noteFor(bucket, file)?.key }));
-      const known = files.flatMap(({ file, key }) => (key === undefined ? [] : [{ file, key }]));
-      if (known.length > 0) addFiles(bucket, known);
-      if (known.length < files.length)
+      const files = [...(input.files ?? [])].map((file) => ({ file, key: findFileNote(bucket, file)?.key }));
+      const matched = files.flatMap(({ file, key }) => (key === undefined ? [] : [{ file, key }]));
+      if (matched.length > 0) addFiles(bucket, matched);
+      if (matched.length < files.length)
         note("A file is not the one that was begun with: its name, size or date differs.", "failed");
-      if (known.length > 0) notice.remove();
+      if (matched.length > 0) notice.remove();
     },
   });
   async function discardAll() {
     for (const one of notes) {
       const { key, id: upload } = one;
       await ask("/api/uploads", { method: "DELETE", query: { bucket, key, upload } });
-      forgetNote(one);
+      deleteNote(one);
     }
     notice.remove();
   }

@@ -20,7 +20,7 @@ export function customHeaders(
     for (const name of rule.remove) result.delete(name);
     for (const [name, value] of rule.set) {
       const before = set.has(name) ? (result.get(name) ?? []) : [];
-      result.set(name, joined(name, before, fillIn(value, captures)));
+      result.set(name, joinValues(name, before, fillIn(value, captures)));
       set.add(name);
     }
   }
@@ -28,7 +28,7 @@ export function customHeaders(
 }
 
 /** Values of one header go on one line, except for cookies. */
-function joined(name: string, before: readonly string[], value: string): string[] {
+function joinValues(name: string, before: readonly string[], value: string): string[] {
   if (name === "set-cookie" || before.length === 0) return [...before, value];
   return [`${before.join(", ")}, ${value}`];
 }

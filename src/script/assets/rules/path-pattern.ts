@@ -29,7 +29,7 @@ export function compilePattern(pattern: string): PathPattern {
     if (match.index > at) tokens.push(pattern.slice(at, match.index));
     at = match.index + match[0].length;
     const name = match[0] === "*" ? "splat" : match[0].slice(1);
-    if (names.has(name)) throw new RangeError(repeated(name, pattern));
+    if (names.has(name)) throw new RangeError(repeatedMessage(name, pattern));
     names.add(name);
     if (match[0] === "*") tokens.push(splat);
     else tokens.push({ name, minLength: 1, stops: match.index < hostEnd ? "/." : "/" });
@@ -41,8 +41,8 @@ export function compilePattern(pattern: string): PathPattern {
 /** `*` alone, any number of them. */
 export function compileGlob(pattern: string): PathPattern {
   const tokens = pattern.split("*").flatMap((text, i): Token[] => (i === 0 ? [text] : [splat, text]));
-  const some = tokens.filter((token) => token !== "");
-  return { match: (text) => matchTokens(some, text) };
+  const nonEmpty = tokens.filter((token) => token !== "");
+  return { match: (text) => matchTokens(nonEmpty, text) };
 }
 
 /** The text with the captures in place of their names. */
@@ -51,9 +51,9 @@ export function fillIn(text: string, captures: Captures): string {
 }
 
 const splat: Wildcard = { name: "splat", minLength: 0, stops: "" };
-const nothing: Captures = new Map();
+const noCaptures: Captures = new Map();
 
-function repeated(name: string, pattern: string): string {
+function repeatedMessage(name: string, pattern: string): string {
   return name === "splat"
     ? `${pattern} has more than one wildcard: use one * and named placeholders, such as :project.`
     : `${pattern} has the placeholder :${name} twice: use different names.`;
@@ -62,7 +62,7 @@ function repeated(name: string, pattern: string): string {
 function matchTokens(tokens: readonly Token[], text: string): Captures | undefined {
   const [first, second] = tokens;
   if (typeof first === "string" && !text.startsWith(first)) return undefined;
-  if (tokens.length === 1 && typeof first === "string") return first === text ? nothing : undefined;
+  if (tokens.length === 1 && typeof first === "string") return first === text ? noCaptures : undefined;
   // A prefix is the most frequent pattern.
   if (tokens.length === 2 && typeof first === "string" && second === splat) {
     return new Map([["splat", text.slice(first.length)]]);
@@ -76,19 +76,19 @@ function matchInFull(tokens: readonly Token[], text: string): Captures | undefin
   ends[text.length] = 1;
   /** For each token, the positions from which it and all after it match to the end. */
   const starts: Uint8Array[] = [ends];
-  for (const token of [...tokens].reverse()) starts.unshift(startsOf(token, text, starts[0]!));
+  for (const token of [...tokens].reverse()) starts.unshift(computeStarts(token, text, starts[0]!));
   if (starts[0]![0] !== 1) return undefined;
   const captures = new Map<string, string>();
   let at = 0;
   for (const [i, token] of tokens.entries()) {
-    const end = typeof token === "string" ? at + token.length : endOf(token, text, at, starts[i + 1]!);
+    const end = typeof token === "string" ? at + token.length : findEnd(token, text, at, starts[i + 1]!);
     if (typeof token !== "string") captures.set(token.name, text.slice(at, end));
     at = end;
   }
   return captures;
 }
 
-function startsOf(token: Token, text: string, next: Uint8Array): Uint8Array {
+function computeStarts(token: Token, text: string, next: Uint8Array): Uint8Array {
   const starts = new Uint8Array(next.length);
   for (let at = text.length; at >= 0; at--) {
     if (typeof token === "string") {
@@ -96,13 +96,13 @@ function startsOf(token: Token, text: string, next: Uint8Array): Uint8Array {
       continue;
     }
     const isStop = at === text.length || token.stops.includes(text[at]!);
-    const goesOn = !isStop && (starts[at + 1] === 1 || next[at + 1] === 1);
-    if (goesOn || (token.minLength === 0 && next[at] === 1)) starts[at] = 1;
+    const continues = !isStop && (starts[at + 1] === 1 || next[at + 1] === 1);
+    if (continues || (token.minLength === 0 && next[at] === 1)) starts[at] = 1;
   }
   return starts;
 }
 
-function endOf({ stops, minLength }: Wildcard, text: string, at: number, next: Uint8Array): number {
+function findEnd({ stops, minLength }: Wildcard, text: string, at: number, next: Uint8Array): number {
   let last = at;
   for (let end = at; end <= text.length; end++) {
     if (next[end] === 1 && end - at >= minLength) last = end;

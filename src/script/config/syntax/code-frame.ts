@@ -1,7 +1,7 @@
 // A fault in a file as a person reads it: its place, the line with the token marked, and what to do about it. The
 // same for configurations and for scripts.
 
-export interface FaultAt {
+export interface SourceFault {
   /** As it would be typed. */
   readonly path: string;
   /** From 1, as editors count. */
@@ -16,12 +16,21 @@ export interface FaultAt {
   readonly hint?: string | undefined;
 }
 
-export function faultText({ path, line, column, source, length: given, message, hint }: FaultAt): string {
-  const end = Math.min(column - 1 + Math.max(1, given), Math.max(source.length, column));
-  const { shown, start, length } = windowed(source, column - 1, end - column + 1);
+export function faultText({
+  path,
+  line,
+  column,
+  source,
+  length: tokenLength,
+  message,
+  hint,
+}: SourceFault): string {
+  const end = Math.min(column - 1 + Math.max(1, tokenLength), Math.max(source.length, column));
+  const { shown, start, length } = cropLine(source, column - 1, end - column + 1);
   const number = String(line);
   const gutter = " ".repeat(number.length);
-  const marks = blank(shown.slice(0, start)) + "^".repeat(widthOf(shown.slice(start, start + length)) || 1);
+  const marks =
+    toBlanks(shown.slice(0, start)) + "^".repeat(measureWidth(shown.slice(start, start + length)) || 1);
   return [
     `${path}:${line}:${column}: ${message}`,
     `  ${number} | ${shown}`.trimEnd(),
@@ -30,15 +39,15 @@ export function faultText({ path, line, column, source, length: given, message, 
   ].join("\n");
 }
 
-const longestLine = 120;
+const maxLineLength = 120;
 
 /** A part of the line around the token when all of it would not fit. */
-function windowed(line: string, start: number, length: number) {
-  if (line.length <= longestLine) return { shown: line, start, length };
-  const from = Math.max(0, Math.min(start - longestLine / 4, line.length - longestLine));
-  const part = line.slice(from, from + longestLine);
+function cropLine(line: string, start: number, length: number) {
+  if (line.length <= maxLineLength) return { shown: line, start, length };
+  const from = Math.max(0, Math.min(start - maxLineLength / 4, line.length - maxLineLength));
+  const part = line.slice(from, from + maxLineLength);
   const lead = from > 0 ? "…" : "";
-  const trail = from + longestLine < line.length ? "…" : "";
+  const trail = from + maxLineLength < line.length ? "…" : "";
   return {
     shown: lead + part + trail,
     start: start - from + lead.length,
@@ -47,9 +56,9 @@ function windowed(line: string, start: number, length: number) {
 }
 
 /** As wide as the text: tabs stay tabs, so that the mark is under its token whatever a tab is worth. */
-function blank(text: string): string {
+function toBlanks(text: string): string {
   if (isPlain(text)) return " ".repeat(text.length);
-  return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(widthOf(letter)))).join("");
+  return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(measureWidth(letter)))).join("");
 }
 
 const wide =
@@ -61,7 +70,7 @@ function isPlain(text: string): boolean {
 }
 
 /** In the columns of a terminal. */
-function widthOf(text: string): number {
+function measureWidth(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;
   for (const letter of text) width += narrow.test(letter) ? 0 : wide.test(letter) ? 2 : 1;

@@ -1,7 +1,7 @@
 // What a fault in a configuration looks like to a person: where it is, the line with the token marked, what
 // is wrong with it in plain words, and what to write instead.
 import { relative } from "node:path";
-import { withoutPasswords, withoutPlaces } from "../../../model/location.ts";
+import { redactConfigLine, withoutPasswords } from "../../../model/location.ts";
 import { faultText } from "./code-frame.ts";
 
 /** From the first character to behind the last. */
@@ -46,27 +46,27 @@ export interface LocatedFault {
 }
 
 /** More than anybody reads at once. */
-export const mostFaults = 25;
+export const maxFaults = 25;
 
 /** The faults of a file, in its order. */
 export function configError(source: SourceText, faults: readonly Fault[]): ConfigError {
   const all = [...faults].sort((a, b) => a.span.start - b.span.start);
-  const inOrder = all.slice(0, mostFaults).map((fault) => withoutSecrets(source, fault));
+  const inOrder = all.slice(0, maxFaults).map((fault) => withoutSecrets(source, fault));
   const located = inOrder.map(({ span, message, hint }) => {
-    const { line, column } = positionOf(source.text, span.start);
+    const { line, column } = toLineColumn(source.text, span.start);
     return { file: source.file, line, column, message, hint };
   });
-  const texts = inOrder.map((fault) => rendered(source, fault));
-  if (all.length > mostFaults) texts.push("And there are more: once these are mended, the next are told.");
+  const texts = inOrder.map((fault) => renderFault(source, fault));
+  if (all.length > maxFaults) texts.push("And there are more: once these are mended, the next are told.");
   return new ConfigError(texts.join("\n\n"), located);
 }
 
-export interface Position {
+export interface LineColumn {
   readonly line: number;
   readonly column: number;
 }
 
-export function positionOf(text: string, offset: number): Position {
+export function toLineColumn(text: string, offset: number): LineColumn {
   let line = 1;
   let start = 0;
   for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", start)) {
@@ -77,7 +77,7 @@ export function positionOf(text: string, offset: number): Position {
 }
 
 /** Paths are shown as they would be typed here. */
-export function shownPath(file: string): string {
+export function displayPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path === "" || path.startsWith("..") ? file : path;
 }
@@ -85,29 +85,29 @@ export function shownPath(file: string): string {
 /** A hint may repeat what is in the line, and that may be a place of a cluster with its password. */
 function withoutSecrets({ text }: SourceText, fault: Fault): Fault {
   const line = lineAt(text, fault.span.start);
-  const bare = withoutPlaces(line);
-  const secrets = Array.from(bare.matchAll(/•+/g), ({ 0: run, index }) =>
+  const redactedLine = redactConfigLine(line);
+  const secrets = Array.from(redactedLine.matchAll(/•+/g), ({ 0: run, index }) =>
     line.slice(index, index + run.length),
   );
-  const cleared = (words: string) =>
+  const redact = (words: string) =>
     withoutPasswords(
       secrets.reduce((left, secret) => left.replaceAll(secret, "•".repeat(secret.length)), words),
     );
   const { span, message, hint } = fault;
-  return { span, message: cleared(message), hint: hint === undefined ? undefined : cleared(hint) };
+  return { span, message: redact(message), hint: hint === undefined ? undefined : redact(hint) };
 }
 
 function lineAt(text: string, offset: number): string {
-  const { column } = positionOf(text, offset);
+  const { column } = toLineColumn(text, offset);
   const start = Math.min(offset, text.length) - column + 1;
   return text.slice(start).split("\n", 1)[0]!.replace(/\r$/, "");
 }
 
-function rendered({ file, text }: SourceText, { span, message, hint }: Fault): string {
-  const { line, column } = positionOf(text, span.start);
-  const source = withoutPlaces(lineAt(text, span.start));
+function renderFault({ file, text }: SourceText, { span, message, hint }: Fault): string {
+  const { line, column } = toLineColumn(text, span.start);
+  const source = redactConfigLine(lineAt(text, span.start));
   return faultText({
-    path: shownPath(file),
+    path: displayPath(file),
     line,
     column,
     source,

@@ -2,7 +2,7 @@
 // once, not one a run.
 
 import { nearest } from "../../../model/did-you-mean.ts";
-import { type Fault, mostFaults, type Span } from "./error.ts";
+import { type Fault, maxFaults, type Span } from "./error.ts";
 import type { ConfigPath } from "./positions.ts";
 import type { ConfigSource } from "./source.ts";
 
@@ -49,9 +49,9 @@ export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
 const maxListedKeys = 30;
 
 /** What other tools call the same. */
-const renamed: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
+const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
-export interface Told {
+export interface FaultDescription {
   readonly message: string;
   readonly hint?: string | undefined;
   /** The value when not given. */
@@ -62,8 +62,8 @@ export interface Fields {
   readonly source: ConfigSource;
   readonly faults: readonly Fault[];
   /** Paths in the file that are not reported as missing, since a mistyped key was reported instead. */
-  readonly excused: ReadonlySet<string>;
-  tell(path: ConfigPath, told: Told): void;
+  readonly suppressed: ReadonlySet<string>;
+  report(path: ConfigPath, description: FaultDescription): void;
   /** Tells that a key is not there, unless a mistyped one was told in its stead. */
   missing(path: ConfigPath, hint: string): void;
   /** A table with its unknown keys told; undefined when it is something else or not there. */
@@ -84,68 +84,72 @@ export interface FieldsOptions {
   /** Undefined where the keys were checked already. */
   readonly keys: KnownKeys | undefined;
   /** The fields of the same file that were read before: their faults are kept. */
-  readonly before?: Fields | undefined;
+  readonly previous?: Fields | undefined;
 }
 
 export function createFields(
   source: ConfigSource,
-  { keys, before }: FieldsOptions = { keys: knownKeys },
+  { keys, previous }: FieldsOptions = { keys: knownKeys },
 ): Fields {
-  const faults: Fault[] = [...(before?.faults ?? [])];
-  const excused = new Set<string>(before?.excused);
+  const faults: Fault[] = [...(previous?.faults ?? [])];
+  const suppressed = new Set<string>(previous?.suppressed);
 
-  function tell(path: ConfigPath, { message, hint, at = "value" }: Told): void {
+  function report(path: ConfigPath, { message, hint, at = "value" }: FaultDescription): void {
     // One more than is told is enough to know that there are more.
-    if (faults.length > mostFaults) return;
-    const place = source.places.find(path);
-    const span = at === "key" ? (place.key ?? place.value) : place.value;
+    if (faults.length > maxFaults) return;
+    const position = source.positions.find(path);
+    const span = at === "key" ? (position.key ?? position.value) : position.value;
     faults.push({ span, message, hint });
   }
 
   function wrongType(path: ConfigPath, value: unknown, needed: string, example: string): void {
-    const message = `${shown(source.places.inFile(path))} must be ${needed}, not ${typeOf(value, source.format)}.`;
+    const message = `${formatPath(source.positions.inFile(path))} must be ${needed}, not ${describeType(value, source.format)}.`;
     const hint = `Write:${example.startsWith("\n") ? "" : " "}${example}`;
-    tell(path, { message, hint: example === "" ? undefined : hint });
+    report(path, { message, hint: example === "" ? undefined : hint });
   }
 
-  function unknownKey(path: ConfigPath, key: string, known: readonly string[]): void {
-    if (faults.length > mostFaults) return;
-    const where = tableOf(path);
-    const here = kindOfTable(path);
-    const place = where === "" ? "the configuration" : where;
-    const other = known.includes(renamed[key] ?? "") ? renamed[key] : undefined;
-    const home =
-      other ?? Object.keys(keys ?? {}).find((table) => table !== here && keys![table]!.includes(key));
-    const near = other ?? (home === undefined ? nearest(key, known) : undefined);
-    if (near !== undefined) excused.add(JSON.stringify(source.places.inFile([...path, near])));
-    if (home === "") excused.add(JSON.stringify([key]));
-    const message = `"${key}" is not a key of ${place}`;
+  function unknownKey(path: ConfigPath, key: string, allowedKeys: readonly string[]): void {
+    if (faults.length > maxFaults) return;
+    const where = formatTablePath(path);
+    const currentTable = tableKind(path);
+    const tableLabel = where === "" ? "the configuration" : where;
+    const other = allowedKeys.includes(keyAliases[key] ?? "") ? keyAliases[key] : undefined;
+    const owningTable =
+      other ?? Object.keys(keys ?? {}).find((table) => table !== currentTable && keys![table]!.includes(key));
+    const near = other ?? (owningTable === undefined ? nearest(key, allowedKeys) : undefined);
+    if (near !== undefined) suppressed.add(JSON.stringify(source.positions.inFile([...path, near])));
+    if (owningTable === "") suppressed.add(JSON.stringify([key]));
+    const message = `"${key}" is not a key of ${tableLabel}`;
     if (near !== undefined) {
-      tell([...path, key], { message: `${message}: did you mean ${near}?`, at: "key" });
+      report([...path, key], { message: `${message}: did you mean ${near}?`, at: "key" });
       return;
     }
-    const all = known.length > maxListedKeys ? "Remove it." : `Its keys are: ${known.join(", ")}`;
-    const hint = home === undefined ? all : belongsIn(source.format, key, home);
-    tell([...path, key], { message: `${message}.`, hint, at: "key" });
+    const all = allowedKeys.length > maxListedKeys ? "Remove it." : `Its keys are: ${allowedKeys.join(", ")}`;
+    const hint = owningTable === undefined ? all : misplacedHint(source.format, key, owningTable);
+    report([...path, key], { message: `${message}.`, hint, at: "key" });
   }
 
   return {
     source,
     faults,
-    excused,
-    tell,
+    suppressed,
+    report,
     missing(path, hint) {
-      if (excused.has(JSON.stringify(source.places.inFile(path)))) return;
+      if (suppressed.has(JSON.stringify(source.positions.inFile(path)))) return;
       const inside = path.slice(0, -1);
       // In TOML whatever stands behind [vars] is a variable, and nobody means this one to be.
-      const strayed = ["vars", ...path];
-      if (source.places.has(strayed)) {
+      const strayPath = ["vars", ...path];
+      if (source.positions.has(strayPath)) {
         const message = `"${path.at(-1)}" is missing: here it is one of the variables.`;
-        tell(strayed, { message, hint: belongsIn(source.format, String(path.at(-1)), ""), at: "key" });
+        report(strayPath, {
+          message,
+          hint: misplacedHint(source.format, String(path.at(-1)), ""),
+          at: "key",
+        });
         return;
       }
-      const span = opening(source, source.places.find(inside).value);
-      const where = inside.length === 0 ? "" : ` in ${tableOf(source.places.inFile(inside))}`;
+      const span = openingSpan(source, source.positions.find(inside).value);
+      const where = inside.length === 0 ? "" : ` in ${formatTablePath(source.positions.inFile(inside))}`;
       faults.push({ span, message: `"${path.at(-1)}" is missing${where}.`, hint });
     },
     table(path, value, example) {
@@ -154,10 +158,11 @@ export function createFields(
         wrongType(path, value, source.format === "toml" ? "a table" : "an object", example);
         return undefined;
       }
-      const known = keys === undefined ? undefined : keysOf(keys, path);
+      const allowedKeys = keys === undefined ? undefined : findAllowedKeys(keys, path);
       for (const key of Object.keys(value)) {
         const isSchema = source.format === "json" && path.length === 0 && key === "$schema";
-        if (known !== undefined && !known.includes(key) && !isSchema) unknownKey(path, key, known);
+        if (allowedKeys !== undefined && !allowedKeys.includes(key) && !isSchema)
+          unknownKey(path, key, allowedKeys);
       }
       return value;
     },
@@ -175,7 +180,9 @@ export function createFields(
       return value.map((element: unknown, index) => ({ path: [...path, index], value: element }));
     },
     line: (key, value) =>
-      source.format === "toml" ? `${key} = ${inline(value)}` : `${JSON.stringify(key)}: ${inline(value)}`,
+      source.format === "toml"
+        ? `${key} = ${formatValue(value)}`
+        : `${JSON.stringify(key)}: ${formatValue(value)}`,
   };
 }
 
@@ -184,28 +191,30 @@ export function isTable(value: unknown): value is Table {
 }
 
 /** The table a path stands for, whichever of its elements. */
-function tableOf(path: ConfigPath): string {
+function formatTablePath(path: ConfigPath): string {
   return path.filter((step) => typeof step === "string").join(".");
 }
 
 /** The same for the tables of an environment: `env.staging.triggers` is a `triggers`. */
-function kindOfTable(path: ConfigPath): string {
-  return tableOf(path[0] === "env" ? path.slice(2) : path);
+function tableKind(path: ConfigPath): string {
+  return formatTablePath(path[0] === "env" ? path.slice(2) : path);
 }
 
-function keysOf(keys: KnownKeys, path: ConfigPath): readonly string[] | undefined {
+function findAllowedKeys(keys: KnownKeys, path: ConfigPath): readonly string[] | undefined {
   if (path.length === 1 && path[0] === "env") return undefined;
-  const known = keys[kindOfTable(path)];
-  return path.length === 2 && path[0] === "env" ? known?.filter((key) => !fileKeys.includes(key)) : known;
+  const allowedKeys = keys[tableKind(path)];
+  return path.length === 2 && path[0] === "env"
+    ? allowedKeys?.filter((key) => !fileKeys.includes(key))
+    : allowedKeys;
 }
 
 /** `routes[1]` */
-function shown(path: ConfigPath): string {
+function formatPath(path: ConfigPath): string {
   const steps = path.map((step, i) => (typeof step === "number" ? `[${step}]` : i === 0 ? step : `.${step}`));
   return path.length === 0 ? "The configuration" : `"${steps.join("")}"`;
 }
 
-function typeOf(value: unknown, format: ConfigSource["format"]): string {
+function describeType(value: unknown, format: ConfigSource["format"]): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (value instanceof Date) return "a date";
@@ -214,20 +223,22 @@ function typeOf(value: unknown, format: ConfigSource["format"]): string {
 }
 
 /** Where something is missing, its beginning is marked and not all of it. */
-function opening({ text }: ConfigSource, { start, end }: Span): Span {
+function openingSpan({ text }: ConfigSource, { start, end }: Span): Span {
   return { start, end: text[start] === "{" ? start + 1 : end };
 }
 
-function belongsIn(format: ConfigSource["format"], key: string, home: string): string {
+function misplacedHint(format: ConfigSource["format"], key: string, owningTable: string): string {
   if (format === "json") {
-    return home === "" ? `"${key}" belongs in the outermost object.` : `"${key}" belongs in "${home}".`;
+    return owningTable === ""
+      ? `"${key}" belongs in the outermost object.`
+      : `"${key}" belongs in "${owningTable}".`;
   }
-  if (home === "") return `"${key}" belongs at the top of the file, above the first [table].`;
-  const isList = ["store_buckets", "kv_namespaces", "rules"].includes(home);
-  return `"${key}" belongs under ${isList ? `[[${home}]]` : `[${home}]`}.`;
+  if (owningTable === "") return `"${key}" belongs at the top of the file, above the first [table].`;
+  const isList = ["store_buckets", "kv_namespaces", "rules"].includes(owningTable);
+  return `"${key}" belongs under ${isList ? `[[${owningTable}]]` : `[${owningTable}]`}.`;
 }
 
 /** Strings, and lists of them, look alike in both forms. */
-function inline(value: unknown): string {
-  return Array.isArray(value) ? `[${value.map(inline).join(", ")}]` : JSON.stringify(value);
+function formatValue(value: unknown): string {
+  return Array.isArray(value) ? `[${value.map(formatValue).join(", ")}]` : JSON.stringify(value);
 }

@@ -1,13 +1,13 @@
 // Reads JSON and JSONC, and tells their syntax errors in plain words.
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { configError, type Fault, mostFaults, positionOf, type SourceText, type Span } from "./error.ts";
+import { configError, type Fault, maxFaults, type SourceText, type Span, toLineColumn } from "./error.ts";
 import {
   type ConfigPath,
-  createPlaces,
-  deepest,
+  createPositions,
   depthFault,
+  maxDepth,
   type ParsedConfig,
-  type Places,
+  type SourcePositions,
 } from "./positions.ts";
 
 /** JSONC is JSON with comments and trailing commas. */
@@ -16,29 +16,29 @@ export type JsonFormat = "json" | "jsonc";
 export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig {
   const errors: ParseError[] = [];
   const isJsonc = format === "jsonc";
-  const tooDeep = tooDeepAt(source.text);
+  const tooDeep = findTooDeep(source.text);
   if (tooDeep !== undefined) throw configError(source, [depthFault(tooDeep)]);
   const tree = parseTree(source.text, errors, { disallowComments: !isJsonc, allowTrailingComma: isJsonc });
   const first = errors[0];
   if (first !== undefined || tree === undefined) {
     throw configError(source, [syntaxFault(source.text, first, format)]);
   }
-  const places = createPlaces(spanOf(tree));
+  const positions = createPositions(toSpan(tree));
   const faults: Fault[] = [];
-  const value = plainValue({ text: source.text, places, faults }, tree, []);
+  const value = plainValue({ text: source.text, positions, faults }, tree, []);
   if (faults.length > 0) throw configError(source, faults);
-  return { value, places };
+  return { value, positions };
 }
 
 /** Where the nesting goes beyond what is allowed: the parser calls itself for each level, and would not come back. */
-function tooDeepAt(text: string): Span | undefined {
+function findTooDeep(text: string): Span | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
   // In the order of the parser's tokens: { } [ ], and the end of the text.
   for (let token = scanner.scan() as number; token !== 17; token = scanner.scan()) {
     if (token === 1 || token === 3) depth++;
     else if (token === 2 || token === 4) depth--;
-    if (depth > deepest) {
+    if (depth > maxDepth) {
       const start = scanner.getTokenOffset();
       return { start, end: start + 1 };
     }
@@ -46,13 +46,13 @@ function tooDeepAt(text: string): Span | undefined {
   return undefined;
 }
 
-function spanOf({ offset, length }: Node | ParseError): Span {
+function toSpan({ offset, length }: Node | ParseError): Span {
   return { start: offset, end: offset + length };
 }
 
 interface Walk {
   readonly text: string;
-  readonly places: Places;
+  readonly positions: SourcePositions;
   readonly faults: Fault[];
 }
 
@@ -60,7 +60,7 @@ function plainValue(walk: Walk, node: Node, path: ConfigPath): unknown {
   if (node.type === "array") {
     return (node.children ?? []).map((child, index) => {
       const element = [...path, index];
-      walk.places.set(element, { key: undefined, value: spanOf(child) });
+      walk.positions.set(element, { key: undefined, value: toSpan(child) });
       return plainValue(walk, child, element);
     });
   }
@@ -69,56 +69,56 @@ function plainValue(walk: Walk, node: Node, path: ConfigPath): unknown {
     const [key, value] = property.children as [Node, Node];
     const name = String(key.value);
     const member = [...path, name];
-    if (walk.places.has(member)) {
-      if (walk.faults.length <= mostFaults) walk.faults.push(writtenTwice(walk, name, key, member));
-    } else walk.places.set(member, { key: spanOf(key), value: spanOf(value) });
+    if (walk.positions.has(member)) {
+      if (walk.faults.length <= maxFaults) walk.faults.push(duplicateKey(walk, name, key, member));
+    } else walk.positions.set(member, { key: toSpan(key), value: toSpan(value) });
     return [name, plainValue(walk, value, member)];
   });
   return Object.fromEntries(entries);
 }
 
-function writtenTwice({ text, places }: Walk, name: string, key: Node, path: ConfigPath): Fault {
-  const { line } = positionOf(text, places.find(path).key!.start);
+function duplicateKey({ text, positions }: Walk, name: string, key: Node, path: ConfigPath): Fault {
+  const { line } = toLineColumn(text, positions.find(path).key!.start);
   return {
-    span: spanOf(key),
+    span: toSpan(key),
     message: `The key "${name}" is written twice: it stands on line ${line} already.`,
     hint: "Keep one of the two.",
   };
 }
 
-type Words = Omit<Fault, "span"> & { readonly span?: Span };
+type PartialFault = Omit<Fault, "span"> & { readonly span?: Span };
 
 function syntaxFault(text: string, error: ParseError | undefined, format: JsonFormat): Fault {
   const end = text.trimEnd().length;
   const isEnd = error === undefined || error.offset >= end;
-  const span = isEnd ? { start: Math.max(0, end - 1), end } : spanOf(error);
+  const span = isEnd ? { start: Math.max(0, end - 1), end } : toSpan(error);
   const token = text.slice(span.start, span.end);
   const code = error === undefined ? "ValueExpected" : printParseErrorCode(error.error);
   if (end === 0) return { span, message: "The file is empty.", hint: 'Write: { "name": "…", "main": "…" }' };
-  if (isEnd) return { span, ...endWords(code) };
-  return { span, ...wordings(code, { text, at: span.start, token, format }) };
+  if (isEnd) return { span, ...endOfFileFault(code) };
+  return { span, ...describeError(code, { text, at: span.start, token, format }) };
 }
 
-function endWords(code: string): Words {
+function endOfFileFault(code: string): PartialFault {
   const closing = code === "CloseBracketExpected" ? "]" : "}";
   return { message: "The file ends before everything is closed.", hint: `Close it with ${closing}` };
 }
 
-interface Stop {
+interface ParserStop {
   readonly text: string;
   readonly at: number;
   readonly token: string;
   readonly format: JsonFormat;
 }
 
-function wordings(code: string, stop: Stop): Words {
+function describeError(code: string, stop: ParserStop): PartialFault {
   const { text, at, token, format } = stop;
   switch (code) {
     case "InvalidSymbol":
-      return symbolWords(stop);
+      return symbolFault(stop);
     case "PropertyNameExpected":
     case "ValueExpected":
-      return missingWords(code, stop);
+      return missingTokenFault(code, stop);
     case "ColonExpected":
       return { message: "There is a colon missing between the key and its value." };
     case "CommaExpected":
@@ -156,7 +156,7 @@ function wordings(code: string, stop: Stop): Words {
   }
 }
 
-function symbolWords({ text, at, token }: Stop): Words {
+function symbolFault({ text, at, token }: ParserStop): PartialFault {
   const rest = text.slice(at + token.length);
   if (text.slice(0, at).trim() === "" && /^\s*=/.test(rest)) {
     return {
@@ -172,7 +172,7 @@ function symbolWords({ text, at, token }: Stop): Words {
   return { message: `${what} is written in double quotes.`, hint: `Write: ${JSON.stringify(word)}` };
 }
 
-function missingWords(code: string, { text, at, token, format }: Stop): Words {
+function missingTokenFault(code: string, { text, at, token, format }: ParserStop): PartialFault {
   const before = text.slice(0, at).trimEnd();
   if (before.endsWith(",") && (token === "}" || token === "]")) {
     const span = { start: before.length - 1, end: before.length };

@@ -4,28 +4,28 @@ import type { Fault, Span } from "./error.ts";
 
 export type ConfigPath = readonly (string | number)[];
 
-export interface Place {
+export interface SourcePosition {
   /** Undefined for the root and for the elements of an array. */
   readonly key: Span | undefined;
   readonly value: Span;
 }
 
-export interface Places {
-  set(path: ConfigPath, place: Place): void;
+export interface SourcePositions {
+  set(path: ConfigPath, position: SourcePosition): void;
   has(path: ConfigPath): boolean;
   /** Of what is not there, the place of what it would stand in. */
-  find(path: ConfigPath): Place;
+  find(path: ConfigPath): SourcePosition;
   /** The path as the file has it; another one where the configuration is a view of the file. */
   inFile(path: ConfigPath): ConfigPath;
 }
 
 export interface ParsedConfig {
   readonly value: unknown;
-  readonly places: Places;
+  readonly positions: SourcePositions;
 }
 
 /** Tables and lists in each other: more than anybody writes, and less than a stack holds. */
-export const deepest = 64;
+export const maxDepth = 64;
 
 export class TooDeep extends Error {
   readonly span: Span;
@@ -39,28 +39,28 @@ export class TooDeep extends Error {
 export function depthFault(span: Span): Fault {
   return {
     span,
-    message: `Here tables and lists are nested more than ${deepest} deep.`,
+    message: `Here tables and lists are nested more than ${maxDepth} deep.`,
     hint: "Write it flatter, or keep it as text in quotes.",
   };
 }
 
-export function createPlaces(root: Span): Places {
-  const places = new Map<string, Place>([[nameOf([]), { key: undefined, value: root }]]);
+export function createPositions(root: Span): SourcePositions {
+  const positions = new Map<string, SourcePosition>([[serializePath([]), { key: undefined, value: root }]]);
   return {
-    set(path, place) {
-      places.set(nameOf(path), place);
+    set(path, position) {
+      positions.set(serializePath(path), position);
     },
-    has: (path) => places.has(nameOf(path)),
+    has: (path) => positions.has(serializePath(path)),
     inFile: (path) => path,
     find(path) {
       for (let length = path.length; ; length--) {
-        const place = places.get(nameOf(path.slice(0, length)));
-        if (place !== undefined) return place;
+        const position = positions.get(serializePath(path.slice(0, length)));
+        if (position !== undefined) return position;
       }
     },
   };
 }
 
-function nameOf(path: ConfigPath): string {
+function serializePath(path: ConfigPath): string {
   return JSON.stringify(path);
 }

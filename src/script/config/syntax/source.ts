@@ -1,7 +1,7 @@
 // Finds a configuration file and reads it, whichever of the three forms it has.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
-import { ConfigError, configError, type SourceText, shownPath } from "./error.ts";
+import { ConfigError, configError, displayPath, type SourceText } from "./error.ts";
 import { parseJson } from "./json.ts";
 import type { ParsedConfig } from "./positions.ts";
 import { parseToml } from "./toml.ts";
@@ -27,7 +27,7 @@ export function hasConfig(directory: string): boolean {
   return configsIn(directory, [...configNames, ...wranglerNames]).length > 0;
 }
 
-export function kindOf(file: string): ConfigKind {
+export function detectKind(file: string): ConfigKind {
   return /^wrangler\b/i.test(basename(file)) ? "wrangler" : "store";
 }
 
@@ -57,24 +57,24 @@ export function findConfig(directory: string): string {
 }
 
 export function readSource(path: string): ConfigSource {
-  return sourceOf(path, bytesOf);
+  return parseSource(path, readBytes);
 }
 
 /** The file's bytes are asked for when its name is one of a configuration. */
-export function sourceOf(path: string, bytesOf: (file: string) => Uint8Array): ConfigSource {
+export function parseSource(path: string, readBytes: (file: string) => Uint8Array): ConfigSource {
   const file = resolve(path);
-  const form = extname(file).toLowerCase();
-  if (form !== ".toml" && form !== ".json" && form !== ".jsonc") {
+  const extension = extname(file).toLowerCase();
+  if (extension !== ".toml" && extension !== ".json" && extension !== ".jsonc") {
     throw new ConfigError(
-      `${shownPath(file)} is not a configuration: its name must end in .toml, .json or .jsonc.`,
+      `${displayPath(file)} is not a configuration: its name must end in .toml, .json or .jsonc.`,
     );
   }
-  const source = { file, kind: kindOf(file), text: decoded(file, bytesOf(file)) };
-  if (form === ".toml") return { ...source, ...parseToml(source), format: "toml" };
-  return { ...source, ...parseJson(source, form === ".json" ? "json" : "jsonc"), format: "json" };
+  const source = { file, kind: detectKind(file), text: decodeText(file, readBytes(file)) };
+  if (extension === ".toml") return { ...source, ...parseToml(source), format: "toml" };
+  return { ...source, ...parseJson(source, extension === ".json" ? "json" : "jsonc"), format: "json" };
 }
 
-function bytesOf(file: string): Uint8Array {
+function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (cause) {
@@ -82,11 +82,11 @@ function bytesOf(file: string): Uint8Array {
     const why =
       code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(code);
     const hint = code === "ENOENT" ? "\n  Make a new project with: store init" : "";
-    throw new ConfigError(`Cannot read ${shownPath(file)}: ${why}.${hint}`, [], { cause });
+    throw new ConfigError(`Cannot read ${displayPath(file)}: ${why}.${hint}`, [], { cause });
   }
 }
 
-function decoded(file: string, bytes: Uint8Array): string {
+function decodeText(file: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

@@ -2,11 +2,11 @@
 // no fault, so this scanner only has to know where tokens begin and end, not whether they are allowed.
 import { parse } from "smol-toml";
 import type { Span } from "./error.ts";
-import { type ConfigPath, createPlaces, deepest, type Places, TooDeep } from "./positions.ts";
+import { type ConfigPath, createPositions, maxDepth, type SourcePositions, TooDeep } from "./positions.ts";
 
 interface Scanner {
   readonly text: string;
-  readonly places: Places;
+  readonly positions: SourcePositions;
   at: number;
 }
 
@@ -22,8 +22,8 @@ const bareKey = /[A-Za-z0-9_-]+/y;
 /** A date and a time may stand apart; everything else ends at the first space. */
 const bareValue = /\d{4}-\d\d-\d\d \d\d:[\d:.]+(?:[Zz]|[+-]\d\d:\d\d)?|[^\s,\]}#]+/y;
 
-export function tomlPlaces(text: string): Places {
-  const scanner: Scanner = { text, places: createPlaces({ start: 0, end: 0 }), at: 0 };
+export function scanTomlPositions(text: string): SourcePositions {
+  const scanner: Scanner = { text, positions: createPositions({ start: 0, end: 0 }), at: 0 };
   /** How many tables each array of tables has so far. */
   const counts = new Map<string, number>();
   let table: ConfigPath = [];
@@ -34,7 +34,7 @@ export function tomlPlaces(text: string): Places {
     // Not reached with a document the parser has passed, and no reason to hang if it ever is.
     if (scanner.at === before) break;
   }
-  return scanner.places;
+  return scanner.positions;
 }
 
 /** Takes what the pattern finds here. */
@@ -60,7 +60,7 @@ function keys(scanner: Scanner): Key[] {
     const span = take(scanner, isQuoted ? string : bareKey);
     const written = scanner.text.slice(span.start, span.end);
     found.push({ name: isQuoted && written !== "" ? String(parse(`key = ${written}`).key) : written, span });
-    if (found.length > deepest) throw new TooDeep(span);
+    if (found.length > maxDepth) throw new TooDeep(span);
     take(scanner, space);
   } while (takeIf(scanner, "."));
   return found;
@@ -78,14 +78,14 @@ function header(scanner: Scanner, counts: Map<string, number>): ConfigPath {
   for (const [i, { name, span }] of names.entries()) {
     const isLast = i === names.length - 1;
     path = [...path, name];
-    if (!scanner.places.has(path) || (isLast && !isArray)) {
-      scanner.places.set(path, { key: span, value: whole });
+    if (!scanner.positions.has(path) || (isLast && !isArray)) {
+      scanner.positions.set(path, { key: span, value: whole });
     }
     const id = JSON.stringify(path);
     if (isLast && isArray) counts.set(id, (counts.get(id) ?? 0) + 1);
     const count = counts.get(id);
     if (count !== undefined) path = [...path, count - 1];
-    if (isLast && isArray) scanner.places.set(path, { key: undefined, value: whole });
+    if (isLast && isArray) scanner.positions.set(path, { key: undefined, value: whole });
   }
   return path;
 }
@@ -97,21 +97,21 @@ function entry(scanner: Scanner, table: ConfigPath): void {
   for (const { name, span } of keys(scanner)) {
     path = [...path, name];
     last = span;
-    if (!scanner.places.has(path)) scanner.places.set(path, { key: span, value: span });
+    if (!scanner.positions.has(path)) scanner.positions.set(path, { key: span, value: span });
   }
   takeIf(scanner, "=");
   take(scanner, space);
-  scanner.places.set(path, { key: last, value: value(scanner, path) });
+  scanner.positions.set(path, { key: last, value: value(scanner, path) });
 }
 
 function value(scanner: Scanner, path: ConfigPath): Span {
   const start = scanner.at;
-  if (path.length > deepest) throw new TooDeep({ start, end: start + 1 });
+  if (path.length > maxDepth) throw new TooDeep({ start, end: start + 1 });
   if (takeIf(scanner, "[")) {
     items(scanner, "]", (index) => {
       const element = [...path, index];
       const span = value(scanner, element);
-      scanner.places.set(element, { key: undefined, value: span });
+      scanner.positions.set(element, { key: undefined, value: span });
     });
   } else if (takeIf(scanner, "{")) {
     items(scanner, "}", () => entry(scanner, path));

@@ -2,11 +2,11 @@
 import { parse, TomlError } from "smol-toml";
 import { configError, type Fault, type SourceText, type Span } from "./error.ts";
 import { depthFault, type ParsedConfig, TooDeep } from "./positions.ts";
-import { tomlPlaces } from "./toml-positions.ts";
+import { scanTomlPositions } from "./toml-positions.ts";
 
 export function parseToml(source: SourceText): ParsedConfig {
   try {
-    return { value: parse(source.text), places: tomlPlaces(source.text) };
+    return { value: parse(source.text), positions: scanTomlPositions(source.text) };
   } catch (error) {
     if (error instanceof TooDeep) throw configError(source, [depthFault(error.span)]);
     if (!(error instanceof TomlError)) throw error;
@@ -15,7 +15,7 @@ export function parseToml(source: SourceText): ParsedConfig {
 }
 
 /** Where the parser stopped, and the text around it. */
-interface Stop {
+interface ParserStop {
   readonly text: string;
   readonly at: number;
   /** The line up to there, without the space it begins with. */
@@ -24,7 +24,7 @@ interface Stop {
   readonly rest: string;
 }
 
-type Words = Omit<Fault, "span"> & { readonly span?: Span };
+type PartialFault = Omit<Fault, "span"> & { readonly span?: Span };
 
 function syntaxFault(text: string, error: TomlError): Fault {
   const lines = text.split(/(?<=\n)/);
@@ -36,26 +36,26 @@ function syntaxFault(text: string, error: TomlError): Fault {
     .replace(/(?<=\s)#.*/, "")
     .trim();
   const stop = { text, at, before, rest };
-  const said = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
-  const told = wordings.find(([pattern]) => pattern.test(said))?.[1](stop) ?? {
-    message: `This is not TOML: ${said}.`,
+  const parserMessage = error.message.split("\n")[0]!.replace(/^Invalid TOML document: /, "");
+  const fault = faultRules.find(([pattern]) => pattern.test(parserMessage))?.[1](stop) ?? {
+    message: `This is not TOML: ${parserMessage}.`,
   };
-  return { span: { start: at, end: at + tokenLength(rest) }, ...told };
+  return { span: { start: at, end: at + tokenLength(rest) }, ...fault };
 }
 
 function tokenLength(rest: string): number {
   return Math.max(1, /^(?:[^\s=,[\]{}"'#]+|\s)/.exec(rest)?.[0].length ?? 1);
 }
 
-const wordings: readonly (readonly [RegExp, (stop: Stop) => Words])[] = [
+const faultRules: readonly (readonly [RegExp, (stop: ParserStop) => PartialFault])[] = [
   [/^invalid value/, notAValue],
   [/^unfinished string|^control characters are not allowed in strings/, openString],
   [/^control characters/, () => ({ message: "There is a control character here: remove it." })],
   [/^illegal character in key|cannot find end of key|^unexpected end of key|empty bare key/, notAKey],
   [/^illegal quoted key/, () => ({ message: "A key cannot stand in three quotes: write it in one pair." })],
   [/^expected end of table array/, openHeader],
-  [/^each key-value declaration/, behindValue],
-  [/^trying to redefine/, writtenTwice],
+  [/^each key-value declaration/, afterValue],
+  [/^trying to redefine/, duplicateKey],
   [/^expected comma|^unfinished (?:array|table)/, openList],
   [/escape/, badEscape],
   [/losslessly/, () => ({ message: "This number has more digits than can be kept.", hint: quoteIt })],
@@ -66,7 +66,7 @@ const wordings: readonly (readonly [RegExp, (stop: Stop) => Words])[] = [
 
 const quoteIt = "If it is meant as text, put it in quotes.";
 
-function notAValue(stop: Stop): Words {
+function notAValue(stop: ParserStop): PartialFault {
   const { before, at } = stop;
   // In a list or an inline table the value ends before what follows it there.
   const isWholeLine = /^[^=[{]*=\s*$/.test(before);
@@ -90,7 +90,7 @@ function notAValue(stop: Stop): Words {
 }
 
 /** The parser stops at the quote, or at the end of the line it should have ended on. */
-function openString({ text, at, before }: Stop): Words {
+function openString({ text, at, before }: ParserStop): PartialFault {
   const here = text[at];
   if (here !== '"' && here !== "'" && here !== "\n" && here !== "\r") {
     return {
@@ -114,7 +114,7 @@ function lastQuote(before: string): number {
   return quotes.at(-1)?.index ?? before.length - 1;
 }
 
-function notAKey(stop: Stop): Words {
+function notAKey(stop: ParserStop): PartialFault {
   const line = stop.before + stop.rest;
   if (line.startsWith("{")) {
     return {
@@ -144,7 +144,7 @@ function notAKey(stop: Stop): Words {
   };
 }
 
-function openHeader({ before, rest }: Stop): Words {
+function openHeader({ before, rest }: ParserStop): PartialFault {
   const name = /^\[+\s*([^\]\s]*)/.exec(before + rest)?.[1] ?? "";
   const isArray = (before + rest).startsWith("[[");
   return {
@@ -153,7 +153,7 @@ function openHeader({ before, rest }: Stop): Words {
   };
 }
 
-function behindValue({ rest, at }: Stop): Words {
+function afterValue({ rest, at }: ParserStop): PartialFault {
   return {
     message: "There is something behind the value: each key and its value have a line of their own.",
     hint: /^[\w-]+\s*=/.test(rest)
@@ -163,7 +163,7 @@ function behindValue({ rest, at }: Stop): Words {
   };
 }
 
-function writtenTwice({ before, rest, at }: Stop): Words {
+function duplicateKey({ before, rest, at }: ParserStop): PartialFault {
   const name = /^[^=\]]*/.exec(rest)![0].trim();
   const span = { start: at, end: at + name.length };
   if (!before.startsWith("[")) {
@@ -179,7 +179,7 @@ function writtenTwice({ before, rest, at }: Stop): Words {
   };
 }
 
-function openList({ text, at, rest }: Stop): Words {
+function openList({ text, at, rest }: ParserStop): PartialFault {
   if (at < text.length && rest !== "") {
     return { message: "There is a comma missing before this, or the bracket is not closed." };
   }
@@ -191,7 +191,7 @@ function openList({ text, at, rest }: Stop): Words {
   };
 }
 
-function badEscape({ text, at }: Stop): Words {
+function badEscape({ text, at }: ParserStop): PartialFault {
   const start = text.lastIndexOf("\\", at);
   const end = Math.max(at, start + 1);
   const span = { start, end: /["'\r\n]/.test(text[end] ?? "\n") ? end : end + 1 };

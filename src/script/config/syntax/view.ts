@@ -1,6 +1,6 @@
 // A configuration under other paths than its file has: one environment of the file, or the keys of another kind
 // of file under our names. Faults are still reported where they are in the file.
-import type { ConfigPath, Places } from "./positions.ts";
+import type { ConfigPath, SourcePositions } from "./positions.ts";
 import type { ConfigSource } from "./source.ts";
 
 /** From a path of the view to the path in the file; what is inside moves with it. */
@@ -25,14 +25,14 @@ export function createOrigins(): Origins {
   };
 }
 
-export function viewOf(source: ConfigSource, value: unknown, origins: Origins): ConfigSource {
-  const { places } = source;
-  const inFile = (path: ConfigPath) => places.inFile(origins.find(path));
-  const view: Places = {
-    set: (path, place) => places.set(origins.find(path), place),
-    has: (path) => places.has(origins.find(path)),
-    find: (path) => places.find(origins.find(path)),
+export function createView(source: ConfigSource, value: unknown, origins: Origins): ConfigSource {
+  const { positions } = source;
+  const inFile = (path: ConfigPath) => positions.inFile(origins.find(path));
+  const view: SourcePositions = {
+    set: (path, position) => positions.set(origins.find(path), position),
+    has: (path) => positions.has(origins.find(path)),
+    find: (path) => positions.find(origins.find(path)),
     inFile,
   };
-  return { ...source, value, places: view };
+  return { ...source, value, positions: view };
 }

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { EnvName } from "../env-names.ts";
-import { ConfigError, configError, type SourceText, shownPath } from "../syntax/error.ts";
+import { ConfigError, configError, displayPath, type SourceText } from "../syntax/error.ts";
 import { type DotenvEntry, expandDotenv, parseDotenv } from "./dotenv.ts";
 
 export interface DevVarsOptions {
@@ -48,10 +48,10 @@ export function readDevVars(options: DevVarsOptions): DevVars {
   );
   for (const { source, entry } of found) refuseBinding(source, entry, options.taken);
   const values = Object.fromEntries(found.map(({ entry }) => [entry.name, entry.value]));
-  return { values: isOwn ? values : expandDotenv(values), files, notes: notesOn(sources, values) };
+  return { values: isOwn ? values : expandDotenv(values), files, notes: createNotes(sources, values) };
 }
 
-function notesOn(sources: readonly SourceText[], values: Readonly<Record<string, string>>): string[] {
+function createNotes(sources: readonly SourceText[], values: Readonly<Record<string, string>>): string[] {
   const names = Object.keys(values);
   if (names.length === 0) return [];
   return [`${sources.map(({ file }) => basename(file)).join(", ")}: sets ${names.join(", ")} in env.`];
@@ -63,7 +63,7 @@ function readText(file: string): SourceText | undefined {
   if (stats?.isFile() !== true) return undefined;
   if (stats.size > maxDevVarsBytes) {
     throw new ConfigError(
-      `${shownPath(file)} has ${stats.size} bytes, and such a file has at most ${maxDevVarsBytes}.\n` +
+      `${displayPath(file)} has ${stats.size} bytes, and such a file has at most ${maxDevVarsBytes}.\n` +
         "  Remove what is not a variable from it.",
     );
   }
@@ -71,7 +71,7 @@ function readText(file: string): SourceText | undefined {
     return { file, text: readFileSync(file, "utf8") };
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
-    throw new ConfigError(`Cannot read ${shownPath(file)}: ${String(code)}.`, [], { cause });
+    throw new ConfigError(`Cannot read ${displayPath(file)}: ${String(code)}.`, [], { cause });
   }
 }
 

@@ -57,7 +57,7 @@ export function parseDotenv(source: SourceText): readonly DotenvEntry[] {
       return value;
     }
     const opening = at;
-    const closing = closingQuote(text, at + 1, quote);
+    const closing = findClosingQuote(text, at + 1, quote);
     if (closing === -1) {
       return {
         span: { start: opening, end: endOfLine(text, opening) },
@@ -80,7 +80,7 @@ export function parseDotenv(source: SourceText): readonly DotenvEntry[] {
 }
 
 /** A quote after a backslash is part of the value. */
-function closingQuote(text: string, from: number, quote: string): number {
+function findClosingQuote(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     if (text[at - 1] !== "\\") return at;
   }
@@ -105,17 +105,17 @@ function lineFault(text: string, start: number, name: string | undefined): Fault
 export function expandDotenv(values: Readonly<Record<string, string>>): Record<string, string> {
   const expanded = new Map<string, string>();
   const expand = (name: string, depth: number): string => {
-    const known = expanded.get(name);
-    if (known !== undefined) return known;
+    const cached = expanded.get(name);
+    if (cached !== undefined) return cached;
     const text = Object.hasOwn(values, name) ? values[name]! : "";
     // Names that refer to each other in a circle stay as they are written.
     if (depth > 20) return text;
     const value = text.replace(
       /\\\$|\$\{(\w+)(?::?-([^}]*))?\}|\$(\w+)/g,
-      (whole, braced?: string, standard?: string, plain?: string) => {
+      (whole, braced?: string, fallback?: string, plain?: string) => {
         const other = braced ?? plain;
         if (other === undefined || other === name) return whole === "\\$" ? "$" : whole;
-        return Object.hasOwn(values, other) ? expand(other, depth + 1) : (standard ?? "");
+        return Object.hasOwn(values, other) ? expand(other, depth + 1) : (fallback ?? "");
       },
     );
     if (depth === 0) expanded.set(name, value);

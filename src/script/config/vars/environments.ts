@@ -5,7 +5,7 @@ import { nearest } from "../../../model/did-you-mean.ts";
 import { configError } from "../syntax/error.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigSource } from "../syntax/source.ts";
-import { createOrigins, viewOf } from "../syntax/view.ts";
+import { createOrigins, createView } from "../syntax/view.ts";
 
 /** Not inherited by an environment; every other key is. */
 export const ownKeys: readonly string[] = ["vars", "store_buckets", "kv_namespaces", "define", "env"];
@@ -19,8 +19,8 @@ export function selectEnvironment(
   const { value } = source;
   if (!isTable(value)) return source;
   const { env, ...top } = value;
-  if (name === undefined || name === "") return viewOf(source, top, createOrigins());
-  const own = environmentOf(source, env, name);
+  if (name === undefined || name === "") return createView(source, top, createOrigins());
+  const own = findEnvironment(source, env, name);
   const origins = createOrigins();
   for (const key of Object.keys(own)) origins.set([key], ["env", name, key]);
   // Two keys for the same: either of them in the environment replaces both of the top.
@@ -30,19 +30,19 @@ export function selectEnvironment(
   );
   const merged = { ...Object.fromEntries(inherited), ...own };
   if (own.name === undefined && typeof top.name === "string") merged.name = `${top.name}-${name}`;
-  return viewOf(source, merged, origins);
+  return createView(source, merged, origins);
 }
 
-function environmentOf(source: ConfigSource, env: unknown, name: string): Table {
+function findEnvironment(source: ConfigSource, env: unknown, name: string): Table {
   const environments = isTable(env) ? env : {};
   const own = Object.hasOwn(environments, name) ? environments[name] : undefined;
   if (isTable(own)) return own;
-  const names = Object.keys(environments).filter((known) => isTable(environments[known]));
+  const names = Object.keys(environments).filter((candidate) => isTable(environments[candidate]));
   const near = nearest(name, names);
   const hint =
     names.length === 0 ? "The file has no environments: leave --env out." : `They are: ${names.join(", ")}`;
   const message = `There is no environment "${name}"${near === undefined ? "." : `: did you mean ${near}?`}`;
-  const { key, value } = source.places.find(["env"]);
+  const { key, value } = source.positions.find(["env"]);
   throw configError(source, [{ span: key ?? value, message, hint }]);
 }
 
@@ -52,7 +52,7 @@ export function checkEnvironments(fields: Fields, top: Table): void {
   const environments = fields.table(["env"], top.env, fields.source.format === "toml" ? example : "") ?? {};
   for (const [name, own] of Object.entries(environments)) {
     if (!/^[A-Za-z0-9_-]{1,63}$/.test(name)) {
-      fields.tell(["env", name], {
+      fields.report(["env", name], {
         message: `An environment cannot be called ${JSON.stringify(name)}.`,
         hint: "Its name is letters, digits, dashes and underscores, at most 63 of them.",
         at: "key",

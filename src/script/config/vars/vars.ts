@@ -8,7 +8,7 @@ export function checkVars(fields: Fields, top: Table): Readonly<Record<string, u
   const vars = fields.table(["vars"], top.vars, example) ?? {};
   const entries = Object.entries(vars).map(([name, value]): [string, unknown] => {
     if (name === "" || name === "__proto__") {
-      fields.tell(["vars", name], {
+      fields.report(["vars", name], {
         message: `A variable cannot be called ${JSON.stringify(name)}.`,
         hint: "Give it another name.",
         at: "key",
@@ -24,13 +24,13 @@ function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((element, index) => plainValue(fields, [...path, index], element));
   if (value instanceof Date) {
-    tellUnkept(fields, path, "A date has no type of its own in env");
+    reportUnrepresentable(fields, path, "A date has no type of its own in env");
   } else if (typeof value === "number") {
-    const written = writtenAs(fields, path);
+    const written = readSourceText(fields, path);
     const isLarge = /^[+-]?[0-9_]+$/.test(written) && !Number.isSafeInteger(value);
-    if (isLarge) tellUnkept(fields, path, "This number has more digits than can be kept");
+    if (isLarge) reportUnrepresentable(fields, path, "This number has more digits than can be kept");
     else if (!Number.isFinite(value))
-      tellUnkept(fields, path, `${written} is not a number that JSON can hold`);
+      reportUnrepresentable(fields, path, `${written} is not a number that JSON can hold`);
   } else if (typeof value === "object" && value !== null) {
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => [key, plainValue(fields, [...path, key], member)]),
@@ -39,12 +39,12 @@ function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
   return value;
 }
 
-function writtenAs({ source }: Fields, path: ConfigPath): string {
-  const { start, end } = source.places.find(path).value;
+function readSourceText({ source }: Fields, path: ConfigPath): string {
+  const { start, end } = source.positions.find(path).value;
   return source.text.slice(start, end);
 }
 
-function tellUnkept(fields: Fields, path: ConfigPath, why: string): void {
-  const written = JSON.stringify(writtenAs(fields, path));
-  fields.tell(path, { message: `${why}.`, hint: `Write it in quotes: ${written}` });
+function reportUnrepresentable(fields: Fields, path: ConfigPath, why: string): void {
+  const written = JSON.stringify(readSourceText(fields, path));
+  fields.report(path, { message: `${why}.`, hint: `Write it in quotes: ${written}` });
 }

@@ -19,13 +19,13 @@ export function unsupportedBindings(fields: Fields, top: Table): readonly FoundB
   return [
     ...foreignBindings.flatMap((kind) =>
       entriesAt(top, kind.path).flatMap(({ path, value }) =>
-        named(fields, [...path, kind.nameKey], value[kind.nameKey], kind.kind),
+        readNamedBinding(fields, [...path, kind.nameKey], value[kind.nameKey], kind.kind),
       ),
     ),
     ...entriesAt(top, ["unsafe", "bindings"])
       .filter(({ value }) => value.type !== "ratelimit")
       .flatMap(({ path, value }) =>
-        named(fields, [...path, "name"], value.name, `an unsafe binding (${String(value.type)})`),
+        readNamedBinding(fields, [...path, "name"], value.name, `an unsafe binding (${String(value.type)})`),
       ),
     ...Object.entries(blobBindings).flatMap(([key, kind]) => {
       const names = isTable(top[key]) ? Object.keys(top[key]) : [];
@@ -52,7 +52,12 @@ export function entriesAt(top: Table, path: readonly string[]): Entry[] {
   );
 }
 
-export function named(fields: Fields, path: ConfigPath, value: unknown, kind: string): FoundBinding[] {
+export function readNamedBinding(
+  fields: Fields,
+  path: ConfigPath,
+  value: unknown,
+  kind: string,
+): FoundBinding[] {
   const example = fields.line(String(path.at(-1)), "NAME");
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);

@@ -3,7 +3,7 @@
 import type { DatasetBinding, EmulatedBinding, RateLimiterBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
-import { entriesAt, named } from "./bindings.ts";
+import { entriesAt, readNamedBinding } from "./bindings.ts";
 
 export interface FoundEmulated {
   readonly emulated: EmulatedBinding;
@@ -20,16 +20,20 @@ export function emulatedBindings(fields: Fields, top: Table): readonly FoundEmul
   ];
   return [
     ...limiters.flatMap(({ path, value }) =>
-      named(fields, [...path, "name"], value.name, "a rate limiter").map(({ binding, inView }) => ({
-        emulated: rateLimiter(fields, path, value, binding),
-        inView,
-      })),
+      readNamedBinding(fields, [...path, "name"], value.name, "a rate limiter").map(
+        ({ binding, inView }) => ({
+          emulated: rateLimiter(fields, path, value, binding),
+          inView,
+        }),
+      ),
     ),
     ...entriesAt(top, ["analytics_engine_datasets"]).flatMap(({ path, value }) =>
-      named(fields, [...path, "binding"], value.binding, "a dataset").map(({ binding, inView }) => {
-        const emulated: DatasetBinding = { kind: "dataset", binding };
-        return { emulated, inView };
-      }),
+      readNamedBinding(fields, [...path, "binding"], value.binding, "a dataset").map(
+        ({ binding, inView }) => {
+          const emulated: DatasetBinding = { kind: "dataset", binding };
+          return { emulated, inView };
+        },
+      ),
     ),
   ];
 }
@@ -39,7 +43,7 @@ function rateLimiter(fields: Fields, path: ConfigPath, entry: Table, binding: st
   const { limit, period } = simple;
   const isLimit = typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0;
   if (!isLimit || !periods.includes(period)) {
-    fields.tell(isTable(entry.simple) ? [...path, "simple"] : path, {
+    fields.report(isTable(entry.simple) ? [...path, "simple"] : path, {
       message: `The rate limiter "${binding}" needs a limit and a period of 10 or 60 seconds.`,
       hint: `Write: ${fields.source.format === "toml" ? "simple = { limit = 100, period = 60 }" : '"simple": { "limit": 100, "period": 60 }'}`,
     });

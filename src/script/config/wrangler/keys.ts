@@ -30,55 +30,55 @@ export interface ForeignBinding {
   readonly keys: readonly string[];
 }
 
-function foreign(path: string, kind: string, keys: string): ForeignBinding {
+function foreignBinding(path: string, kind: string, keys: string): ForeignBinding {
   const all = words(keys);
   const nameKey = all[0] === "name" ? "name" : "binding";
   return { path: path.split("."), nameKey, kind, keys: [...all, "remote", "experimental_remote"] };
 }
 
 export const foreignBindings: readonly ForeignBinding[] = [
-  foreign(
+  foreignBinding(
     "d1_databases",
     "a D1 database",
     `binding database_name database_id preview_database_id migrations_table migrations_dir migrations_pattern
      database_internal_env`,
   ),
-  foreign("queues.producers", "a queue", "binding queue delivery_delay"),
-  foreign("durable_objects.bindings", "a Durable Object", "name class_name script_name environment"),
-  foreign("services", "a service binding", "binding service environment entrypoint props"),
-  foreign("workflows", "a workflow", "binding name class_name script_name limits schedules"),
-  foreign("vectorize", "a Vectorize index", "binding index_name"),
-  foreign("hyperdrive", "a Hyperdrive configuration", "binding id localConnectionString"),
-  foreign(
+  foreignBinding("queues.producers", "a queue", "binding queue delivery_delay"),
+  foreignBinding("durable_objects.bindings", "a Durable Object", "name class_name script_name environment"),
+  foreignBinding("services", "a service binding", "binding service environment entrypoint props"),
+  foreignBinding("workflows", "a workflow", "binding name class_name script_name limits schedules"),
+  foreignBinding("vectorize", "a Vectorize index", "binding index_name"),
+  foreignBinding("hyperdrive", "a Hyperdrive configuration", "binding id localConnectionString"),
+  foreignBinding(
     "send_email",
     "an email sender",
     "name destination_address allowed_destination_addresses allowed_sender_addresses",
   ),
-  foreign("mtls_certificates", "an mTLS certificate", "binding certificate_id"),
-  foreign("dispatch_namespaces", "a dispatch namespace", "binding namespace outbound"),
-  foreign("pipelines", "a pipeline", "binding pipeline stream"),
-  foreign("secrets_store_secrets", "a Secrets Store secret", "binding store_id secret_name"),
-  foreign("worker_loaders", "a worker loader", "binding"),
-  foreign("vpc_services", "a VPC service", "binding service_id"),
-  foreign("vpc_networks", "a VPC network", "binding tunnel_id network_id"),
-  foreign("ai_search", "an AI Search instance", "binding instance_name"),
-  foreign("ai_search_namespaces", "an AI Search namespace", "binding namespace"),
-  foreign("agent_memory", "an agent memory", "binding namespace"),
-  foreign("artifacts", "an artifacts namespace", "binding namespace"),
-  foreign("flagship", "a Flagship app", "binding app_id"),
-  foreign("unsafe_hello_world", "a hello world binding", "binding enable_timer"),
-  foreign("ai", "the AI binding", "binding staging"),
-  foreign("browser", "the browser binding", "binding"),
-  foreign("images", "the images binding", "binding"),
-  foreign("media", "the media binding", "binding"),
-  foreign("stream", "the stream binding", "binding"),
-  foreign("websearch", "the web search binding", "binding"),
+  foreignBinding("mtls_certificates", "an mTLS certificate", "binding certificate_id"),
+  foreignBinding("dispatch_namespaces", "a dispatch namespace", "binding namespace outbound"),
+  foreignBinding("pipelines", "a pipeline", "binding pipeline stream"),
+  foreignBinding("secrets_store_secrets", "a Secrets Store secret", "binding store_id secret_name"),
+  foreignBinding("worker_loaders", "a worker loader", "binding"),
+  foreignBinding("vpc_services", "a VPC service", "binding service_id"),
+  foreignBinding("vpc_networks", "a VPC network", "binding tunnel_id network_id"),
+  foreignBinding("ai_search", "an AI Search instance", "binding instance_name"),
+  foreignBinding("ai_search_namespaces", "an AI Search namespace", "binding namespace"),
+  foreignBinding("agent_memory", "an agent memory", "binding namespace"),
+  foreignBinding("artifacts", "an artifacts namespace", "binding namespace"),
+  foreignBinding("flagship", "a Flagship app", "binding app_id"),
+  foreignBinding("unsafe_hello_world", "a hello world binding", "binding enable_timer"),
+  foreignBinding("ai", "the AI binding", "binding staging"),
+  foreignBinding("browser", "the browser binding", "binding"),
+  foreignBinding("images", "the images binding", "binding"),
+  foreignBinding("media", "the media binding", "binding"),
+  foreignBinding("stream", "the stream binding", "binding"),
+  foreignBinding("websearch", "the web search binding", "binding"),
 ];
 
 /** Kinds that work within the process of a script. */
 const emulatedBindings: readonly ForeignBinding[] = [
-  foreign("ratelimits", "a rate limiter", "name namespace_id simple type"),
-  foreign("analytics_engine_datasets", "a dataset", "binding dataset"),
+  foreignBinding("ratelimits", "a rate limiter", "name namespace_id simple type"),
+  foreignBinding("analytics_engine_datasets", "a dataset", "binding dataset"),
 ];
 
 /** Files as bindings, by name: the form that scripts without modules used. */

@@ -38,10 +38,12 @@ export function usableBuckets(buckets: unknown, note: Note): unknown {
   const usable = buckets.map((entry: unknown) => {
     if (!isTable(entry)) return entry;
     const { binding, bucket_name, preview_bucket_name } = entry;
-    const given = bucket_name ?? preview_bucket_name;
-    if (given !== undefined && typeof given !== "string") return { binding, bucket_name: given };
-    if (given !== undefined && isBucketName(given)) return { binding, bucket_name: given };
-    if (typeof binding !== "string") return { binding, bucket_name: given ?? "bucket" };
+    const configuredName = bucket_name ?? preview_bucket_name;
+    if (configuredName !== undefined && typeof configuredName !== "string")
+      return { binding, bucket_name: configuredName };
+    if (configuredName !== undefined && isBucketName(configuredName))
+      return { binding, bucket_name: configuredName };
+    if (typeof binding !== "string") return { binding, bucket_name: configuredName ?? "bucket" };
     const name = bucketFor(binding);
     derived.push(`${binding} uses the bucket "${name}"`);
     return { binding, bucket_name: name };

@@ -21,17 +21,17 @@ export function wranglerRoutes(route: unknown, routes: unknown): readonly FoundR
 
 function routesAt(route: unknown, inFile: ConfigPath): FoundRoute[] {
   if (!isTable(route)) {
-    return typeof route === "string" ? translated(route, inFile) : [{ route, inFile }];
+    return typeof route === "string" ? translateRoute(route, inFile) : [{ route, inFile }];
   }
   const { pattern, custom_domain } = route;
   const path = pattern === undefined ? inFile : [...inFile, "pattern"];
   if (typeof pattern !== "string") return [{ route: pattern ?? null, inFile: path }];
   return custom_domain === true && !pattern.includes("/")
     ? [{ route: `${pattern}/*`, inFile: path }]
-    : translated(pattern, path);
+    : translateRoute(pattern, path);
 }
 
-function translated(pattern: string, inFile: ConfigPath): FoundRoute[] {
+function translateRoute(pattern: string, inFile: ConfigPath): FoundRoute[] {
   const bare = pattern.replace(/^https?:\/\//i, "");
   // Without a path, only the root of the host matches.
   const whole = bare.includes("/") ? bare : `${bare}/`;

@@ -7,7 +7,7 @@ import { wranglerFlags } from "../platform-flags.ts";
 import { createFields, type Fields, isTable, type Table } from "../syntax/fields.ts";
 import type { ConfigPath } from "../syntax/positions.ts";
 import type { ConfigSource } from "../syntax/source.ts";
-import { createOrigins, type Origins, viewOf } from "../syntax/view.ts";
+import { createOrigins, createView, type Origins } from "../syntax/view.ts";
 import { selectEnvironment } from "../vars/environments.ts";
 import { unsupportedBindings, unsupportedHint } from "./bindings.ts";
 import { emulatedBindings } from "./emulated-bindings.ts";
@@ -44,8 +44,8 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   raw.table(["env"], (file.value as Table).env, "");
   const view = selectEnvironment(file, environment, (key) => ownWranglerKeys.includes(key));
   const top = (isTable(view.value) ? view.value : {}) as Table;
-  if (environment) raw.table(["env", environment], environmentOf(file, environment), "");
-  const fields = createFields(view, { keys: wranglerKeys, before: raw });
+  if (environment) raw.table(["env", environment], findEnvironment(file, environment), "");
+  const fields = createFields(view, { keys: wranglerKeys, previous: raw });
   for (const key of Object.keys(top)) checkKeys(fields, [key], top[key]);
 
   const notes: string[] = [];
@@ -53,10 +53,10 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   const found = unsupportedBindings(fields, top);
   const emulated = emulatedBindings(fields, top);
   const origins = createOrigins();
-  const value = translated({ top, file, origins, note, options });
+  const value = translateKeys({ top, file, origins, note, options });
   for (const [index, { inView }] of found.entries()) origins.set(["unsupported", index], inView);
   for (const [index, { inView }] of emulated.entries()) origins.set(["emulated", index], inView);
-  noteLeftOut(top, note);
+  noteIgnoredKeys(top, note);
   if (!environment) noteEnvironments(file, top, note);
   if (found.length > 0) {
     const names = found.map(({ binding, kind }) => `${binding} (${kind})`).join(", ");
@@ -67,19 +67,19 @@ export function readWrangler(file: ConfigSource, options: WranglerOptions): Wran
   );
   if (datasets.length > 0) note(`data points written to ${datasets.join(", ")} are dropped.`);
   const port = devPort(fields, top);
-  const source = viewOf(view, value, origins);
+  const source = createView(view, value, origins);
   return {
     source,
-    fields: createFields(source, { keys: undefined, before: fields }),
+    fields: createFields(source, { keys: undefined, previous: fields }),
     emulated: emulated.map((each) => each.emulated),
     unsupported: found.map(({ binding, kind }) => ({ binding, kind })),
     notes,
     devPort: port,
-    secretNames: isTable(top.secrets) ? strings(top.secrets.required) : undefined,
+    secretNames: isTable(top.secrets) ? filterStrings(top.secrets.required) : undefined,
   };
 }
 
-function environmentOf({ value }: ConfigSource, name: string): unknown {
+function findEnvironment({ value }: ConfigSource, name: string): unknown {
   const { env } = value as Table;
   return isTable(env) ? env[name] : undefined;
 }
@@ -111,23 +111,23 @@ interface Translation {
 /** Keys that both kinds of file have. */
 const sharedKeys = ["vars", "define", "alias", "tsconfig", "jsx_factory", "jsx_fragment", "rules"] as const;
 
-function translated(translation: Translation): Table {
+function translateKeys(translation: Translation): Table {
   const { top, file, origins, note, options } = translation;
   const folder = dirname(file.file);
   const shared = sharedKeys.filter((key) => top[key] !== undefined).map((key) => [key, top[key]]);
   const value: Record<string, unknown> = Object.fromEntries(shared);
   value.name = usableName(top.name, basename(folder), note);
-  value.main = mainOf(top, origins);
+  value.main = translateMain(top, origins);
   value.compatibility_date = usableDate(top.compatibility_date, options.today, note);
   value.compatibility_flags = wranglerFlags(top.compatibility_flags, note);
-  value.routes = routesOf(translation);
+  value.routes = translateRoutes(translation);
   if (top.triggers !== undefined) {
     value.triggers = isTable(top.triggers) ? { crons: top.triggers.crons } : top.triggers;
   }
   value.store_buckets = usableBuckets(top.r2_buckets, note);
   origins.set(["store_buckets"], ["r2_buckets"]);
   value.kv_namespaces = usableNamespaces(top.kv_namespaces, note);
-  value.assets = assetsOf(top);
+  value.assets = translateAssets(top);
   addSite(top, value, origins);
   addPages(translation, value, folder);
   addVersion(translation, value);
@@ -135,7 +135,7 @@ function translated(translation: Translation): Table {
 }
 
 /** Files of the tool's first version have it elsewhere. */
-function mainOf(top: Table, origins: Origins): unknown {
+function translateMain(top: Table, origins: Origins): unknown {
   if (top.main !== undefined) return top.main;
   const upload = isTable(top.build) ? top.build.upload : undefined;
   if (!isTable(upload) || typeof upload.main !== "string") return undefined;
@@ -143,7 +143,7 @@ function mainOf(top: Table, origins: Origins): unknown {
   return join(typeof upload.dir === "string" ? upload.dir : "dist", upload.main);
 }
 
-function routesOf({ top, origins, note, options }: Translation): unknown {
+function translateRoutes({ top, origins, note, options }: Translation): unknown {
   const found = wranglerRoutes(top.route, top.routes);
   if (found === undefined) return top.routes;
   const usable = options.isLenient ? found.filter(({ route }) => isRoute(route)) : found;
@@ -155,10 +155,10 @@ function routesOf({ top, origins, note, options }: Translation): unknown {
   return usable.map(({ route }) => route);
 }
 
-function assetsOf({ assets }: Table): unknown {
+function translateAssets({ assets }: Table): unknown {
   if (!isTable(assets)) return assets;
-  const { experimental_serve_directly: _, ...known } = assets;
-  return known;
+  const { experimental_serve_directly: _, ...supportedKeys } = assets;
+  return supportedKeys;
 }
 
 /** A Pages project: a folder of files, with a script in it or none. */
@@ -189,9 +189,9 @@ function addVersion({ top, origins }: Translation, value: Record<string, unknown
   value.vars = { ...vars, [binding]: version };
 }
 
-function noteLeftOut(top: Table, note: Note): void {
+function noteIgnoredKeys(top: Table, note: Note): void {
   const dev = isTable(top.dev) ? top.dev : {};
-  const inner = [
+  const nestedKeys = [
     ...Object.keys(dev)
       .filter((key) => key !== "port")
       .map((key) => `dev.${key}`),
@@ -203,7 +203,7 @@ function noteLeftOut(top: Table, note: Note): void {
       ? ["assets.experimental_serve_directly"]
       : []),
   ];
-  const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...inner];
+  const names = [...Object.keys(top).filter((key) => ignoredKeys.includes(key)), ...nestedKeys];
   if (names.length > 0) note(`these keys have no effect in Store: ${names.join(", ")}.`);
   if (dev.ip !== undefined) note("to listen on another address than 127.0.0.1, use --host.");
   if (dev.local_protocol === "https") note("for HTTPS use --tls-cert and --tls-key.");
@@ -228,13 +228,13 @@ function devPort(fields: Fields, { dev }: Table): number | undefined {
   const port = isTable(dev) ? dev.port : undefined;
   if (port === undefined) return undefined;
   if (typeof port === "number" && Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  fields.tell(["dev", "port"], {
+  fields.report(["dev", "port"], {
     message: '"dev.port" must be a whole number up to 65535.',
     hint: `Write: ${fields.source.format === "toml" ? "port = 8787" : '"port": 8787'}`,
   });
   return undefined;
 }
 
-function strings(value: unknown): readonly string[] {
+function filterStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === "string") : [];
 }

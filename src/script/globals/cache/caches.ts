@@ -1,29 +1,29 @@
 // The caches of a script: responses kept in the memory of its process, within a bound, those not used for
 // longest leaving first. What may be kept and for how long stands in globals-cache-rules.ts.
-import { type ByteStream, bodyFrom } from "../fetch/body.ts";
-import { frozen, headersFromWire } from "../fetch/headers.ts";
+import { type ByteStream, createBody } from "../fetch/body.ts";
+import { freezeHeaders, headersFromWire } from "../fetch/headers.ts";
 import { requestParts, ScriptRequest } from "../fetch/request.ts";
 import type { RequestParts } from "../fetch/request-init.ts";
 import { assembleResponse, describeResponse } from "../fetch/response.ts";
-import { answerFor, directives, freshMilliseconds, keepsCookiesPrivate, varyingNames } from "./rules.ts";
+import { chooseAnswer, freshMilliseconds, keepsCookiesPrivate, parseDirectives, varyNames } from "./rules.ts";
 
-interface Kept {
+interface CachedResponse {
   readonly status: number;
   readonly statusText: string;
   /** Byte strings. */
   readonly headers: readonly (readonly [string, string])[];
   readonly bytes: Uint8Array;
   /** What the request said under the names the response depends on. */
-  readonly varying: readonly (readonly [string, string | null])[];
-  readonly since: number;
-  readonly until: number;
+  readonly varyValues: readonly (readonly [string, string | null])[];
+  readonly storedAt: number;
+  readonly expiresAt: number;
 }
 
-interface Shelf {
+interface CacheStore {
   readonly now: () => number;
-  readonly mostBytes: number;
-  get(key: string): Kept | undefined;
-  put(key: string, kept: Kept): void;
+  readonly maxBytes: number;
+  get(key: string): CachedResponse | undefined;
+  put(key: string, cached: CachedResponse): void;
   delete(key: string): boolean;
 }
 
@@ -31,57 +31,57 @@ interface QueryOptions {
   readonly ignoreMethod?: boolean;
 }
 
-const nothing = new Uint8Array();
+const emptyBytes = new Uint8Array();
 
 /** Beside its bytes an entry costs about this much. */
 const entryOverhead = 512;
 
-export function createCaches(mostBytes: number, now: () => number): ScriptCacheStorage {
-  return new ScriptCacheStorage(hostMark, createShelf(mostBytes, now));
+export function createCaches(maxBytes: number, now: () => number): ScriptCacheStorage {
+  return new ScriptCacheStorage(hostMark, createCacheStore(maxBytes, now));
 }
 
-function createShelf(mostBytes: number, now: () => number): Shelf {
+function createCacheStore(maxBytes: number, now: () => number): CacheStore {
   // A Map remembers the order of insertion: the first entry is the one not used for longest.
-  const entries = new Map<string, Kept>();
-  let heldBytes = 0;
+  const entries = new Map<string, CachedResponse>();
+  let usedBytes = 0;
 
   function remove(key: string): boolean {
-    const kept = entries.get(key);
-    if (kept === undefined) return false;
-    heldBytes -= costOf(key, kept);
+    const cached = entries.get(key);
+    if (cached === undefined) return false;
+    usedBytes -= computeCost(key, cached);
     return entries.delete(key);
   }
 
   return {
     now,
-    mostBytes,
+    maxBytes,
     get(key) {
-      const kept = entries.get(key);
-      if (kept === undefined) return undefined;
-      if (kept.until <= now()) {
+      const cached = entries.get(key);
+      if (cached === undefined) return undefined;
+      if (cached.expiresAt <= now()) {
         remove(key);
         return undefined;
       }
       entries.delete(key);
-      entries.set(key, kept);
-      return kept;
+      entries.set(key, cached);
+      return cached;
     },
-    put(key, kept) {
+    put(key, cached) {
       remove(key);
-      const cost = costOf(key, kept);
-      if (cost > mostBytes) return;
-      while (heldBytes + cost > mostBytes) remove(entries.keys().next().value!);
-      entries.set(key, kept);
-      heldBytes += cost;
+      const cost = computeCost(key, cached);
+      if (cost > maxBytes) return;
+      while (usedBytes + cost > maxBytes) remove(entries.keys().next().value!);
+      entries.set(key, cached);
+      usedBytes += cost;
     },
     delete(key) {
-      const isFresh = (entries.get(key)?.until ?? 0) > now();
+      const isFresh = (entries.get(key)?.expiresAt ?? 0) > now();
       return remove(key) && isFresh;
     },
   };
 }
 
-function costOf(key: string, { headers, bytes }: Kept): number {
+function computeCost(key: string, { headers, bytes }: CachedResponse): number {
   const text = headers.reduce((sum, [name, value]) => sum + name.length + value.length, key.length);
   return bytes.length + text + entryOverhead;
 }
@@ -90,81 +90,81 @@ function costOf(key: string, { headers, bytes }: Kept): number {
 const hostMark = Symbol("host");
 
 export class ScriptCacheStorage {
-  readonly #shelf: Shelf;
+  readonly #store: CacheStore;
   readonly default: ScriptCache;
 
-  constructor(mark: symbol, shelf: Shelf) {
+  constructor(mark: symbol, store: CacheStore) {
     if (mark !== hostMark) throw new TypeError("Illegal constructor: use the global caches.");
-    this.#shelf = shelf;
-    this.default = new ScriptCache(hostMark, shelf, "default");
+    this.#store = store;
+    this.default = new ScriptCache(hostMark, store, "default");
   }
 
   async open(name: string): Promise<ScriptCache> {
-    return new ScriptCache(hostMark, this.#shelf, `named ${name}`);
+    return new ScriptCache(hostMark, this.#store, `named ${name}`);
   }
 }
 
 export class ScriptCache {
-  readonly #shelf: Shelf;
+  readonly #store: CacheStore;
   readonly #name: string;
 
-  constructor(mark: symbol, shelf: Shelf, name: string) {
+  constructor(mark: symbol, store: CacheStore, name: string) {
     if (mark !== hostMark)
       throw new TypeError("Illegal constructor: use caches.default or caches.open(name).");
-    this.#shelf = shelf;
+    this.#store = store;
     this.#name = name;
   }
 
   /** Keeps the response as long as its headers allow, and not at all when they forbid it. */
   async put(input: unknown, response: Response): Promise<void> {
-    const request = requestFrom(input);
+    const request = toRequestParts(input);
     if (request.method !== "GET")
       throw new TypeError(`A cache keeps answers to GET only, not to ${request.method}.`);
     checkResponse(response);
     const { headers } = response;
-    const now = this.#shelf.now();
+    const now = this.#store.now();
     const fresh = freshMilliseconds(response.status, headers, request.headers, now);
-    const control = directives(headers.get("cache-control"));
-    const varying = varyingNames(headers).map((name) => [name, request.headers.get(name)] as const);
+    const control = parseDirectives(headers.get("cache-control"));
+    const varyValues = varyNames(headers).map((name) => [name, request.headers.get(name)] as const);
     const description = describeResponse(response);
-    const bytes = fresh > 0 ? await readWithin(description.body, this.#shelf.mostBytes) : undefined;
+    const bytes = fresh > 0 ? await readWithin(description.body, this.#store.maxBytes) : undefined;
     if (bytes === undefined) return cancel(description.body);
-    this.#shelf.put(this.#keyOf(request), {
+    this.#store.put(this.#cacheKey(request), {
       status: description.status,
       statusText: description.statusText,
       headers: [...description.headers].filter(
         ([name]) => name !== "set-cookie" || !keepsCookiesPrivate(control),
       ),
       bytes,
-      varying,
-      since: now,
-      until: now + fresh,
+      varyValues,
+      storedAt: now,
+      expiresAt: now + fresh,
     });
   }
 
   async match(input: unknown, options?: QueryOptions): Promise<Response | undefined> {
-    const request = requestFrom(input);
+    const request = toRequestParts(input);
     if (request.method !== "GET" && options?.ignoreMethod !== true) return undefined;
-    const kept = this.#shelf.get(this.#keyOf(request));
-    if (kept === undefined) return undefined;
-    if (kept.varying.some(([name, value]) => request.headers.get(name) !== value)) return undefined;
-    return answer(request, kept, this.#shelf.now());
+    const cached = this.#store.get(this.#cacheKey(request));
+    if (cached === undefined) return undefined;
+    if (cached.varyValues.some(([name, value]) => request.headers.get(name) !== value)) return undefined;
+    return toResponse(request, cached, this.#store.now());
   }
 
   async delete(input: unknown, options?: QueryOptions): Promise<boolean> {
-    const request = requestFrom(input);
+    const request = toRequestParts(input);
     if (request.method !== "GET" && options?.ignoreMethod !== true) return false;
-    return this.#shelf.delete(this.#keyOf(request));
+    return this.#store.delete(this.#cacheKey(request));
   }
 
-  #keyOf({ url }: RequestParts): string {
+  #cacheKey({ url }: RequestParts): string {
     // A path stays as it was written: folding its dots would give one client the answer made for another's.
     const path = url.replace(/^[^/]*\/\/[^/?#]*/, "").replace(/#.*$/, "");
     return `${this.#name}\n${new URL(url).origin}${path.startsWith("/") ? "" : "/"}${path}`;
   }
 }
 
-function requestFrom(input: unknown): RequestParts {
+function toRequestParts(input: unknown): RequestParts {
   return requestParts(input) ?? requestParts(new ScriptRequest(input))!;
 }
 
@@ -172,7 +172,7 @@ function checkResponse(response: Response): void {
   if (!(response instanceof Response)) throw new TypeError("A cache keeps Response objects only.");
   if (response.type === "error") throw new TypeError("A cache cannot keep Response.error().");
   if (response.status === 206) throw new TypeError("A cache cannot keep a part of an answer (status 206).");
-  if (varyingNames(response.headers).includes("*")) {
+  if (varyNames(response.headers).includes("*")) {
     throw new TypeError('A cache cannot keep an answer with "Vary: *".');
   }
 }
@@ -180,9 +180,9 @@ function checkResponse(response: Response): void {
 /** Undefined when there is more than the cache can hold. */
 async function readWithin(
   body: Uint8Array | string | ByteStream | null,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<Uint8Array | undefined> {
-  if (body === null) return nothing;
+  if (body === null) return emptyBytes;
   if (typeof body === "string") return Buffer.from(body);
   if (body instanceof Uint8Array) return body;
   const chunks: Uint8Array[] = [];
@@ -192,7 +192,7 @@ async function readWithin(
     const { done, value } = await reader.read();
     if (done) return Buffer.concat(chunks);
     size += value.byteLength;
-    if (size > mostBytes) break;
+    if (size > maxBytes) break;
     chunks.push(value);
   }
   reader.releaseLock();
@@ -203,24 +203,24 @@ async function cancel(body: Uint8Array | string | ByteStream | null): Promise<vo
   if (body instanceof ReadableStream) await body.cancel("The cache does not keep this response.");
 }
 
-function answer(request: RequestParts, kept: Kept, now: number): Response {
-  const { status, statusText, bytes } = kept;
-  const headers = headersFromWire(kept.headers);
-  headers.set("age", String(Math.floor((now - kept.since) / 1000)));
+function toResponse(request: RequestParts, cached: CachedResponse, now: number): Response {
+  const { status, statusText, bytes } = cached;
+  const headers = headersFromWire(cached.headers);
+  headers.set("age", String(Math.floor((now - cached.storedAt) / 1000)));
   const respond = (code: number, text: string, body: Uint8Array) =>
     assembleResponse({
       status: code,
       statusText: text,
-      headers: frozen(headers),
-      body: body.length === 0 ? undefined : bodyFrom(body),
+      headers: freezeHeaders(headers),
+      body: body.length === 0 ? undefined : createBody(body),
     });
-  const reply = answerFor(request.headers, headers, status, bytes.length);
+  const reply = chooseAnswer(request.headers, headers, status, bytes.length);
   if (reply.kind === "whole") return respond(status, statusText, bytes);
   headers.delete("content-length");
-  if (reply.kind === "unchanged") return respond(304, "", nothing);
+  if (reply.kind === "unchanged") return respond(304, "", emptyBytes);
   if (reply.kind === "outside") {
     headers.set("content-range", `bytes */${bytes.length}`);
-    return respond(416, "", nothing);
+    return respond(416, "", emptyBytes);
   }
   const { offset, length } = reply.range;
   headers.set("content-range", `bytes ${offset}-${offset + length - 1}/${bytes.length}`);

@@ -8,7 +8,7 @@ export interface HeaderReader {
 }
 
 /** Seconds a response is kept that says nothing about it; other statuses are not kept then. */
-const unsaidLifetimes: Readonly<Record<number, number>> = {
+const defaultLifetimes: Readonly<Record<number, number>> = {
   200: 7200,
   301: 7200,
   302: 1200,
@@ -24,16 +24,16 @@ export function freshMilliseconds(
   request: HeaderReader,
   now: number,
 ): number {
-  const control = directives(response.get("cache-control"));
+  const control = parseDirectives(response.get("cache-control"));
   if (status === 304 || control.has("no-store") || isBare(control, "no-cache") || isBare(control, "private"))
     return 0;
-  if (request.get("authorization") !== null && !isForAll(control)) return 0;
+  if (request.get("authorization") !== null && !isShareable(control)) return 0;
   if (response.get("set-cookie") !== null && !keepsCookiesPrivate(control)) return 0;
-  const seconds = secondsOf(control.get("s-maxage")) ?? secondsOf(control.get("max-age"));
-  if (seconds !== undefined) return Math.max(0, seconds - (secondsOf(response.get("age")) ?? 0)) * 1000;
+  const seconds = parseSeconds(control.get("s-maxage")) ?? parseSeconds(control.get("max-age"));
+  if (seconds !== undefined) return Math.max(0, seconds - (parseSeconds(response.get("age")) ?? 0)) * 1000;
   const expires = response.get("expires");
   if (expires !== null) return Math.max(0, (parseHttpDate(expires) ?? now) - now);
-  return (unsaidLifetimes[status] ?? 0) * 1000;
+  return (defaultLifetimes[status] ?? 0) * 1000;
 }
 
 /** Whether the cookies are the only private thing, and are to be left out of what is kept. */
@@ -42,7 +42,7 @@ export function keepsCookiesPrivate(control: ReadonlyMap<string, string | undefi
 }
 
 /** RFC 9111 3.5: the answer to an authorised request is kept only when it says that it may be. */
-function isForAll(control: ReadonlyMap<string, string | undefined>): boolean {
+function isShareable(control: ReadonlyMap<string, string | undefined>): boolean {
   return control.has("public") || control.has("s-maxage") || control.has("must-revalidate");
 }
 
@@ -50,12 +50,12 @@ function isBare(control: ReadonlyMap<string, string | undefined>, name: string):
   return control.has(name) && control.get(name) === undefined;
 }
 
-function secondsOf(value: string | null | undefined): number | undefined {
+function parseSeconds(value: string | null | undefined): number | undefined {
   return /^\d+$/.test(value ?? "") ? Number(value) : undefined;
 }
 
 /** The directives of Cache-Control by lower-case name, with the values of those that have one. */
-export function directives(header: string | null): ReadonlyMap<string, string | undefined> {
+export function parseDirectives(header: string | null): ReadonlyMap<string, string | undefined> {
   const found = new Map<string, string | undefined>();
   for (const [, name, quoted, plain] of (header ?? "").matchAll(
     /([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,]*)))?/g,
@@ -66,7 +66,7 @@ export function directives(header: string | null): ReadonlyMap<string, string | 
 }
 
 /** The names a kept response depends on, in lower case. */
-export function varyingNames(response: HeaderReader): string[] {
+export function varyNames(response: HeaderReader): string[] {
   const names = (response.get("vary") ?? "").toLowerCase().split(",");
   return names.map((name) => name.trim()).filter((name) => name !== "");
 }
@@ -78,10 +78,15 @@ export type Answer =
   | { readonly kind: "outside" };
 
 /** Conditions come before ranges (RFC 9110 13.2.2). */
-export function answerFor(request: HeaderReader, kept: HeaderReader, status: number, size: number): Answer {
-  if (isUnchanged(request, kept)) return { kind: "unchanged" };
+export function chooseAnswer(
+  request: HeaderReader,
+  cached: HeaderReader,
+  status: number,
+  size: number,
+): Answer {
+  if (isUnchanged(request, cached)) return { kind: "unchanged" };
   const range = rangeFromHeader(request.get("range"));
-  if (range === undefined || status !== 200 || !mayUseRange(request, kept)) return { kind: "whole" };
+  if (range === undefined || status !== 200 || !mayUseRange(request, cached)) return { kind: "whole" };
   try {
     return { kind: "part", range: resolveRange(range, size) };
   } catch {
@@ -89,24 +94,24 @@ export function answerFor(request: HeaderReader, kept: HeaderReader, status: num
   }
 }
 
-function isUnchanged(request: HeaderReader, kept: HeaderReader): boolean {
-  const wanted = request.get("if-none-match");
-  if (wanted !== null) {
-    if (wanted.trim() === "*") return true;
-    const etag = kept.get("etag")?.replace(/^W\//, "");
-    const tags: string[] = wanted.match(/"[^"]*"/g) ?? [];
+function isUnchanged(request: HeaderReader, cached: HeaderReader): boolean {
+  const ifNoneMatch = request.get("if-none-match");
+  if (ifNoneMatch !== null) {
+    if (ifNoneMatch.trim() === "*") return true;
+    const etag = cached.get("etag")?.replace(/^W\//, "");
+    const tags: string[] = ifNoneMatch.match(/"[^"]*"/g) ?? [];
     return etag !== undefined && tags.includes(etag);
   }
   const since = parseHttpDate(request.get("if-modified-since"));
-  const modified = parseHttpDate(kept.get("last-modified"));
+  const modified = parseHttpDate(cached.get("last-modified"));
   return since !== undefined && modified !== undefined && modified <= since;
 }
 
 /** If-Range: a part is of use only to one who holds another part of the very same. */
-function mayUseRange(request: HeaderReader, kept: HeaderReader): boolean {
+function mayUseRange(request: HeaderReader, cached: HeaderReader): boolean {
   const condition = request.get("if-range")?.trim();
   if (condition === undefined) return true;
-  if (condition.startsWith('"')) return condition === kept.get("etag");
+  if (condition.startsWith('"')) return condition === cached.get("etag");
   const date = parseHttpDate(condition);
-  return date !== undefined && date === parseHttpDate(kept.get("last-modified"));
+  return date !== undefined && date === parseHttpDate(cached.get("last-modified"));
 }

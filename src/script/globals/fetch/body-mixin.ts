@@ -1,19 +1,19 @@
 // What Request and Response have in common in a script's eyes: the ways to read their body.
-import { type Body, isUsed, readBytes, readText, readTextStream, streamOf } from "./body.ts";
+import { type Body, isUsed, openStream, readBytes, readText, readTextStream } from "./body.ts";
 import { native } from "./native.ts";
 
-/** Gives both classes the same members; `bodyOf` fails on anything that is not an instance. */
+/** Gives both classes the same members; `getBody` fails on anything that is not an instance. */
 export function defineBodyMembers<T extends { readonly headers: { get(name: string): string | null } }>(
   prototype: T,
-  bodyOf: (owner: T) => Body | undefined,
+  getBody: (owner: T) => Body | undefined,
 ): void {
   const members = {
     get body() {
-      const body = bodyOf(this as unknown as T);
-      return body === undefined ? null : streamOf(body);
+      const body = getBody(this as unknown as T);
+      return body === undefined ? null : openStream(body);
     },
     get bodyUsed() {
-      const body = bodyOf(this as unknown as T);
+      const body = getBody(this as unknown as T);
       return body !== undefined && isUsed(body);
     },
     async text(this: T) {
@@ -29,10 +29,10 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
       return (await readBytes(bodyToRead(this))).buffer;
     },
     async blob(this: T) {
-      return (await described(this, bodyToRead(this))).blob();
+      return (await toNativeResponse(this, bodyToRead(this))).blob();
     },
     async formData(this: T) {
-      return (await described(this, bodyToRead(this))).formData();
+      return (await toNativeResponse(this, bodyToRead(this))).formData();
     },
     textStream(this: T) {
       return readTextStream(bodyToRead(this));
@@ -44,13 +44,13 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
 
   /** An aborted body fails at once, with the reason of its signal. */
   function bodyToRead(owner: T): Body | undefined {
-    const body = bodyOf(owner);
+    const body = getBody(owner);
     body?.signal?.throwIfAborted();
     return body;
   }
 
   /** Node's own class reads what only the type of the content can tell. */
-  async function described(owner: T, body: Body | undefined): Promise<Response> {
+  async function toNativeResponse(owner: T, body: Body | undefined): Promise<Response> {
     const contentType = owner.headers.get("content-type");
     const headers: Record<string, string> =
       contentType === null ? {} : { "content-type": Buffer.from(contentType).toString("latin1") };

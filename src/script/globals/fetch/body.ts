@@ -1,7 +1,7 @@
 // The body of a Request or a Response: kept as it was given, opened as a stream only when somebody asks for
 // one, and read once.
 import { Readable } from "node:stream";
-import { bytesOf } from "../../../binding/arguments.ts";
+import { toBytes } from "../../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
 import { encodeFormData } from "./form-data-body.ts";
 import { native } from "./native.ts";
@@ -14,56 +14,56 @@ export type BodySource = string | Uint8Array | ByteStream | (() => ByteStream);
 export interface Body {
   source: BodySource;
   /** Read, or passed on to somebody who reads it. */
-  taken: boolean;
+  isTaken: boolean;
   /** Aborts a body that is being received. */
   readonly signal: AbortSignal | undefined;
 }
 
-export interface Extracted {
+export interface ExtractedBody {
   readonly body: Body | undefined;
   /** What the value says of itself, for a message that does not say it. */
   readonly contentType: string | undefined;
 }
 
-export function bodyFrom(source: BodySource, signal?: AbortSignal): Body {
-  return { source, taken: false, signal };
+export function createBody(source: BodySource, signal?: AbortSignal): Body {
+  return { source, isTaken: false, signal };
 }
 
 /** All the types the standard allows; whatever else is given is text. */
-export function extractBody(value: unknown): Extracted {
+export function extractBody(value: unknown): ExtractedBody {
   if (value === null || value === undefined) return { body: undefined, contentType: undefined };
-  if (typeof value === "string") return { body: bodyFrom(value), contentType: "text/plain;charset=UTF-8" };
+  if (typeof value === "string") return { body: createBody(value), contentType: "text/plain;charset=UTF-8" };
   if (value instanceof ReadableStream) {
     if (value.locked || wasRead(value)) throw new TypeError(unusable);
-    return { body: bodyFrom(value), contentType: undefined };
+    return { body: createBody(value), contentType: undefined };
   }
-  const bytes = bytesOf(value);
+  const bytes = toBytes(value);
   // A copy, as the standard asks: the script may use its buffer again before this one is sent.
-  if (bytes !== undefined) return { body: bodyFrom(Buffer.from(bytes)), contentType: undefined };
+  if (bytes !== undefined) return { body: createBody(Buffer.from(bytes)), contentType: undefined };
   return extractRare(value);
 }
 
-function extractRare(value: unknown): Extracted {
+function extractRare(value: unknown): ExtractedBody {
   if (value instanceof URLSearchParams) {
     const contentType = "application/x-www-form-urlencoded;charset=UTF-8";
-    return { body: bodyFrom(value.toString()), contentType };
+    return { body: createBody(value.toString()), contentType };
   }
   if (value instanceof Blob) {
-    return { body: bodyFromBlob(value), contentType: value.type === "" ? undefined : value.type };
+    return { body: createBlobBody(value), contentType: value.type === "" ? undefined : value.type };
   }
   if (value instanceof FormData) {
     const { blob, contentType } = encodeFormData(value);
-    return { body: bodyFromBlob(blob), contentType };
+    return { body: createBlobBody(blob), contentType };
   }
   if (Symbol.asyncIterator in Object(value)) {
     const encoded = new native.Response(value as ReadableStream);
-    return { body: bodyFrom(encoded.body as ByteStream), contentType: undefined };
+    return { body: createBody(encoded.body as ByteStream), contentType: undefined };
   }
   return extractBody(`${value as string}`);
 }
 
-function bodyFromBlob(blob: Blob): Body {
-  return bodyFrom(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
+function createBlobBody(blob: Blob): Body {
+  return createBody(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
 }
 
 /** Whether it holds nothing for certain, without reading it. */
@@ -80,17 +80,17 @@ function wasRead(stream: ByteStream): boolean {
   return Readable.isDisturbed(stream as unknown as NodeJS.ReadableStream);
 }
 
-export function isUsed({ source, taken }: Body): boolean {
-  return taken || (source instanceof ReadableStream && wasRead(source));
+export function isUsed({ source, isTaken }: Body): boolean {
+  return isTaken || (source instanceof ReadableStream && wasRead(source));
 }
 
 /** The same bytes under another owner; the first one cannot read them any more. */
 export function moveBody(body: Body): Body {
   const source = detach(body);
-  if (!(source instanceof ReadableStream)) return bodyFrom(source);
+  if (!(source instanceof ReadableStream)) return createBody(source);
   // The script may hold this stream: it stays with the first owner, and the second has one of its own.
   const length = declaredLength(source);
-  return bodyFrom(withLength(source.pipeThrough(new TransformStream()), length));
+  return createBody(withLength(source.pipeThrough(new TransformStream()), length));
 }
 
 /** Leaves the body to the caller, in the form it has. */
@@ -102,25 +102,25 @@ export function takeBody(body: Body): string | Uint8Array | ByteStream {
 function detach(body: Body): BodySource {
   const { source } = body;
   if (isUsed(body) || (source instanceof ReadableStream && source.locked)) throw new TypeError(unusable);
-  body.taken = true;
+  body.isTaken = true;
   if (!(source instanceof ReadableStream)) body.source = "";
   return source;
 }
 
 /** The stream a script sees; the same one each time. */
-export function streamOf(body: Body): ByteStream {
+export function openStream(body: Body): ByteStream {
   if (body.source instanceof ReadableStream) return body.source;
-  if (body.taken) {
-    const spent: ByteStream = new ReadableStream();
-    spent.getReader();
-    body.source = spent;
-    return spent;
+  if (body.isTaken) {
+    const lockedStream: ByteStream = new ReadableStream();
+    lockedStream.getReader();
+    body.source = lockedStream;
+    return lockedStream;
   }
-  body.source = typeof body.source === "function" ? body.source() : streamFrom(body.source);
+  body.source = typeof body.source === "function" ? body.source() : toStream(body.source);
   return body.source;
 }
 
-function streamFrom(value: string | Uint8Array): ByteStream {
+function toStream(value: string | Uint8Array): ByteStream {
   // A stream of bytes takes the buffer of a chunk for its own, and what we keep may share one.
   const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
   // Read before the stream starts: enqueue detaches the buffer, and the array is then empty.
@@ -143,13 +143,13 @@ function withLength(stream: ByteStream, length: number | undefined): ByteStream 
 /** A second body with the same bytes. */
 export function cloneBody(body: Body): Body {
   if (isUsed(body)) throw new TypeError(unusable);
-  if (typeof body.source === "string" || body.source instanceof Uint8Array) return bodyFrom(body.source);
-  const stream = streamOf(body);
+  if (typeof body.source === "string" || body.source instanceof Uint8Array) return createBody(body.source);
+  const stream = openStream(body);
   if (stream.locked) throw new TypeError(unusable);
   const length = declaredLength(stream);
   const [mine, other] = stream.tee();
   body.source = withLength(mine, length);
-  return bodyFrom(withLength(other, length), body.signal);
+  return createBody(withLength(other, length), body.signal);
 }
 
 /** All of it, in a buffer of its own. */
@@ -167,7 +167,7 @@ export async function readText(body: Body | undefined): Promise<string> {
 
 /** The text of the body, decoded piece by piece. */
 export function readTextStream(body: Body | undefined): ReadableStream<string> {
-  const bytes = body === undefined ? streamFrom("") : streamOf(bodyFrom(detach(body)));
+  const bytes = body === undefined ? toStream("") : openStream(createBody(detach(body)));
   return bytes.pipeThrough(new TextDecoderStream() as never);
 }
 

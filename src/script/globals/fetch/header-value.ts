@@ -9,27 +9,27 @@ const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
 /** Names as they were written, with their lower case: most requests bring the same few again. */
 const seenNames = new Map<string, string>();
-const mostSeenNames = 1000;
-const longestSeenName = 64;
+const maxSeenNames = 1000;
+const maxSeenNameLength = 64;
 
 export function headerName(name: unknown): string {
-  return seenNames.get(name as string) ?? admittedName(`${name as string}`);
+  return seenNames.get(name as string) ?? checkName(`${name as string}`);
 }
 
-function admittedName(name: string): string {
+function checkName(name: string): string {
   if (!token.test(name)) {
     throw new TypeError(
       `Invalid header name ${JSON.stringify(name)}: use letters, digits and !#$%&'*+-.^_\`|~ only.`,
     );
   }
   const lower = name.toLowerCase();
-  if (seenNames.size < mostSeenNames && name.length <= longestSeenName) seenNames.set(name, lower);
+  if (seenNames.size < maxSeenNames && name.length <= maxSeenNameLength) seenNames.set(name, lower);
   return lower;
 }
 
 export function headerValue(value: unknown): string {
-  const given = typeof value === "string" ? value : `${value as string}`;
-  const text = isSpace(given, 0) || isSpace(given, given.length - 1) ? given.replace(outerSpace, "") : given;
+  const input = typeof value === "string" ? value : `${value as string}`;
+  const text = isSpace(input, 0) || isSpace(input, input.length - 1) ? input.replace(outerSpace, "") : input;
   if (plain.test(text)) return text;
   if (forbidden.test(text)) {
     throw new TypeError(`Invalid header value ${JSON.stringify(text)}: it contains a line break or a NUL.`);

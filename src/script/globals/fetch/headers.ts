@@ -15,7 +15,7 @@ interface HeaderStore {
   sorted: readonly (readonly [string, string])[] | undefined;
 }
 
-let storeOf: (headers: ScriptHeaders) => HeaderStore;
+let getStore: (headers: ScriptHeaders) => HeaderStore;
 let isOurs: (value: unknown) => value is ScriptHeaders;
 
 export class ScriptHeaders {
@@ -27,7 +27,7 @@ export class ScriptHeaders {
   };
 
   static {
-    storeOf = (headers) => headers.#store;
+    getStore = (headers) => headers.#store;
     isOurs = (value): value is ScriptHeaders =>
       typeof value === "object" && value !== null && #store in value;
   }
@@ -40,7 +40,7 @@ export class ScriptHeaders {
     const store = this.#store;
     requireArguments(arguments.length, 2);
     const key = headerName(name);
-    append(mutable(store), key, headerValue(value));
+    append(requireMutable(store), key, headerValue(value));
   }
 
   set(name: string, value: string): void {
@@ -48,7 +48,7 @@ export class ScriptHeaders {
     requireArguments(arguments.length, 2);
     const key = headerName(name);
     const bytes = headerValue(value);
-    mutable(store);
+    requireMutable(store);
     if (key === "set-cookie") store.cookies = [bytes];
     else store.values.set(key, bytes);
   }
@@ -57,7 +57,7 @@ export class ScriptHeaders {
     const store = this.#store;
     requireArguments(arguments.length, 1);
     const key = headerName(name);
-    mutable(store);
+    requireMutable(store);
     if (key === "set-cookie") store.cookies = undefined;
     else store.values.delete(key);
   }
@@ -137,13 +137,13 @@ Object.defineProperty(ScriptHeaders.prototype, inspect.custom, {
   writable: true,
 });
 
-function requireArguments(given: number, needed: number): void {
-  if (given < needed) {
-    throw new TypeError(`${needed} argument${needed === 1 ? "" : "s"} needed, but only ${given} given.`);
+function requireArguments(count: number, needed: number): void {
+  if (count < needed) {
+    throw new TypeError(`${needed} argument${needed === 1 ? "" : "s"} needed, but only ${count} given.`);
   }
 }
 
-function mutable(store: HeaderStore): HeaderStore {
+function requireMutable(store: HeaderStore): HeaderStore {
   if (store.immutable) {
     throw new TypeError("These headers cannot be changed: copy them first, with new Headers(headers).");
   }
@@ -189,7 +189,7 @@ function fill(store: HeaderStore, init: unknown): void {
   if (iterate === undefined || iterate === null) {
     fillFromRecord(store, init as Readonly<Record<string, unknown>>);
   } else if (iterate === entries && isOurs(init)) {
-    const { values, cookies } = storeOf(init);
+    const { values, cookies } = getStore(init);
     store.values = new Map(values);
     store.cookies = cookies?.slice();
   } else if (iterate === nativeEntries) {
@@ -213,28 +213,28 @@ function fillFromRecord(store: HeaderStore, fields: Readonly<Record<string, unkn
 /** From a connection: alternating names and values, as node:http returns them. Scripts cannot change them. */
 export function headersFromRaw(raw: readonly string[]): ScriptHeaders {
   const headers = new ScriptHeaders();
-  const store = storeOf(headers);
+  const store = getStore(headers);
   for (let index = 1; index < raw.length; index += 2) append(store, headerName(raw[index - 1]), raw[index]!);
-  return frozen(headers);
+  return freezeHeaders(headers);
 }
 
 /** From byte strings that were checked already, which stay exactly as they are. */
 export function headersFromWire(pairs: Iterable<readonly [string, string]>): ScriptHeaders {
   const headers = new ScriptHeaders();
-  const store = storeOf(headers);
+  const store = getStore(headers);
   for (const [name, value] of pairs) append(store, headerName(name), value);
   return headers;
 }
 
 /** Makes them immutable. */
-export function frozen(headers: ScriptHeaders): ScriptHeaders {
-  storeOf(headers).immutable = true;
+export function freezeHeaders(headers: ScriptHeaders): ScriptHeaders {
+  getStore(headers).immutable = true;
   return headers;
 }
 
 /** What goes on the wire: byte strings, cookies one by one. */
 export function wireHeaders(headers: ScriptHeaders): Iterable<[string, string]> {
-  const { values, cookies } = storeOf(headers);
+  const { values, cookies } = getStore(headers);
   if (cookies === undefined) return values;
   return [...values, ...cookies.map((cookie): [string, string] => ["set-cookie", cookie])];
 }

@@ -36,10 +36,10 @@ export function standInFor({ ours, theirs, isOurs }: StandIn): void {
   makeEnumerable(ours);
   // A class that a script derives from one of the two has only its own instances.
   const isEither = (value: unknown) => isOurs(value) || isNative(value, theirs);
-  for (const known of [ours, theirs]) {
-    Object.defineProperty(known, Symbol.hasInstance, {
+  for (const targetClass of [ours, theirs]) {
+    Object.defineProperty(targetClass, Symbol.hasInstance, {
       value(this: Class, value: unknown): boolean {
-        return this === known ? isEither(value) : hasInstance.call(this as never, value);
+        return this === targetClass ? isEither(value) : hasInstance.call(this as never, value);
       },
       configurable: true,
     });

@@ -1,8 +1,8 @@
 // The fetch of scripts: takes and gives our own requests and responses, and leaves out of both what belongs
 // to one connection only, so that a script may pass on what it received.
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
-import { type ByteStream, bodyFrom, takeBody } from "./body.ts";
-import { frozen, headersFromWire, wireHeaders } from "./headers.ts";
+import { type ByteStream, createBody, takeBody } from "./body.ts";
+import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
 import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
@@ -24,16 +24,16 @@ const notSent = new Set([
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
 /** Node undoes these encodings, and leaves the headers that speak of them. */
-const undone = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
+const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
 
 /** Node cancels the body of a response that was collected as garbage; it must live as long as its stream. */
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {
-  const made = new ScriptRequest(input, init);
-  const request = requestParts(made)!;
+  const scriptRequest = new ScriptRequest(input, init);
+  const request = requestParts(scriptRequest)!;
   const { method, url, redirect, settings } = request;
-  const signal = activeSignal(made);
+  const signal = activeSignal(scriptRequest);
   const mayHaveBody = method !== "GET" && method !== "HEAD";
   const body = request.body === undefined || !mayHaveBody ? undefined : takeBody(request.body);
   const headers = [...wireHeaders(request.headers)].filter(([name]) => !notSent.has(name));
@@ -45,7 +45,7 @@ export async function scriptFetch(input: unknown, init?: unknown): Promise<Respo
     ...(body === undefined ? {} : { body: body instanceof ReadableStream ? bytesOnly(body) : body }),
     ...(signal === undefined ? {} : { signal }),
   });
-  return received(response, signal);
+  return toScriptResponse(response, signal);
 }
 
 /** Node sends some chunks that are not bytes in a form of its own; the standard wants an error. */
@@ -65,7 +65,7 @@ function bytesOnly(body: ByteStream): ByteStream {
   );
 }
 
-function received(response: Response, signal: AbortSignal | undefined): Response {
+function toScriptResponse(response: Response, signal: AbortSignal | undefined): Response {
   const { status, statusText, body } = response;
   if (body !== null) {
     origins.set(body, response);
@@ -75,8 +75,8 @@ function received(response: Response, signal: AbortSignal | undefined): Response
   return assembleResponse({
     status,
     statusText,
-    headers: frozen(headersFromWire(receivedHeaders(response))),
-    body: body === null ? undefined : bodyFrom(body as ByteStream, signal),
+    headers: freezeHeaders(headersFromWire(receivedHeaders(response))),
+    body: body === null ? undefined : createBody(body as ByteStream, signal),
     origin: response,
   });
 }
@@ -89,9 +89,9 @@ function receivedLength({ headers }: Response): number | undefined {
 }
 
 function receivedHeaders({ headers, body }: Response): [string, string][] {
-  const isUndone = body !== null && undone.test(headers.get("content-encoding") ?? "");
+  const isDecoded = body !== null && decodedByNode.test(headers.get("content-encoding") ?? "");
   return [...headers].filter(
     ([name]) =>
-      !notReceived.has(name) && !(isUndone && (name === "content-encoding" || name === "content-length")),
+      !notReceived.has(name) && !(isDecoded && (name === "content-encoding" || name === "content-length")),
   );
 }

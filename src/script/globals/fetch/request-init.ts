@@ -1,10 +1,16 @@
 // Parts that `new Request(input, init)` is made of, checked as the standard asks, without the `duplex` that
 // Node wants beside a stream.
-import { type Body, type ByteStream, bodyFrom, extractBody, moveBody } from "./body.ts";
+import { type Body, type ByteStream, createBody, extractBody, moveBody } from "./body.ts";
 import { ScriptHeaders } from "./headers.ts";
 import { isNative, native } from "./native.ts";
 import { parseUrl } from "./parse-url.ts";
-import { checkMode, enumerated, noSettings, type RequestSettings, settingsFrom } from "./request-settings.ts";
+import {
+  checkMode,
+  noSettings,
+  type RequestSettings,
+  readEnumerated,
+  settingsFrom,
+} from "./request-settings.ts";
 
 export interface RequestParts {
   readonly method: string;
@@ -12,35 +18,35 @@ export interface RequestParts {
   readonly headers: ScriptHeaders;
   readonly body: Body | undefined;
   /** What aborts the request: a signal, or another request with a signal of its own. */
-  readonly follows: AbortSignal | { readonly signal: AbortSignal } | undefined;
+  readonly abortSource: AbortSignal | { readonly signal: AbortSignal } | undefined;
   readonly redirect: string;
   readonly cf: object | undefined;
   readonly settings: RequestSettings;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-type PartsOf = (value: unknown) => RequestParts | undefined;
+type GetParts = (value: unknown) => RequestParts | undefined;
 
-export function partsFrom(input: unknown, init: unknown, oursOf: PartsOf): RequestParts {
-  const source = oursOf(input) ?? nativeParts(input);
+export function partsFrom(input: unknown, init: unknown, getParts: GetParts): RequestParts {
+  const source = getParts(input) ?? nativeParts(input);
   const url = source?.url ?? absoluteUrl(input);
-  const example = oursOf(init) ?? nativeParts(init);
+  const example = getParts(init) ?? nativeParts(init);
   // A request in place of options gives everything but the URL; the two share one body.
   if (example !== undefined) return { ...example, url, headers: new ScriptHeaders(example.headers) };
   const options = optionsFrom(init);
   const settings = settingsFrom(options, source?.settings ?? noSettings);
   const method = options.method === undefined ? (source?.method ?? "GET") : methodFrom(options.method);
   checkMode(method, settings);
-  const follows = options.signal === undefined ? source?.follows : signalFrom(options.signal);
+  const abortSource = options.signal === undefined ? source?.abortSource : signalFrom(options.signal);
   const headers = new ScriptHeaders(options.headers ?? source?.headers);
   checkBody(method, options, source);
   return {
     method,
     url,
     headers,
-    body: bodyOf({ options, source, headers, settings }),
-    follows,
-    redirect: enumerated(options, "redirect") ?? source?.redirect ?? "follow",
+    body: createRequestBody({ options, source, headers, settings }),
+    abortSource,
+    redirect: readEnumerated(options, "redirect") ?? source?.redirect ?? "follow",
     cf: (options.cf ?? source?.cf) as object | undefined,
     settings,
   };
@@ -62,8 +68,8 @@ function nativeParts(value: unknown): RequestParts | undefined {
     method,
     url,
     headers: new ScriptHeaders(request.headers),
-    body: body === null ? undefined : bodyFrom(body as ByteStream),
-    follows: signal,
+    body: body === null ? undefined : createBody(body as ByteStream),
+    abortSource: signal,
     redirect,
     cf: undefined,
     settings: { cache, credentials, integrity, keepalive, mode, referrer, referrerPolicy },
@@ -73,9 +79,10 @@ function nativeParts(value: unknown): RequestParts | undefined {
 /** A GET that came with a body may be passed on; a script cannot make one. */
 function checkBody(method: string, options: Fields, source: RequestParts | undefined): void {
   if (method !== "GET" && method !== "HEAD") return;
-  const given = options.body !== undefined && options.body !== null;
-  const inherited = options.method !== undefined && source?.body !== undefined;
-  if (given || inherited) throw new TypeError(`A Request with method ${method} cannot have a body.`);
+  const hasOwnBody = options.body !== undefined && options.body !== null;
+  const hasInheritedBody = options.method !== undefined && source?.body !== undefined;
+  if (hasOwnBody || hasInheritedBody)
+    throw new TypeError(`A Request with method ${method} cannot have a body.`);
 }
 
 interface BodyInput {
@@ -85,7 +92,7 @@ interface BodyInput {
   readonly settings: RequestSettings;
 }
 
-function bodyOf({ options, source, headers, settings }: BodyInput): Body | undefined {
+function createRequestBody({ options, source, headers, settings }: BodyInput): Body | undefined {
   if (options.body === undefined || options.body === null) {
     return source?.body === undefined ? undefined : moveBody(source.body);
   }

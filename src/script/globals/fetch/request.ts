@@ -1,6 +1,6 @@
 // The Request a script is given, light: nothing is parsed or opened before the script asks for it. The class
 // is the one scripts construct, too.
-import { type Body, bodyFrom, cloneBody } from "./body.ts";
+import { type Body, cloneBody, createBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { headersFromRaw, ScriptHeaders } from "./headers.ts";
 import { defineInspection, native, standInFor } from "./native.ts";
@@ -24,10 +24,10 @@ const partsMark = Symbol("parts");
 
 const noHeaders: readonly string[] = [];
 
-let bodyOf: (request: ScriptRequest) => Body | undefined;
-let partsOf: (request: ScriptRequest) => RequestParts;
-let settingsOf: (request: ScriptRequest) => RequestParts["settings"];
-let activeSignalOf: (request: ScriptRequest) => AbortSignal | undefined;
+let getBody: (request: ScriptRequest) => Body | undefined;
+let getParts: (request: ScriptRequest) => RequestParts;
+let getSettings: (request: ScriptRequest) => RequestParts["settings"];
+let getActiveSignal: (request: ScriptRequest) => AbortSignal | undefined;
 let isOurs: (value: unknown) => value is ScriptRequest;
 
 export class ScriptRequest {
@@ -38,28 +38,28 @@ export class ScriptRequest {
   readonly #body: Body | undefined;
   /** Made when the script asks for it. */
   #signal: AbortSignal | undefined;
-  readonly #follows: RequestParts["follows"];
+  readonly #abortSource: RequestParts["abortSource"];
   readonly #onDisconnect: IncomingRequest["onDisconnect"];
   readonly #redirect: string;
   readonly #cf: object | undefined;
   readonly #settings: RequestParts["settings"];
 
   static {
-    bodyOf = (request) => request.#body;
+    getBody = (request) => request.#body;
     isOurs = (value): value is ScriptRequest =>
       typeof value === "object" && value !== null && #method in value;
-    settingsOf = (request) => request.#settings;
-    activeSignalOf = (request) => {
-      const follows = request.#follows;
-      if (request.#signal !== undefined || follows === undefined) return request.#signal;
-      return isOurs(follows) ? activeSignalOf(follows) : (follows as AbortSignal);
+    getSettings = (request) => request.#settings;
+    getActiveSignal = (request) => {
+      const abortSource = request.#abortSource;
+      if (request.#signal !== undefined || abortSource === undefined) return request.#signal;
+      return isOurs(abortSource) ? getActiveSignal(abortSource) : (abortSource as AbortSignal);
     };
-    partsOf = (request) => ({
+    getParts = (request) => ({
       method: request.#method,
       url: request.#url,
       headers: request.headers,
       body: request.#body,
-      follows: request,
+      abortSource: request,
       redirect: request.#redirect,
       cf: request.#cf,
       settings: request.#settings,
@@ -73,7 +73,7 @@ export class ScriptRequest {
       this.#method = incoming.method;
       this.#url = incoming.url;
       this.#rawHeaders = incoming.rawHeaders;
-      this.#body = incoming.body === undefined ? undefined : bodyFrom(incoming.body);
+      this.#body = incoming.body === undefined ? undefined : createBody(incoming.body);
       this.#onDisconnect = incoming.onDisconnect;
       // What a script passes on must not follow redirects on behalf of its client.
       this.#redirect = "manual";
@@ -87,7 +87,7 @@ export class ScriptRequest {
     this.#rawHeaders = noHeaders;
     this.#headers = parts.headers;
     this.#body = parts.body;
-    this.#follows = parts.follows;
+    this.#abortSource = parts.abortSource;
     this.#redirect = parts.redirect;
     this.#cf = parts.cf;
     this.#settings = parts.settings;
@@ -119,7 +119,7 @@ export class ScriptRequest {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= this.#follows === undefined ? this.#ownSignal() : followingSignal(this.#follows);
+    this.#signal ??= this.#abortSource === undefined ? this.#ownSignal() : deriveSignal(this.#abortSource);
     return this.#signal;
   }
 
@@ -131,35 +131,39 @@ export class ScriptRequest {
 
   clone(): ScriptRequest {
     const body = this.#body === undefined ? undefined : cloneBody(this.#body);
-    return new ScriptRequest(partsMark, { ...partsOf(this), headers: new ScriptHeaders(this.headers), body });
+    return new ScriptRequest(partsMark, {
+      ...getParts(this),
+      headers: new ScriptHeaders(this.headers),
+      body,
+    });
   }
 }
 
-for (const [name, standard] of Object.entries(defaultSettings)) {
+for (const [name, defaultValue] of Object.entries(defaultSettings)) {
   const { get } = {
     get(this: ScriptRequest): unknown {
-      return settingsOf(this)[name] ?? standard;
+      return getSettings(this)[name] ?? defaultValue;
     },
   };
   Object.defineProperty(get, "name", { value: `get ${name}` });
   Object.defineProperty(ScriptRequest.prototype, name, { configurable: true, get });
 }
-defineBodyMembers(ScriptRequest.prototype, (request) => bodyOf(request));
+defineBodyMembers(ScriptRequest.prototype, (request) => getBody(request));
 standInFor({ ours: ScriptRequest, theirs: native.Request, isOurs });
 defineInspection(ScriptRequest, ["method", "url", "headers", "redirect", "signal"]);
 
-function followingSignal(follows: NonNullable<RequestParts["follows"]>): AbortSignal {
-  return AbortSignal.any([follows instanceof AbortSignal ? follows : follows.signal]);
+function deriveSignal(abortSource: NonNullable<RequestParts["abortSource"]>): AbortSignal {
+  return AbortSignal.any([abortSource instanceof AbortSignal ? abortSource : abortSource.signal]);
 }
 
 /** The parts of a request, if it is one of ours. */
 export function requestParts(value: unknown): RequestParts | undefined {
-  return isOurs(value) ? partsOf(value) : undefined;
+  return isOurs(value) ? getParts(value) : undefined;
 }
 
 /** The signal that may abort the request, without making one. */
 export function activeSignal(request: ScriptRequest): AbortSignal | undefined {
-  return activeSignalOf(request);
+  return getActiveSignal(request);
 }
 
 export function createRequest(incoming: IncomingRequest): Request {

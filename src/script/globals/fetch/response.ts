@@ -1,8 +1,8 @@
 // The Response a script makes, light: body, status and headers are kept as they came and read by the host
 // without ever becoming a stream or one of Node's own responses.
-import { type Body, type ByteStream, bodyFrom, cloneBody, extractBody, isEmpty, takeBody } from "./body.ts";
+import { type Body, type ByteStream, cloneBody, createBody, extractBody, isEmpty, takeBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
-import { frozen, ScriptHeaders, wireHeaders } from "./headers.ts";
+import { freezeHeaders, ScriptHeaders, wireHeaders } from "./headers.ts";
 import { defineInspection, isNative, native, standInFor } from "./native.ts";
 import { parseUrl } from "./parse-url.ts";
 
@@ -31,9 +31,9 @@ interface Parts {
 
 const nullBodyStatuses: readonly number[] = [101, 103, 204, 205, 304];
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
-const made: Origin = { type: "default", url: "", redirected: false };
+const defaultOrigin: Origin = { type: "default", url: "", redirected: false };
 
-let bodyOf: (response: ScriptResponse) => Body | undefined;
+let getBody: (response: ScriptResponse) => Body | undefined;
 let assemble: (parts: Parts) => ScriptResponse;
 let describe: (response: ScriptResponse) => ResponseDescription;
 let isOurs: (value: unknown) => value is ScriptResponse;
@@ -51,10 +51,10 @@ export class ScriptResponse {
   /** For headers that nobody has asked for yet. */
   #contentType: string | undefined;
   #body: Body | undefined;
-  #origin = made;
+  #origin = defaultOrigin;
 
   static {
-    bodyOf = (response) => response.#body;
+    getBody = (response) => response.#body;
     isOurs = (value): value is ScriptResponse =>
       typeof value === "object" && value !== null && #status in value;
     assemble = ({ status, statusText, headers, body, origin }) => {
@@ -146,7 +146,7 @@ export class ScriptResponse {
     const text: string | undefined = JSON.stringify(data);
     if (text === undefined) throw new TypeError(`JSON cannot express a value of type ${typeof data}.`);
     const response = new ScriptResponse(text, init);
-    if (!saysContentType(init)) response.headers.set("content-type", "application/json");
+    if (!hasContentType(init)) response.headers.set("content-type", "application/json");
     return response;
   }
 
@@ -162,31 +162,31 @@ export class ScriptResponse {
     if (!redirectStatuses.includes(code)) {
       throw new RangeError(`${code} is not the status of a redirect: use ${redirectStatuses.join(", ")}.`);
     }
-    const headers = frozen(new ScriptHeaders({ location }));
+    const headers = freezeHeaders(new ScriptHeaders({ location }));
     return assemble({ status: code, statusText: "", headers, body: undefined });
   }
 
   static error(): ScriptResponse {
-    const origin = { ...made, type: "error" };
+    const origin = { ...defaultOrigin, type: "error" };
     return assemble({
       status: 0,
       statusText: "",
-      headers: frozen(new ScriptHeaders()),
+      headers: freezeHeaders(new ScriptHeaders()),
       body: undefined,
       origin,
     });
   }
 }
 
-defineBodyMembers(ScriptResponse.prototype, (response) => bodyOf(response));
+defineBodyMembers(ScriptResponse.prototype, (response) => getBody(response));
 standInFor({ ours: ScriptResponse, theirs: native.Response, isOurs });
 defineInspection(ScriptResponse, ["status", "statusText", "headers", "type", "url", "redirected"]);
 
-function requireArgument(given: number): void {
-  if (given === 0) throw new TypeError("An argument is needed.");
+function requireArgument(count: number): void {
+  if (count === 0) throw new TypeError("An argument is needed.");
 }
 
-function saysContentType(init: ResponseInit | null): boolean {
+function hasContentType(init: ResponseInit | null): boolean {
   const headers = init?.headers;
   return headers !== undefined && new ScriptHeaders(headers).has("content-type");
 }
@@ -232,5 +232,10 @@ export function describeResponse(response: Response): ResponseDescription {
   const { status, statusText, body, bodyUsed } = response;
   if (bodyUsed) throw new TypeError("The body of this Response has already been read: it cannot be sent.");
   const headers = wireHeaders(new ScriptHeaders(response.headers));
-  return { status, statusText, headers, body: body === null ? null : takeBody(bodyFrom(body as ByteStream)) };
+  return {
+    status,
+    statusText,
+    headers,
+    body: body === null ? null : takeBody(createBody(body as ByteStream)),
+  };
 }

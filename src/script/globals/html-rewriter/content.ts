@@ -2,7 +2,7 @@
 // of the document. Each is good during its handler only; what was asked of it is written afterwards.
 
 import { bytesFromText, escapeText } from "./encoding.ts";
-import { checkedName } from "./tag.ts";
+import { checkName } from "./tag.ts";
 
 export interface ContentOptions {
   readonly html?: boolean;
@@ -21,7 +21,7 @@ export function noChanges(): Changes {
 }
 
 /** A token with what stands around it, or instead of it. */
-export function written(raw: string, { before, after, replacement, isRemoved }: Changes): string {
+export function applyChanges(raw: string, { before, after, replacement, isRemoved }: Changes): string {
   return before + (isRemoved ? replacement : raw) + after;
 }
 
@@ -35,16 +35,16 @@ export function contentBytes(content: unknown, options?: ContentOptions | null):
   return bytesFromText(options?.html === true ? text : escapeText(text));
 }
 
-let changesFor: (token: ContentToken) => Changes | undefined;
-let forget: (token: ContentToken) => void;
+let getChanges: (token: ContentToken) => Changes | undefined;
+let clearChanges: (token: ContentToken) => void;
 
 /** What all of them have in common. */
 export class ContentToken {
   #changes: Changes | undefined;
 
   static {
-    changesFor = (token) => token.#changes;
-    forget = (token) => {
+    getChanges = (token) => token.#changes;
+    clearChanges = (token) => {
       token.#changes = undefined;
     };
   }
@@ -55,50 +55,50 @@ export class ContentToken {
 }
 
 /** A token that a script holds on to after its handler has ended would change what has been written already. */
-export function changesOf(token: ContentToken): Changes {
-  const changes = changesFor(token);
+export function requireChanges(token: ContentToken): Changes {
+  const changes = getChanges(token);
   if (changes !== undefined) return changes;
   throw new TypeError("This part of the document has gone by: it can be used only while its handler runs.");
 }
 
 /** Its handler has ended. */
 export function invalidate(token: ContentToken): void {
-  forget(token);
+  clearChanges(token);
 }
 
 /** A token with a place in the document: something can stand before it, after it and instead of it. */
-class PlacedToken extends ContentToken {
+class PositionedToken extends ContentToken {
   get removed(): boolean {
-    return changesOf(this).isRemoved;
+    return requireChanges(this).isRemoved;
   }
 
   before(content: string, options?: ContentOptions | null): this {
-    changesOf(this).before += contentBytes(content, options);
+    requireChanges(this).before += contentBytes(content, options);
     return this;
   }
 
   after(content: string, options?: ContentOptions | null): this {
-    const changes = changesOf(this);
+    const changes = requireChanges(this);
     changes.after = contentBytes(content, options) + changes.after;
     return this;
   }
 
   replace(content: string, options?: ContentOptions | null): this {
-    const changes = changesOf(this);
+    const changes = requireChanges(this);
     changes.replacement = contentBytes(content, options);
     changes.isRemoved = true;
     return this;
   }
 
   remove(): this {
-    const changes = changesOf(this);
+    const changes = requireChanges(this);
     changes.replacement = "";
     changes.isRemoved = true;
     return this;
   }
 }
 
-export class Text extends PlacedToken {
+export class Text extends PositionedToken {
   readonly #text: string;
   readonly #isLast: boolean;
 
@@ -109,12 +109,12 @@ export class Text extends PlacedToken {
   }
 
   get text(): string {
-    changesOf(this);
+    requireChanges(this);
     return this.#text;
   }
 
   get lastInTextNode(): boolean {
-    changesOf(this);
+    requireChanges(this);
     return this.#isLast;
   }
 }
@@ -125,7 +125,7 @@ export interface CommentText {
   changed: string | undefined;
 }
 
-export class Comment extends PlacedToken {
+export class Comment extends PositionedToken {
   readonly #text: CommentText;
 
   constructor(changes: Changes, text: CommentText) {
@@ -134,12 +134,12 @@ export class Comment extends PlacedToken {
   }
 
   get text(): string {
-    changesOf(this);
+    requireChanges(this);
     return this.#text.changed ?? this.#text.original;
   }
 
   set text(value: string) {
-    changesOf(this);
+    requireChanges(this);
     const text = `${value}`;
     if (/^-?>|--!?>/.test(text)) {
       throw new TypeError(`A comment cannot hold what ends a comment: ${JSON.stringify(text)}`);
@@ -157,17 +157,17 @@ export class Doctype extends ContentToken {
   }
 
   get name(): string | null {
-    changesOf(this);
+    requireChanges(this);
     return this.#parts[0];
   }
 
   get publicId(): string | null {
-    changesOf(this);
+    requireChanges(this);
     return this.#parts[1];
   }
 
   get systemId(): string | null {
-    changesOf(this);
+    requireChanges(this);
     return this.#parts[2];
   }
 }
@@ -199,35 +199,35 @@ export class EndTag extends ContentToken {
   }
 
   get name(): string {
-    changesOf(this);
+    requireChanges(this);
     return this.#name.changed ?? this.#name.original;
   }
 
   set name(value: string) {
-    changesOf(this);
-    this.#name.changed = checkedName(`${value}`, "tag");
+    requireChanges(this);
+    this.#name.changed = checkName(`${value}`, "tag");
   }
 
   before(content: string, options?: ContentOptions | null): this {
-    changesOf(this).before += contentBytes(content, options);
+    requireChanges(this).before += contentBytes(content, options);
     return this;
   }
 
   after(content: string, options?: ContentOptions | null): this {
-    const changes = changesOf(this);
+    const changes = requireChanges(this);
     changes.after = contentBytes(content, options) + changes.after;
     return this;
   }
 
   remove(): this {
-    changesOf(this).isRemoved = true;
+    requireChanges(this).isRemoved = true;
     return this;
   }
 }
 
 export class DocumentEnd extends ContentToken {
   append(content: string, options?: ContentOptions | null): this {
-    changesOf(this).before += contentBytes(content, options);
+    requireChanges(this).before += contentBytes(content, options);
     return this;
   }
 }

@@ -3,10 +3,10 @@ import {
   type Changes,
   type ContentOptions,
   ContentToken,
-  changesOf,
   contentBytes,
   type EndTag,
   noChanges,
+  requireChanges,
 } from "./content.ts";
 import { textFromBytes } from "./encoding.ts";
 import { type EditableTag, editableTag, type ScannedTag } from "./tag.ts";
@@ -51,7 +51,7 @@ export class Element extends ContentToken {
   }
 
   #valid(): ElementState {
-    changesOf(this);
+    requireChanges(this);
     return this.#state;
   }
 

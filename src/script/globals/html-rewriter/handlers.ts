@@ -20,25 +20,25 @@ export interface DocumentListener {
   readonly end: Handler | undefined;
 }
 
-export interface Audience {
+export interface ActiveHandlers {
   /** Those of elements come first, in the order they were registered, and each once. */
   text(): readonly Handler[];
   comments(): readonly Handler[];
   /** They listen from here on, until they leave as often as they came. */
   enter(listeners: readonly Listener[]): void;
-  leave(listeners: readonly Listener[]): void;
+  exit(listeners: readonly Listener[]): void;
 }
 
-export function createAudience(
+export function createActiveHandlers(
   listeners: readonly Listener[],
   documents: readonly DocumentListener[],
-): Audience {
-  const present = new Map<Listener, number>();
+): ActiveHandlers {
+  const activeCounts = new Map<Listener, number>();
   let text: readonly Handler[] = [];
   let comments: readonly Handler[] = [];
 
-  function choose(): void {
-    const all = [...listeners.filter((listener) => present.has(listener)), ...documents];
+  function update(): void {
+    const all = [...listeners.filter((listener) => activeCounts.has(listener)), ...documents];
     text = all.flatMap((listener) => listener.text ?? []);
     comments = all.flatMap((listener) => listener.comments ?? []);
   }
@@ -46,19 +46,19 @@ export function createAudience(
   function count(changed: readonly Listener[], by: 1 | -1): void {
     if (changed.length === 0) return;
     for (const listener of changed) {
-      const times = (present.get(listener) ?? 0) + by;
-      if (times === 0) present.delete(listener);
-      else present.set(listener, times);
+      const times = (activeCounts.get(listener) ?? 0) + by;
+      if (times === 0) activeCounts.delete(listener);
+      else activeCounts.set(listener, times);
     }
-    choose();
+    update();
   }
 
-  choose();
+  update();
   return {
     text: () => text,
     comments: () => comments,
     enter: (entering) => count(entering, 1),
-    leave: (leaving) => count(leaving, -1),
+    exit: (exiting) => count(exiting, -1),
   };
 }
 

@@ -1,10 +1,10 @@
 // HTMLRewriter: changes a document as it passes through a script, a piece at a time.
-import { bytesOf } from "../../../binding/arguments.ts";
-import { type ByteStream, bodyFrom } from "../fetch/body.ts";
+import { toBytes } from "../../../binding/arguments.ts";
+import { type ByteStream, createBody } from "../fetch/body.ts";
 import { ScriptHeaders } from "../fetch/headers.ts";
 import { assembleResponse, describeResponse } from "../fetch/response.ts";
 import type { DocumentListener, Handler, Listener } from "./handlers.ts";
-import { createRewriting, type Rewriting } from "./rewriter.ts";
+import { createRewriter, type Rewriter } from "./rewriter.ts";
 import { parseSelector } from "./selector.ts";
 
 export class HTMLRewriter {
@@ -14,19 +14,19 @@ export class HTMLRewriter {
   on(selector: string, handlers: object): this {
     this.#listeners.push({
       selector: parseSelector(`${selector}`),
-      element: handlerOf(handlers, "element"),
-      text: handlerOf(handlers, "text"),
-      comments: handlerOf(handlers, "comments"),
+      element: readHandler(handlers, "element"),
+      text: readHandler(handlers, "text"),
+      comments: readHandler(handlers, "comments"),
     });
     return this;
   }
 
   onDocument(handlers: object): this {
     this.#documents.push({
-      doctype: handlerOf(handlers, "doctype"),
-      text: handlerOf(handlers, "text"),
-      comments: handlerOf(handlers, "comments"),
-      end: handlerOf(handlers, "end"),
+      doctype: readHandler(handlers, "doctype"),
+      text: readHandler(handlers, "text"),
+      comments: readHandler(handlers, "comments"),
+      end: readHandler(handlers, "end"),
     });
     return this;
   }
@@ -40,17 +40,17 @@ export class HTMLRewriter {
     const { status, statusText, body } = describeResponse(response);
     if (body === null) return assembleResponse({ status, statusText, headers, body: undefined });
     headers.delete("content-length");
-    const rewriting = createRewriting([...this.#listeners], [...this.#documents]);
+    const rewriter = createRewriter([...this.#listeners], [...this.#documents]);
     return assembleResponse({
       status,
       statusText,
       headers,
-      body: bodyFrom(() => rewritten(body, rewriting)),
+      body: createBody(() => rewriteStream(body, rewriter)),
     });
   }
 }
 
-function handlerOf(handlers: object, name: string): Handler | undefined {
+function readHandler(handlers: object, name: string): Handler | undefined {
   if (typeof handlers !== "object" || handlers === null) {
     throw new TypeError("HTMLRewriter needs an object with handlers: { element(element) {} }.");
   }
@@ -66,15 +66,15 @@ function checkEncoding(contentType: string | null): void {
   throw new TypeError(`HTMLRewriter cannot read ${charset}: its documents are UTF-8.`);
 }
 
-function rewritten(body: Uint8Array | string | ByteStream, rewriting: Rewriting): ByteStream {
-  const reader = body instanceof ReadableStream ? body.getReader() : readerOf(body);
+function rewriteStream(body: Uint8Array | string | ByteStream, rewriter: Rewriter): ByteStream {
+  const reader = body instanceof ReadableStream ? body.getReader() : createReader(body);
 
   /** Something to send, and whether it is the last. */
-  async function nextPiece(): Promise<{ bytes: Uint8Array; isLast: boolean }> {
+  async function nextChunk(): Promise<{ bytes: Uint8Array; isLast: boolean }> {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return { bytes: await rewriting.end(), isLast: true };
-      const bytes = await rewriting.write(checkedBytes(value));
+      if (done) return { bytes: await rewriter.end(), isLast: true };
+      const bytes = await rewriter.write(toRewriterInput(value));
       if (bytes.length > 0) return { bytes, isLast: false };
     }
   }
@@ -83,7 +83,7 @@ function rewritten(body: Uint8Array | string | ByteStream, rewriting: Rewriting)
     type: "bytes",
     async pull(controller) {
       try {
-        const { bytes, isLast } = await nextPiece();
+        const { bytes, isLast } = await nextChunk();
         if (bytes.length > 0) controller.enqueue(bytes);
         if (!isLast) return;
         controller.close();
@@ -98,12 +98,12 @@ function rewritten(body: Uint8Array | string | ByteStream, rewriting: Rewriting)
   });
 }
 
-interface PieceReader {
+interface ChunkReader {
   read(): Promise<{ readonly done: boolean; readonly value?: unknown }>;
   cancel(reason: unknown): Promise<void>;
 }
 
-function readerOf(body: Uint8Array | string): PieceReader {
+function createReader(body: Uint8Array | string): ChunkReader {
   let rest: Uint8Array | undefined = typeof body === "string" ? Buffer.from(body) : body;
   return {
     async read() {
@@ -117,8 +117,8 @@ function readerOf(body: Uint8Array | string): PieceReader {
   };
 }
 
-function checkedBytes(value: unknown): Uint8Array {
-  const bytes = bytesOf(value);
+function toRewriterInput(value: unknown): Uint8Array {
+  const bytes = toBytes(value);
   if (bytes === undefined) throw new TypeError(`The body gave a ${typeof value} instead of bytes.`);
   return bytes;
 }

@@ -24,7 +24,7 @@ export function isVoid(name: string): boolean {
 const textOnly = words("iframe noembed noframes noscript plaintext script style textarea title xmp");
 
 /** Whether everything up to its end tag is text, whatever it looks like. */
-export function holdsTextOnly(name: string): boolean {
+export function isTextOnly(name: string): boolean {
   return textOnly.has(name);
 }
 
@@ -68,7 +68,7 @@ const paragraphEnders = words(
 );
 for (const name of paragraphEnders) endings.set(name, { ends: ["p"], within: paragraphScope });
 
-export function endingFor(name: string): Ending | undefined {
+export function findEnding(name: string): Ending | undefined {
   return endings.get(name);
 }
 

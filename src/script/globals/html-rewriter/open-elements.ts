@@ -1,9 +1,9 @@
 // The elements that are open at a place of a document, and which of them end where another begins or ends.
 import type { ElementState } from "./element.ts";
-import { breaksOut, contentNamespace, endingFor, type Namespace } from "./html-rules.ts";
+import { breaksOut, contentNamespace, findEnding, type Namespace } from "./html-rules.ts";
 import type { Subject } from "./selector.ts";
 
-export interface Open<Listener> extends Subject {
+export interface OpenElement<Listener> extends Subject {
   readonly namespace: Namespace;
   /** Whether an end tag follows. */
   readonly hasContent: boolean;
@@ -20,22 +20,22 @@ interface Children {
 
 export interface OpenElements<Listener> {
   /** From the outermost to the innermost. */
-  ancestors(): readonly Open<Listener>[];
+  ancestors(): readonly OpenElement<Listener>[];
   /** The vocabulary of what comes next. */
   namespace(): Namespace;
   /** How many, from the innermost on, end by themselves before this start tag. */
-  endedByStart(name: string): number;
+  countClosedByStart(name: string): number;
   /** How many end with this end tag; 0 when nothing of that name is open. */
-  endedByEnd(name: string): number;
+  countClosedByEnd(name: string): number;
   /** Counts a new child of the innermost element. */
   count(name: string): { readonly childIndex: number; readonly typeIndex: number };
-  push(element: Open<Listener>): void;
-  pop(): Open<Listener>;
+  push(element: OpenElement<Listener>): void;
+  pop(): OpenElement<Listener>;
 }
 
 /** Children are counted by name only where somebody asks for it. */
 export function createOpenElements<Listener>(countsNames: boolean): OpenElements<Listener> {
-  const elements: Open<Listener>[] = [];
+  const elements: OpenElement<Listener>[] = [];
   /** Of the document, and of each open element. */
   const children: Children[] = [noChildren()];
   /** How many are open of each name: most questions are answered by this alone. */
@@ -46,7 +46,7 @@ export function createOpenElements<Listener>(countsNames: boolean): OpenElements
     return innermost === undefined ? "html" : contentNamespace(innermost.namespace, innermost.tag.name);
   }
 
-  function endedByBreakout(): number {
+  function countClosedByBreakout(): number {
     let index = elements.length;
     while (
       index > 0 &&
@@ -60,19 +60,19 @@ export function createOpenElements<Listener>(countsNames: boolean): OpenElements
   return {
     ancestors: () => elements,
     namespace,
-    endedByStart(name) {
-      if (namespace() !== "html") return breaksOut(name) ? endedByBreakout() : 0;
-      const ending = endingFor(name);
-      if (ending === undefined || !ending.ends.some((ended) => openByName.has(ended))) return 0;
-      let ended = 0;
+    countClosedByStart(name) {
+      if (namespace() !== "html") return breaksOut(name) ? countClosedByBreakout() : 0;
+      const ending = findEnding(name);
+      if (ending === undefined || !ending.ends.some((endName) => openByName.has(endName))) return 0;
+      let closedCount = 0;
       for (let index = elements.length - 1; index >= 0; index--) {
         const element = elements[index]!;
-        if (ending.ends.includes(element.tag.name)) ended = elements.length - index;
+        if (ending.ends.includes(element.tag.name)) closedCount = elements.length - index;
         else if (element.namespace !== "html" || ending.within.has(element.tag.name)) break;
       }
-      return ended;
+      return closedCount;
     },
-    endedByEnd(name) {
+    countClosedByEnd(name) {
       if (!openByName.has(name)) return 0;
       return elements.length - elements.findLastIndex((element) => element.tag.name === name);
     },
@@ -93,9 +93,9 @@ export function createOpenElements<Listener>(countsNames: boolean): OpenElements
     pop() {
       const element = elements.pop()!;
       children.pop();
-      const left = openByName.get(element.tag.name)! - 1;
-      if (left === 0) openByName.delete(element.tag.name);
-      else openByName.set(element.tag.name, left);
+      const remaining = openByName.get(element.tag.name)! - 1;
+      if (remaining === 0) openByName.delete(element.tag.name);
+      else openByName.set(element.tag.name, remaining);
       return element;
     },
   };

@@ -22,13 +22,13 @@ function createPlainText(name: string): RawText {
     endTag.lastIndex = from;
     const found = endTag.exec(text);
     if (found !== null) return { end: found.index, isClosed: true };
-    return { end: isLast ? text.length : withoutOpenEnd(text, from, name.length + 2), isClosed: false };
+    return { end: isLast ? text.length : findOpenEnd(text, from, name.length + 2), isClosed: false };
   };
 }
 
 /** The last bytes may be the beginning of something whose rest is still to come. */
-function withoutOpenEnd(text: string, from: number, longest: number): number {
-  const start = Math.max(from, text.length - longest);
+function findOpenEnd(text: string, from: number, maxLength: number): number {
+  const start = Math.max(from, text.length - maxLength);
   const open = text.indexOf("<", start);
   return open === -1 ? text.length : open;
 }
@@ -62,12 +62,12 @@ function createScriptText(): RawText {
       }
     }
     if (isLast) return { end: text.length, isClosed: false };
-    return { end: withoutOpenMark(text, at), isClosed: false };
+    return { end: findOpenMark(text, at), isClosed: false };
   };
 }
 
-function withoutOpenMark(text: string, from: number): number {
+function findOpenMark(text: string, from: number): number {
   let dashes = text.length;
   while (dashes > from && dashes > text.length - 2 && text[dashes - 1] === "-") dashes--;
-  return Math.min(dashes, withoutOpenEnd(text, from, "</script".length));
+  return Math.min(dashes, findOpenEnd(text, from, "</script".length));
 }

@@ -1,30 +1,36 @@
 // Rewrites one document as it passes: tokens go out as they came, unless a handler that listens to them asks
 // for something else.
 
-import { Comment, Doctype, DocumentEnd, EndTag, noChanges, written } from "./content.ts";
+import { applyChanges, Comment, Doctype, DocumentEnd, EndTag, noChanges } from "./content.ts";
 import { Element, type ElementState, elementState } from "./element.ts";
 import { bytesFromText, textFromBytes } from "./encoding.ts";
-import { call, createAudience, type DocumentListener, type Handler, type Listener } from "./handlers.ts";
-import { holdsTextOnly, isVoid, type Namespace, namespaceUris } from "./html-rules.ts";
-import { createOpenElements, type Open } from "./open-elements.ts";
+import {
+  call,
+  createActiveHandlers,
+  type DocumentListener,
+  type Handler,
+  type Listener,
+} from "./handlers.ts";
+import { isTextOnly, isVoid, type Namespace, namespaceUris } from "./html-rules.ts";
+import { createOpenElements, type OpenElement } from "./open-elements.ts";
 import type { ScannedTag } from "./tag.ts";
 import { createTextNode } from "./text-node.ts";
 import { createTokenizer, type Token } from "./tokenizer.ts";
 
-export interface Rewriting {
+export interface Rewriter {
   /** The bytes that can go out now that these have come in. */
   write(bytes: Uint8Array): Promise<Uint8Array>;
   end(): Promise<Uint8Array>;
 }
 
-export function createRewriting(
+export function createRewriter(
   listeners: readonly Listener[],
   documents: readonly DocumentListener[],
-): Rewriting {
+): Rewriter {
   const tokenizer = createTokenizer();
   const open = createOpenElements<Listener>(listeners.some(({ selector }) => selector.countsNames));
-  const audience = createAudience(listeners, documents);
-  const text = createTextNode(audience.text, emit);
+  const activeHandlers = createActiveHandlers(listeners, documents);
+  const text = createTextNode(activeHandlers.text, emit);
   let output = "";
   /** Open elements whose content is left out. */
   let removals = 0;
@@ -35,9 +41,17 @@ export function createRewriting(
 
   async function addComment({ raw, from, to }: Extract<Token, { kind: "comment" }>): Promise<void> {
     const changes = noChanges();
-    const words = { original: textFromBytes(raw.slice(from, to)), changed: undefined as string | undefined };
-    for (const handler of audience.comments()) await call(handler, new Comment(changes, words));
-    emit(written(words.changed === undefined ? raw : `<!--${bytesFromText(words.changed)}-->`, changes));
+    const commentText = {
+      original: textFromBytes(raw.slice(from, to)),
+      changed: undefined as string | undefined,
+    };
+    for (const handler of activeHandlers.comments()) await call(handler, new Comment(changes, commentText));
+    emit(
+      applyChanges(
+        commentText.changed === undefined ? raw : `<!--${bytesFromText(commentText.changed)}-->`,
+        changes,
+      ),
+    );
   }
 
   async function addDoctype(raw: string): Promise<void> {
@@ -49,16 +63,16 @@ export function createRewriting(
 
   /** Waits only where somebody listens: most of a document passes at once. */
   function begin(tag: ScannedTag): Promise<void> | undefined {
-    const ended = open.endedByStart(tag.name);
-    return ended === 0 ? beginHere(tag) : endInnermost(ended).then(() => beginHere(tag));
+    const closedCount = open.countClosedByStart(tag.name);
+    return closedCount === 0 ? beginHere(tag) : endInnermost(closedCount).then(() => beginHere(tag));
   }
 
   function beginHere(tag: ScannedTag): Promise<void> | undefined {
-    const namespace = namespaceOf(tag.name, open.namespace());
+    const namespace = resolveNamespace(tag.name, open.namespace());
     const { childIndex, typeIndex } = open.count(tag.name);
     const subject = { tag, childIndex, typeIndex };
     const matched = listeners.filter(({ selector }) => selector.matches(subject, open.ancestors()));
-    const element: Open<Listener> = {
+    const element: OpenElement<Listener> = {
       tag,
       childIndex,
       typeIndex,
@@ -73,64 +87,64 @@ export function createRewriting(
     return undefined;
   }
 
-  async function beginListened(element: Open<Listener>): Promise<void> {
+  async function beginListened(element: OpenElement<Listener>): Promise<void> {
     const { tag, namespace, hasContent } = element;
     const state = elementState(tag, namespaceUris[namespace], hasContent);
     state.start.isRemoved = removals > 0;
     for (const listener of element.listeners) {
       if (listener.element !== undefined) await call(listener.element, new Element(state));
     }
-    emit(written(state.tag.write(), state.start));
+    emit(applyChanges(state.tag.write(), state.start));
     enter({ ...element, state });
   }
 
-  function enter(element: Open<Listener>): void {
+  function enter(element: OpenElement<Listener>): void {
     if (!element.hasContent) return;
     open.push(element);
     if (element.state?.removesContent === true) removals++;
-    audience.enter(element.listeners);
+    activeHandlers.enter(element.listeners);
     tokenizer.allowCdata(open.namespace() !== "html");
-    if (element.namespace === "html" && holdsTextOnly(element.tag.name)) {
+    if (element.namespace === "html" && isTextOnly(element.tag.name)) {
       tokenizer.expectRawText(element.tag.name);
     }
   }
 
   function end(raw: string, name: string): Promise<void> | undefined {
-    const ended = open.endedByEnd(name);
-    if (ended === 1) return leave(raw);
-    if (ended > 1) return endInnermost(ended - 1).then(() => leave(raw));
+    const closedCount = open.countClosedByEnd(name);
+    if (closedCount === 1) return closeElement(raw);
+    if (closedCount > 1) return endInnermost(closedCount - 1).then(() => closeElement(raw));
     emit(raw);
     return undefined;
   }
 
   async function endInnermost(count: number): Promise<void> {
-    for (let left = count; left > 0; left--) await leave("");
+    for (let left = count; left > 0; left--) await closeElement("");
   }
 
   /** Ends the innermost element: with its end tag, or with nothing where it ends by itself. */
-  function leave(raw: string): Promise<void> | undefined {
+  function closeElement(raw: string): Promise<void> | undefined {
     const { tag, state, listeners: left } = open.pop();
     if (state?.removesContent === true) removals--;
-    audience.leave(left);
+    activeHandlers.exit(left);
     tokenizer.allowCdata(open.namespace() !== "html");
-    if (state !== undefined) return leaveListened(raw, tag.name, state);
+    if (state !== undefined) return closeListened(raw, tag.name, state);
     emit(raw);
     return undefined;
   }
 
-  async function leaveListened(raw: string, tagName: string, state: ElementState): Promise<void> {
+  async function closeListened(raw: string, tagName: string, state: ElementState): Promise<void> {
     const name = { original: textFromBytes(tagName), changed: state.isRenamed ? state.name : undefined };
     for (const handler of state.endTagHandlers) await call(handler as Handler, new EndTag(state.end, name));
     const isRewritten = raw !== "" && name.changed !== undefined;
-    emit(written(isRewritten ? `</${bytesFromText(name.changed!)}>` : raw, state.end));
+    emit(applyChanges(isRewritten ? `</${bytesFromText(name.changed!)}>` : raw, state.end));
   }
 
   function handle(token: Token): Promise<void> | undefined {
     if (token.kind === "start") return begin(token.tag);
     if (token.kind === "end") return end(token.raw, token.name);
     if (token.kind === "doctype") return addDoctype(token.raw);
-    if (token.kind === "comment" && audience.comments().length > 0) return addComment(token);
-    if (token.kind === "text" && audience.text().length > 0) return text.add(token.raw);
+    if (token.kind === "comment" && activeHandlers.comments().length > 0) return addComment(token);
+    if (token.kind === "text" && activeHandlers.text().length > 0) return text.add(token.raw);
     emit(token.raw);
     return undefined;
   }
@@ -172,6 +186,6 @@ export function createRewriting(
   };
 }
 
-function namespaceOf(name: string, around: Namespace): Namespace {
+function resolveNamespace(name: string, around: Namespace): Namespace {
   return name === "svg" || name === "math" ? name : around;
 }

@@ -1,7 +1,7 @@
 // Selectors: parsed once, matched from right to left against an element and those it stands in.
 
 import { bytesFromText, lowerCase } from "./encoding.ts";
-import { attributeOf, type ScannedTag } from "./tag.ts";
+import { findAttribute, type ScannedTag } from "./tag.ts";
 
 export interface Subject {
   readonly tag: ScannedTag;
@@ -62,16 +62,16 @@ export function parseSelector(text: string): Selector {
   }
 
   function fail(): never {
-    const place = at < text.length ? ` at ${JSON.stringify(text.slice(at))}` : "";
+    const location = at < text.length ? ` at ${JSON.stringify(text.slice(at))}` : "";
     throw new TypeError(
-      `HTMLRewriter does not understand the selector ${JSON.stringify(text)}${place}. It knows ${supported}.`,
+      `HTMLRewriter does not understand the selector ${JSON.stringify(text)}${location}. It knows ${supported}.`,
     );
   }
 
   function compound(): Test[] {
     const tests: Test[] = [];
     const tag = accept(patterns.tag);
-    if (tag !== undefined) tests.push(hasName(unescaped(tag[0])));
+    if (tag !== undefined) tests.push(hasName(unescapeText(tag[0])));
     else if (accept(patterns.any) !== undefined) tests.push(() => true);
     for (let test = simple(); test !== undefined; test = simple()) tests.push(test);
     return tests.length > 0 ? tests : fail();
@@ -79,13 +79,18 @@ export function parseSelector(text: string): Selector {
 
   function simple(): Test | undefined {
     const className = accept(patterns.class);
-    if (className !== undefined) return attributeTest("class", "~=", unescaped(className[1]!), "");
+    if (className !== undefined) return attributeTest("class", "~=", unescapeText(className[1]!), "");
     const id = accept(patterns.id);
-    if (id !== undefined) return attributeTest("id", "=", unescaped(id[1]!), "");
+    if (id !== undefined) return attributeTest("id", "=", unescapeText(id[1]!), "");
     const attribute = accept(patterns.attribute);
     if (attribute !== undefined) {
       const [, name, operator, double, single, bare, flag] = attribute;
-      return attributeTest(unescaped(name!), operator, unescaped(double ?? single ?? bare ?? ""), flag ?? "");
+      return attributeTest(
+        unescapeText(name!),
+        operator,
+        unescapeText(double ?? single ?? bare ?? ""),
+        flag ?? "",
+      );
     }
     const first = accept(patterns.first);
     if (first !== undefined) return nthTest(first[1]!, 0, 1);
@@ -140,29 +145,29 @@ function matches(
 }
 
 function hasName(name: string): Test {
-  const wanted = lowerCase(bytesFromText(name));
-  return ({ tag }) => tag.name === wanted;
+  const expected = lowerCase(bytesFromText(name));
+  return ({ tag }) => tag.name === expected;
 }
 
 function attributeTest(name: string, operator: string | undefined, value: string, flag: string): Test {
-  const wantedName = lowerCase(bytesFromText(name));
-  if (operator === undefined) return ({ tag }) => attributeOf(tag, wantedName) !== undefined;
-  const folds = flag.toLowerCase() === "i";
-  const wanted = folds ? lowerCase(bytesFromText(value)) : bytesFromText(value);
+  const expectedName = lowerCase(bytesFromText(name));
+  if (operator === undefined) return ({ tag }) => findAttribute(tag, expectedName) !== undefined;
+  const ignoresCase = flag.toLowerCase() === "i";
+  const expected = ignoresCase ? lowerCase(bytesFromText(value)) : bytesFromText(value);
   return ({ tag }) => {
-    const found = attributeOf(tag, wantedName);
-    return found !== undefined && compare(operator, folds ? lowerCase(found) : found, wanted);
+    const found = findAttribute(tag, expectedName);
+    return found !== undefined && compare(operator, ignoresCase ? lowerCase(found) : found, expected);
   };
 }
 
-function compare(operator: string, found: string, wanted: string): boolean {
-  if (operator === "=") return found === wanted;
-  if (operator === "|=") return found === wanted || found.startsWith(`${wanted}-`);
-  if (wanted === "") return false;
-  if (operator === "^=") return found.startsWith(wanted);
-  if (operator === "$=") return found.endsWith(wanted);
-  if (operator === "*=") return found.includes(wanted);
-  return found.split(/[\t\n\f\r ]+/).includes(wanted);
+function compare(operator: string, found: string, expected: string): boolean {
+  if (operator === "=") return found === expected;
+  if (operator === "|=") return found === expected || found.startsWith(`${expected}-`);
+  if (expected === "") return false;
+  if (operator === "^=") return found.startsWith(expected);
+  if (operator === "$=") return found.endsWith(expected);
+  if (operator === "*=") return found.includes(expected);
+  return found.split(/[\t\n\f\r ]+/).includes(expected);
 }
 
 /** The a and b of an+b. */
@@ -180,7 +185,7 @@ function nthTest(kind: string, a: number, b: number): Test {
   };
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(
     /\\(?:([0-9a-fA-F]{1,6})[\t\n\f\r ]?|(.))/gsu,
     (_, code: string | undefined, plain: string) =>

@@ -86,7 +86,7 @@ function scanAttribute(text: string, tag: number, space: number, name: number): 
 }
 
 /** The value as it was written, the first of a name that stands twice. */
-export function attributeOf({ raw, spans }: ScannedTag, name: string): string | undefined {
+export function findAttribute({ raw, spans }: ScannedTag, name: string): string | undefined {
   for (const span of spans) {
     if (lowerCase(raw.slice(span.nameStart, span.nameEnd)) === name)
       return raw.slice(span.valueStart, span.valueEnd);
@@ -117,7 +117,7 @@ export function editableTag(tag: ScannedTag): EditableTag {
   let newName: string | undefined;
   let isChanged = false;
 
-  function parsed(): Attribute[] {
+  function parseAttributes(): Attribute[] {
     list ??= tag.spans.map((span) => ({
       name: lowerCase(tag.raw.slice(span.nameStart, span.nameEnd)),
       value: tag.raw.slice(span.valueStart, span.valueEnd),
@@ -127,34 +127,34 @@ export function editableTag(tag: ScannedTag): EditableTag {
   }
 
   return {
-    attributes: () => parsed().map(({ name, value }) => [textFromBytes(name), textFromBytes(value)]),
+    attributes: () => parseAttributes().map(({ name, value }) => [textFromBytes(name), textFromBytes(value)]),
     get(name) {
-      const wanted = bytesFromText(name.toLowerCase());
-      const found = parsed().find((attribute) => attribute.name === wanted);
+      const expectedName = bytesFromText(name.toLowerCase());
+      const found = parseAttributes().find((attribute) => attribute.name === expectedName);
       return found === undefined ? undefined : textFromBytes(found.value);
     },
     set(name, value) {
-      const bytes = bytesFromText(checkedName(name, "attribute"));
+      const bytes = bytesFromText(checkName(name, "attribute"));
       const text = bytesFromText(value.replaceAll('"', "&quot;"));
-      const known = lowerCase(bytes);
-      const all = parsed();
-      const index = all.findIndex((attribute) => attribute.name === known);
-      if (index === -1) all.push({ name: known, value: text, raw: ` ${bytes}="${text}"` });
-      else all[index] = { name: known, value: text, raw: `${writtenName(all[index]!)}="${text}"` };
+      const lowerName = lowerCase(bytes);
+      const all = parseAttributes();
+      const index = all.findIndex((attribute) => attribute.name === lowerName);
+      if (index === -1) all.push({ name: lowerName, value: text, raw: ` ${bytes}="${text}"` });
+      else all[index] = { name: lowerName, value: text, raw: `${writtenName(all[index]!)}="${text}"` };
       isChanged = true;
     },
     remove(name) {
-      const wanted = bytesFromText(name.toLowerCase());
+      const expectedName = bytesFromText(name.toLowerCase());
       // All of that name: behind a first one, a second would come into force.
-      const left = parsed().filter((attribute) => attribute.name !== wanted);
-      isChanged ||= left.length < parsed().length;
-      list = left;
+      const remaining = parseAttributes().filter((attribute) => attribute.name !== expectedName);
+      isChanged ||= remaining.length < parseAttributes().length;
+      list = remaining;
     },
     rename(name) {
-      newName = bytesFromText(checkedName(name, "tag"));
+      newName = bytesFromText(checkName(name, "tag"));
       isChanged = true;
     },
-    write: () => (isChanged ? written(tag, newName, parsed()) : tag.raw),
+    write: () => (isChanged ? writeTag(tag, newName, parseAttributes()) : tag.raw),
   };
 }
 
@@ -162,7 +162,7 @@ function writtenName({ raw, name }: Attribute): string {
   return raw.slice(0, lowerCase(raw).indexOf(name) + name.length);
 }
 
-function written(tag: ScannedTag, newName: string | undefined, attributes: readonly Attribute[]): string {
+function writeTag(tag: ScannedTag, newName: string | undefined, attributes: readonly Attribute[]): string {
   let text = `<${newName ?? tag.raw.slice(1, tag.nameEnd)}`;
   // What stood before an attribute may have separated it from this one.
   for (const { raw } of attributes) text += /^[\t\n\f\r ]/.test(raw) ? raw : ` ${raw}`;
@@ -172,7 +172,7 @@ function written(tag: ScannedTag, newName: string | undefined, attributes: reado
   return text + (needsSpace ? " " : "") + tail;
 }
 
-export function checkedName(name: string, kind: "attribute" | "tag"): string {
+export function checkName(name: string, kind: "attribute" | "tag"): string {
   const isName = kind === "tag" ? /^[A-Za-z][^\t\n\f\r />]*$/ : /^[^\t\n\f\r />="'<]+$/;
   if (isName.test(name)) return name;
   throw new TypeError(`${JSON.stringify(name)} is no name an HTML ${kind} can have.`);

@@ -1,7 +1,7 @@
 // A text as its handlers see it: piece by piece as it arrives, never with half a character, and with an empty
 // piece at its end.
 
-import { noChanges, Text, written } from "./content.ts";
+import { applyChanges, noChanges, Text } from "./content.ts";
 import { textFromBytes, unfinishedCharacter } from "./encoding.ts";
 import { call, type Handler } from "./handlers.ts";
 
@@ -19,7 +19,7 @@ export function createTextNode(handlers: () => readonly Handler[], emit: (bytes:
     const changes = noChanges();
     const text = textFromBytes(bytes);
     for (const handler of handlers()) await call(handler, new Text(changes, text, isLast));
-    emit(written(bytes, changes));
+    emit(applyChanges(bytes, changes));
   }
 
   return {

@@ -26,7 +26,7 @@ export interface Tokenizer {
 }
 
 /** One tag or comment is held in memory until it is complete. */
-const longestToken = 16 * 1024 * 1024;
+const maxTokenLength = 16 * 1024 * 1024;
 
 export function createTokenizer(): Tokenizer {
   let text = "";
@@ -51,9 +51,9 @@ export function createTokenizer(): Tokenizer {
     const token = markupAt(text, at, hasCdata);
     if (token !== undefined) return take(token);
     if (isLast) return take({ kind: "other", raw: text.slice(at) });
-    if (text.length - at > longestToken) {
+    if (text.length - at > maxTokenLength) {
       throw new RangeError(
-        `A tag or comment is longer than ${longestToken} bytes: HTMLRewriter cannot hold it.`,
+        `A tag or comment is longer than ${maxTokenLength} bytes: HTMLRewriter cannot hold it.`,
       );
     }
     return undefined;
@@ -111,10 +111,10 @@ function endTagAt(text: string, at: number): Token | undefined {
   return tag && { kind: "end", raw: tag.raw, name: tag.name };
 }
 
-const longestOpening = "<![CDATA[".length;
+const maxOpeningLength = "<![CDATA[".length;
 
 function declarationAt(text: string, at: number, hasCdata: boolean): Token | undefined {
-  const opening = text.slice(at, at + longestOpening);
+  const opening = text.slice(at, at + maxOpeningLength);
   if (opening.startsWith("<!--")) return commentAt(text, at);
   if (/^<!doctype/i.test(opening)) {
     const close = text.indexOf(">", at);
@@ -125,7 +125,7 @@ function declarationAt(text: string, at: number, hasCdata: boolean): Token | und
     return close === -1 ? undefined : { kind: "other", raw: text.slice(at, close + 3) };
   }
   const mayBecome = ["<!--", "<!doctype", ...(hasCdata ? ["<![cdata["] : [])];
-  if (mayBecome.some((known) => known.startsWith(opening.toLowerCase()))) return undefined;
+  if (mayBecome.some((prefix) => prefix.startsWith(opening.toLowerCase()))) return undefined;
   return commentUntil(text, at, 2);
 }
 

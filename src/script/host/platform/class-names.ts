@@ -9,7 +9,7 @@ export function usePlatformClassNames(): void {
   rename(StoreKvNamespace, "KvNamespace");
 }
 
-function rename(named: { readonly prototype: object }, name: string): void {
-  Object.defineProperty(named, "name", { value: name, configurable: true });
-  Object.defineProperty(named.prototype, Symbol.toStringTag, { value: name, configurable: true });
+function rename(target: { readonly prototype: object }, name: string): void {
+  Object.defineProperty(target, "name", { value: name, configurable: true });
+  Object.defineProperty(target.prototype, Symbol.toStringTag, { value: name, configurable: true });
 }

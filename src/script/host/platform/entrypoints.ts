@@ -16,36 +16,36 @@ export class WorkerEntrypoint {
 export class RpcTarget {}
 
 /** The error for a part of the platform that Store does not have. */
-export function unsupported(what: string, advice?: string): Error {
-  return new Error(`Store does not have ${what}.${advice === undefined ? "" : ` ${advice}`}`);
+export function unsupportedError(feature: string, advice?: string): Error {
+  return new Error(`Store does not have ${feature}.${advice === undefined ? "" : ` ${advice}`}`);
 }
 
 /** A class that can be imported and extended, and cannot be instantiated. */
-export function unsupportedClass(name: string, what: string): new () => object {
-  const made = {
+export function unsupportedClass(name: string, feature: string): new () => object {
+  const classes = {
     [name]: class {
       constructor() {
-        throw unsupported(what);
+        throw unsupportedError(feature);
       }
     },
   };
-  return made[name]!;
+  return classes[name]!;
 }
 
-export function unsupportedFunction(what: string, advice?: string): () => never {
+export function unsupportedFunction(feature: string, advice?: string): () => never {
   return () => {
-    throw unsupported(what, advice);
+    throw unsupportedError(feature, advice);
   };
 }
 
 /** An object that throws when a property is read: it can be imported, not used. */
-export function unsupportedObject(what: string): object {
+export function unsupportedObject(feature: string): object {
   return new Proxy(
     {},
     {
       get(target, name) {
         if (typeof name === "symbol" || name === "then") return Reflect.get(target, name) as unknown;
-        throw unsupported(what);
+        throw unsupportedError(feature);
       },
     },
   );

@@ -1,7 +1,7 @@
 // TCP sockets of "cloudflare:sockets": a pair of web streams over a socket of Node.
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { bytesOf } from "../../../binding/arguments.ts";
+import { toBytes } from "../../../binding/arguments.ts";
 
 export interface SocketOptions {
   /** `starttls` begins as plain text and may be secured later. Default: off. */
@@ -17,7 +17,7 @@ export interface SocketInfo {
 type Address = string | { readonly hostname: string; readonly port: number };
 
 export function connect(address: Address, options: SocketOptions = {}): ScriptSocket {
-  const { host, port } = endpointOf(address);
+  const { host, port } = parseAddress(address);
   const { secureTransport = "off", allowHalfOpen = false } = options;
   const socket =
     secureTransport === "on"
@@ -31,7 +31,7 @@ function serverName(host: string): { readonly servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};
 }
 
-function endpointOf(address: Address): { readonly host: string; readonly port: number } {
+function parseAddress(address: Address): { readonly host: string; readonly port: number } {
   const text = typeof address === "string" ? address : `${address?.hostname}:${address?.port}`;
   const [, bracketed, plain, digits] = /^(?:\[(.+)\]|([^/]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -63,7 +63,7 @@ export class ScriptSocket {
     this.upgraded = upgraded !== undefined;
     const ready = secureTransport === "on" ? "secureConnect" : "connect";
     this.opened = new Promise((resolve, reject) => {
-      socket.once(ready, () => resolve(infoOf(socket)));
+      socket.once(ready, () => resolve(toSocketInfo(socket)));
       socket.once("close", () => reject(new Error("The socket was closed before it was open.")));
       socket.once("error", reject);
     });
@@ -74,8 +74,8 @@ export class ScriptSocket {
     });
     // A script that reads or writes learns of a failure there.
     for (const promise of [this.opened, this.closed]) promise.catch(() => {});
-    this.readable = readableOf(socket);
-    this.writable = writableOf(socket);
+    this.readable = createReadable(socket);
+    this.writable = createWritable(socket);
   }
 
   close(): Promise<void> {
@@ -105,19 +105,19 @@ export class ScriptSocket {
   }
 }
 
-function infoOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): SocketInfo {
+function toSocketInfo({ remoteAddress, remotePort, localAddress, localPort }: Socket): SocketInfo {
   return { remoteAddress: `${remoteAddress}:${remotePort}`, localAddress: `${localAddress}:${localPort}` };
 }
 
 /** Reads only what is asked for, so that data after a startTls is left to the secured socket. */
-function readableOf(socket: Socket): ReadableStream<Uint8Array> {
+function createReadable(socket: Socket): ReadableStream<Uint8Array> {
   let wake: () => void = () => {};
   let failure: Error | undefined;
-  let isOver = false;
+  let isFinished = false;
   socket.on("readable", () => wake());
   const finish = (error?: Error) => {
     failure ??= error;
-    isOver = true;
+    isFinished = true;
     wake();
   };
   socket.once("end", () => finish());
@@ -130,7 +130,7 @@ function readableOf(socket: Socket): ReadableStream<Uint8Array> {
           const chunk = socket.read() as Buffer | null;
           if (chunk !== null) return controller.enqueue(new Uint8Array(chunk));
           if (failure !== undefined) throw failure;
-          if (isOver) return controller.close();
+          if (isFinished) return controller.close();
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
@@ -142,10 +142,10 @@ function readableOf(socket: Socket): ReadableStream<Uint8Array> {
   );
 }
 
-function writableOf(socket: Socket): WritableStream<unknown> {
+function createWritable(socket: Socket): WritableStream<unknown> {
   return new WritableStream({
     write(chunk) {
-      const bytes = bytesOf(chunk);
+      const bytes = toBytes(chunk);
       if (bytes === undefined) throw new TypeError(`A socket takes bytes, not a ${typeof chunk}.`);
       return new Promise((resolve, reject) => {
         socket.write(bytes, (error) => (error ? reject(error) : resolve()));

@@ -4,8 +4,8 @@ import { define } from "../../globals/define.ts";
 import type { Environment } from "../environment.ts";
 import {
   RpcTarget,
-  unsupported,
   unsupportedClass,
+  unsupportedError,
   unsupportedFunction,
   unsupportedObject,
   WorkerEntrypoint,
@@ -80,28 +80,28 @@ function replaceableEnv(env: Environment) {
   let current: AsyncLocalStorage<Environment> | undefined;
   let proxy: Environment | undefined;
 
-  function switchable(storage: AsyncLocalStorage<Environment>): Environment {
-    const now = () => storage.getStore() ?? env;
+  function createEnvProxy(storage: AsyncLocalStorage<Environment>): Environment {
+    const currentEnv = () => storage.getStore() ?? env;
     return new Proxy(env, {
-      get: (_, name) => Reflect.get(now(), name) as unknown,
-      set: (_, name, value) => Reflect.set(now(), name, value),
-      has: (_, name) => Reflect.has(now(), name),
-      deleteProperty: (_, name) => Reflect.deleteProperty(now(), name),
-      ownKeys: () => Reflect.ownKeys(now()),
-      getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(now(), name),
+      get: (_, name) => Reflect.get(currentEnv(), name) as unknown,
+      set: (_, name, value) => Reflect.set(currentEnv(), name, value),
+      has: (_, name) => Reflect.has(currentEnv(), name),
+      deleteProperty: (_, name) => Reflect.deleteProperty(currentEnv(), name),
+      ownKeys: () => Reflect.ownKeys(currentEnv()),
+      getOwnPropertyDescriptor: (_, name) => Reflect.getOwnPropertyDescriptor(currentEnv(), name),
     });
   }
 
   return {
     env,
-    /** The module replaces its `env` by what `replaced` gives, and then runs the work. */
-    withEnv(given: unknown, work: () => unknown, replaced: (env: Environment) => void): unknown {
-      if (typeof given !== "object" || given === null) throw new TypeError("withEnv takes an object.");
-      if (typeof work !== "function") throw unsupported("withEnv without a function to run");
+    /** The module replaces its `env` by what `onReplaced` receives, and then runs the work. */
+    withEnv(newEnv: unknown, work: () => unknown, onReplaced: (env: Environment) => void): unknown {
+      if (typeof newEnv !== "object" || newEnv === null) throw new TypeError("withEnv takes an object.");
+      if (typeof work !== "function") throw unsupportedError("withEnv without a function to run");
       current ??= new AsyncLocalStorage();
-      proxy ??= switchable(current);
-      replaced(proxy);
-      return current.run(given as Environment, work);
+      proxy ??= createEnvProxy(current);
+      onReplaced(proxy);
+      return current.run(newEnv as Environment, work);
     },
   };
 }

@@ -70,7 +70,7 @@ function chunkedTarget(form: string, framing: Framing): Target {
         ...whole,
         http: { ...whole.http, hasBody: true, body: () => inPieces(bytes, measure) },
       };
-      const { source, trailers } = openPayload(request, { caller, payload, signed: unsigned }, share());
+      const { source, trailers } = openPayload(request, { caller, payload, signing: unsigned }, share());
       const body = (await collect(source.chunks())).toString("latin1");
       return { body, trailers: JSON.stringify([...trailers]) };
     } catch (error) {
@@ -158,7 +158,7 @@ const forms: Target = {
           credentials: { find },
           regions: ["auto"],
           now: Date.now,
-          onKnown: () => {},
+          onAuthenticated: () => {},
         }),
         input,
       );
@@ -201,7 +201,11 @@ const policies: Target = {
   open: () => ({
     run(input) {
       const given = new Map([...fields, ["bucket", "bucket"]]);
-      const { least, most } = checkPolicy(Buffer.from(input).toString("base64"), given, Date.now());
+      const { minBytes: least, maxBytes: most } = checkPolicy(
+        Buffer.from(input).toString("base64"),
+        given,
+        Date.now(),
+      );
       holds(least >= 0 && !Number.isNaN(most), `allows lengths from ${least} to ${most}`);
       return "allowed";
     },

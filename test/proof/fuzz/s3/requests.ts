@@ -1,7 +1,7 @@
 // Targets of S3 requests: raw targets, and the headers and queries that operations read.
 import { createHash } from "node:crypto";
 import { encodeCursor } from "../../../../src/model/listing.ts";
-import { place, readOperation } from "../../../../src/s3/operation.ts";
+import { parseAddress, readOperation } from "../../../../src/s3/operation.ts";
 import { readRequest, withMovedHeaders } from "../../../../src/s3/request.ts";
 import { holds, type Target } from "../target.ts";
 import {
@@ -43,7 +43,7 @@ const rawTargets: Target = {
     run(input) {
       const request = withMovedHeaders(readRequest(httpRequest(input)));
       holds(request.path.isWellFormed(), "its path is no text");
-      const { bucket, key } = place(request, domains);
+      const { bucket, key } = parseAddress(request, domains);
       holds(request.path.endsWith(key), "its key is not in its path");
       // The path as it is signed is the path that is served.
       holds(
@@ -122,8 +122,8 @@ const listings = requests(
   "listing queries",
   [
     "GET /bucket?list-type=2&prefix=s&delimiter=%2F&max-keys=1&fetch-owner=true&encoding-type=url&start-after=a",
-    `GET /bucket?list-type=2&continuation-token=${encodeCursor({ behind: "key", value: "key" })}`,
-    `GET /bucket?list-type=2&delimiter=/&continuation-token=${encodeCursor({ behind: "prefix", value: "small/" })}`,
+    `GET /bucket?list-type=2&continuation-token=${encodeCursor({ kind: "key", value: "key" })}`,
+    `GET /bucket?list-type=2&delimiter=/&continuation-token=${encodeCursor({ kind: "prefix", value: "small/" })}`,
     "GET /bucket?marker=key&max-keys=1000&delimiter=a",
     "GET /bucket?versions&key-marker=k&version-id-marker=null&max-keys=2",
     `GET /bucket?uploads&key-marker=a&upload-id-marker=${id}&max-uploads=1&delimiter=/`,

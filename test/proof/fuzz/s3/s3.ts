@@ -7,14 +7,14 @@ import type { HttpRequest } from "../../../../src/http/server/listen.ts";
 import { createMemoryBlobs } from "../../../../src/memory/blobs.ts";
 import { createMemoryRecords } from "../../../../src/memory/records.ts";
 import { StoreError } from "../../../../src/model/errors.ts";
-import type { SignedBy } from "../../../../src/s3/auth/authenticate.ts";
+import type { SigningContext } from "../../../../src/s3/auth/authenticate.ts";
 import { authorize } from "../../../../src/s3/auth/authorize.ts";
 import { type BudgetShare, createDocumentBudget } from "../../../../src/s3/body/document-budget.ts";
 import { openPayload } from "../../../../src/s3/body/payload.ts";
 import { readXml } from "../../../../src/s3/body/xml-reader.ts";
 import type { S3Response } from "../../../../src/s3/call.ts";
-import { codeOfReason, S3Error } from "../../../../src/s3/errors.ts";
-import { handles } from "../../../../src/s3/handler.ts";
+import { errorCodeByReason, S3Error } from "../../../../src/s3/errors.ts";
+import { operationHandlers } from "../../../../src/s3/handler.ts";
 import { checkRefusedHeaders } from "../../../../src/s3/headers/metadata.ts";
 import { readOperation } from "../../../../src/s3/operation.ts";
 import { readRequest } from "../../../../src/s3/request.ts";
@@ -130,11 +130,11 @@ export function s3Outcome(error: unknown): string | undefined {
 
 function reasonCode(error: unknown) {
   if (!(error instanceof StoreError)) return undefined;
-  return error.cause instanceof S3Error ? error.cause.code : codeOfReason[error.reason];
+  return error.cause instanceof S3Error ? error.cause.code : errorCodeByReason[error.reason];
 }
 
 const caller = { accessKeyId: "STOREAAAAAAAAAAAAAAA", account: "default", grants: undefined };
-export const unsigned: SignedBy = {
+export const unsigned: SigningContext = {
   key: Buffer.alloc(32),
   scope: { day: "20261115", region: "auto", service: "s3" },
   time: "20261115T120000Z",
@@ -153,10 +153,10 @@ export async function callOperation(input: string, { engine, uploadId }: World):
   if (operation.name === "PostObject") return "a form";
   checkRefusedHeaders(request);
   const given = request.header("x-amz-content-sha256") ?? "UNSIGNED-PAYLOAD";
-  const payload = openPayload(request, { caller, payload: given, signed: unsigned }, share());
+  const payload = openPayload(request, { caller, payload: given, signing: unsigned }, share());
   const bucket = await authorize(engine, caller, operation);
   const call = { engine, request, operation, caller, bucket, payload, region: "auto" };
-  const response = await handles[operation.name](call);
+  const response = await operationHandlers[operation.name](call);
   await checkAnswer(response, input);
   return `${operation.name} ${response.status}`;
 }

@@ -90,7 +90,7 @@ function signatures(name: string, form: "header" | "query", tokens: readonly str
     open: () => ({
       async run(input) {
         const request = readRequest(httpRequest(input));
-        const { signed: by } = await authenticate(request, options);
+        const { signing: by } = await authenticate(request, options);
         holds(
           signed.get(by.signature) === essenceOf(request),
           "was changed and is taken for what was signed",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest } from "../../../../src/model/did-you-mean.ts";
-import { mostFaults } from "../../../../src/script/config/syntax/error.ts";
+import { maxFaults } from "../../../../src/script/config/syntax/error.ts";
 import { project } from "../../../support/projects.ts";
 
 const head = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
@@ -35,10 +35,10 @@ test("of very many faults the first are told, and that there are more", async (t
   const { refused } = await project(t);
   const keys = Array.from({ length: 5000 }, (_, i) => `k${i} = 1`).join("\n");
   const { message, faults } = await refused("store.toml", keys);
-  assert.equal(faults.length, mostFaults);
+  assert.equal(faults.length, maxFaults);
   assert.match(message, /And there are more/);
   const twice = await refused("store.json", `{${'"a":1,'.repeat(5000)}"b":1}`);
-  assert.equal(twice.faults.length, mostFaults);
+  assert.equal(twice.faults.length, maxFaults);
 });
 
 test("long runs of spaces, and very long words, take no long time", async (t) => {

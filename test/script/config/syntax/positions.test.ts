@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { parse, stringify } from "smol-toml";
-import { positionOf, type Span } from "../../../../src/script/config/syntax/error.ts";
-import type { ConfigPath, Places } from "../../../../src/script/config/syntax/positions.ts";
-import { tomlPlaces } from "../../../../src/script/config/syntax/toml-positions.ts";
+import { type Span, toLineColumn } from "../../../../src/script/config/syntax/error.ts";
+import type { ConfigPath, SourcePositions } from "../../../../src/script/config/syntax/positions.ts";
+import { scanTomlPositions } from "../../../../src/script/config/syntax/toml-positions.ts";
 
 interface Row {
   readonly path: ConfigPath;
@@ -16,13 +16,13 @@ interface Row {
 }
 
 function shown(text: string, span: Span): string {
-  const { line, column } = positionOf(text, span.start);
+  const { line, column } = toLineColumn(text, span.start);
   return `${line}:${column} ${text.slice(span.start, span.end)}`;
 }
 
 function check(text: string, rows: readonly Row[]): void {
   parse(text);
-  const places = tomlPlaces(text);
+  const places = scanTomlPositions(text);
   for (const { path, key, value } of rows) {
     assert.ok(places.has(path), JSON.stringify(path));
     const place = places.find(path);
@@ -127,15 +127,15 @@ last = { a = 1, b = 2 }`;
 
 test("what is not there is told where it would be", () => {
   const text = 'a = 1\n[[b]]\nc = "x"\n';
-  const places = tomlPlaces(text);
+  const places = scanTomlPositions(text);
   assert.equal(shown(text, places.find(["b", 0, "none"]).value), "2:1 [[b]]");
   assert.deepEqual(places.find(["none", 3]), { key: undefined, value: { start: 0, end: 0 } });
-  assert.deepEqual(tomlPlaces("").find(["a"]).value, { start: 0, end: 0 });
+  assert.deepEqual(scanTomlPositions("").find(["a"]).value, { start: 0, end: 0 });
 });
 
 test("a text that is no TOML is no reason to hang", () => {
   for (const text of ["[", "[[", "= 1", "a = [", "a = {", '"', "]", "a = [1 2", "\0", "a.b.", "[[a]", "{}"]) {
-    tomlPlaces(text);
+    scanTomlPositions(text);
   }
 });
 
@@ -165,13 +165,13 @@ test("in any document the text at each place reads as the value that is there", 
   fc.assert(
     fc.property(document, (drawn) => {
       const text = stringify(drawn as Record<string, unknown>);
-      holds(text, tomlPlaces(text), parse(text), []);
+      holds(text, scanTomlPositions(text), parse(text), []);
     }),
     { numRuns: 300 },
   );
 });
 
-function holds(text: string, places: Places, value: unknown, path: ConfigPath): void {
+function holds(text: string, places: SourcePositions, value: unknown, path: ConfigPath): void {
   const where = `${JSON.stringify(path)} in:\n${text}`;
   assert.ok(places.has(path), where);
   const place = places.find(path);

@@ -1,9 +1,9 @@
 // Whatever a wrangler file holds under a key, it is read or refused with a place in the file.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configOf } from "../../../../src/script/config/config.ts";
+import { parseConfig } from "../../../../src/script/config/config.ts";
 import { ConfigError } from "../../../../src/script/config/syntax/error.ts";
-import { sourceOf } from "../../../../src/script/config/syntax/source.ts";
+import { parseSource } from "../../../../src/script/config/syntax/source.ts";
 import { wranglerKeys } from "../../../../src/script/config/wrangler/keys.ts";
 import { now, project } from "../../../support/projects.ts";
 
@@ -36,9 +36,9 @@ test("every kind of value under every key is read or refused", async (t) => {
         const own = { vars: { A: "x" }, [key]: value };
         const file = { ...least, [key]: value, env: key === "env" ? value : { staging: own } };
         const bytes = new TextEncoder().encode(JSON.stringify(file));
-        const source = sourceOf(`${directory}/wrangler.json`, () => bytes);
+        const source = parseSource(`${directory}/wrangler.json`, () => bytes);
         try {
-          configOf(source, { now, environment, mode: "dev" });
+          parseConfig(source, { now, environment, mode: "dev" });
         } catch (error) {
           const told = `${JSON.stringify(file)}: ${error instanceof Error ? error.stack : String(error)}`;
           assert.ok(error instanceof ConfigError, told);

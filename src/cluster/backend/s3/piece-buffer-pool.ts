@@ -7,9 +7,9 @@ import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
 
 const MiB = 1024 * 1024;
 
-export interface PieceRoom {
+export interface PieceBufferPool {
   /** The pieces of one write. */
-  begin(name: string): PieceWriter;
+  createWriter(name: string): PieceWriter;
 }
 
 export interface PieceWriter {
@@ -22,57 +22,57 @@ export interface PieceWriter {
 
 /** In whole blocks with their checksums. */
 export interface PieceLimits {
-  readonly mostBlocks: number;
-  readonly leastBlocks: number;
+  readonly maxBlocks: number;
+  readonly minBlocks: number;
   /** What all writes may hold; shared out, a piece never gets below its least. */
   readonly bytes: number;
 }
 
-export const usualPieceLimits: PieceLimits = { mostBlocks: 128, leastBlocks: 4, bytes: 128 * MiB };
+export const defaultPieceLimits: PieceLimits = { maxBlocks: 128, minBlocks: 4, bytes: 128 * MiB };
 
 /** Memory of blocks that were sent, used before any is taken anew. */
-const mostSpare = 64;
+const maxSpare = 64;
 
-export function createPieceRoom(limits: PieceLimits = usualPieceLimits): PieceRoom {
+export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits): PieceBufferPool {
   const spare: Uint8Array[] = [];
   let active = 0;
   /** Buffers of a block each that are in use. */
-  let held = 0;
+  let usedBuffers = 0;
 
-  function take(): Uint8Array {
-    held++;
+  function acquire(): Uint8Array {
+    usedBuffers++;
     return spare.pop() ?? Buffer.allocUnsafeSlow(storedBlockBytes);
   }
 
-  function giveBack(buffers: readonly Uint8Array[]): void {
-    held -= buffers.length;
-    spare.push(...buffers.slice(0, mostSpare - spare.length));
+  function release(buffers: readonly Uint8Array[]): void {
+    usedBuffers -= buffers.length;
+    spare.push(...buffers.slice(0, maxSpare - spare.length));
   }
 
   /** A quarter goes to pieces being filled by all who write now; who came when they were fewer has more. */
   function shareBlocks(): number {
     const share = Math.floor(limits.bytes / 4 / active / storedBlockBytes);
-    return Math.max(limits.leastBlocks, Math.min(limits.mostBlocks, share));
+    return Math.max(limits.minBlocks, Math.min(limits.maxBlocks, share));
   }
 
-  const isFull = () => held * storedBlockBytes >= limits.bytes;
+  const isFull = () => usedBuffers * storedBlockBytes >= limits.bytes;
 
   return {
-    begin: (name) => ({
+    createWriter: (name) => ({
       async write(chunks, send) {
         active++;
         const encoder = createBlockEncoder(name);
-        let piece = createPiece(take);
+        let piece = createPiece(acquire);
         let sending: Promise<void> = Promise.resolve();
-        let pieces = 0;
+        let pieceCount = 0;
         let pieceBlocks = 0;
         let size = 0;
 
-        async function endPiece(): Promise<void> {
+        async function sendPiece(): Promise<void> {
           const filled = piece;
           await sending;
-          piece = createPiece(take);
-          sending = send(pieces++, filled.payload()).finally(() => giveBack(filled.buffers));
+          piece = createPiece(acquire);
+          sending = send(pieceCount++, filled.payload()).finally(() => release(filled.buffers));
           // Told when it is awaited.
           sending.catch(() => {});
         }
@@ -84,7 +84,7 @@ export function createPieceRoom(limits: PieceLimits = usualPieceLimits): PieceRo
               // Only when more comes: what ends with its first piece is not cut at all.
               if (piece.blocks >= (pieceBlocks || shareBlocks()) && piece.isAtBlock()) {
                 pieceBlocks ||= piece.blocks;
-                await endPiece();
+                await sendPiece();
               }
               // All hold much: no more is taken before what is on its way has arrived.
               if (piece.isAtBlock() && isFull()) await sending;
@@ -92,13 +92,13 @@ export function createPieceRoom(limits: PieceLimits = usualPieceLimits): PieceRo
             }
           }
           for (const part of encoder.finish()) piece.add(part);
-          await endPiece();
+          await sendPiece();
           await sending;
           return { size, pieceBlocks };
         } finally {
           active--;
           await sending.catch(() => {});
-          giveBack(piece.buffers);
+          release(piece.buffers);
         }
       },
     }),
@@ -114,7 +114,7 @@ interface Piece {
   payload(): S3Payload;
 }
 
-function createPiece(take: () => Uint8Array): Piece {
+function createPiece(acquire: () => Uint8Array): Piece {
   const buffers: Uint8Array[] = [];
   // Block by block as it is filled: all of a long piece at once would keep everybody else waiting.
   const hash = createHash("sha256");
@@ -128,7 +128,7 @@ function createPiece(take: () => Uint8Array): Piece {
     add(part) {
       // A part never goes past the end of its block, so neither past that of a buffer.
       const at = length % storedBlockBytes;
-      if (at === 0) buffers.push(take());
+      if (at === 0) buffers.push(acquire());
       buffers.at(-1)!.set(part, at);
       length += part.length;
       if (at + part.length === storedBlockBytes) hash.update(buffers.at(-1)!);

@@ -77,7 +77,7 @@ export function acceptDrops(area, { bucket, prefix }, signal) {
       mark(false);
       // They can be had now and not later: the rest is read from what is taken here.
       const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
-      takeEntries(bucket, prefix, entries).catch(noteFailure);
+      addEntries(bucket, prefix, entries).catch(noteFailure);
     },
     { signal },
   );
@@ -90,7 +90,7 @@ const groupFiles = 200;
  * @param {string} prefix
  * @param {readonly (FileSystemEntry | null)[]} entries
  */
-async function takeEntries(bucket, prefix, entries) {
+async function addEntries(bucket, prefix, entries) {
   /** @type {{ key: string, file: File }[]} */
   let group = [];
   for (const entry of entries) {

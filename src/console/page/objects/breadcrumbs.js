@@ -1,13 +1,13 @@
 // The way down to a folder or an object, as the heading of its page: each step is a link.
 import { h } from "../dom.js";
-import { placeOf } from "../router.js";
-import { visible } from "./row.js";
+import { pageHref } from "../router.js";
+import { maskControls } from "./row.js";
 
 /**
  * @param {string} bucket
  * @param {string} path what stands behind its last slash is an object's name, if anything does
  */
-export function crumbs(bucket, path) {
+export function breadcrumbs(bucket, path) {
   const folders = path.split("/");
   const name = folders.pop();
   /** @type {[string, string | undefined][]} */
@@ -15,14 +15,14 @@ export function crumbs(bucket, path) {
   for (const [i, folder] of folders.entries()) steps.push([folder, `${folders.slice(0, i + 1).join("/")}/`]);
   const items = steps.map(([shown, prefix], i) => {
     const isHere = i === steps.length - 1 && name === "";
-    const href = placeOf("objects", { bucket, prefix });
-    return h("li", {}, h("a", { href, "aria-current": isHere ? "page" : undefined }, named(shown)));
+    const href = pageHref("objects", { bucket, prefix });
+    return h("li", {}, h("a", { href, "aria-current": isHere ? "page" : undefined }, nameElement(shown)));
   });
-  if (name !== "") items.push(h("li", {}, named(name ?? "")));
+  if (name !== "") items.push(h("li", {}, nameElement(name ?? "")));
   return h("h1", { class: "crumbs" }, h("ol", {}, ...items));
 }
 
 /** @param {string} text */
-function named(text) {
-  return h("bdi", {}, visible(text));
+function nameElement(text) {
+  return h("bdi", {}, maskControls(text));
 }

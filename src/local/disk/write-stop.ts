@@ -2,26 +2,26 @@
 // not report twice, so a sync that is tried again may answer "ok" for bytes that never reached the disk.
 import { StoreError } from "../../model/errors.ts";
 
-export interface Fence {
+export interface WriteStop {
   /** Throws once the fence is down. */
   check(): void;
   /** Brings the fence down, for good, and gives the error to answer with. */
-  fall(cause: unknown): StoreError;
+  trip(cause: unknown): StoreError;
 }
 
-export function createFence(): Fence {
-  let fallen: StoreError | undefined;
+export function createWriteStop(): WriteStop {
+  let stopError: StoreError | undefined;
   return {
     check() {
-      if (fallen !== undefined) throw fallen;
+      if (stopError !== undefined) throw stopError;
     },
-    fall(cause) {
-      fallen ??= new StoreError("ServiceUnavailable", {
+    trip(cause) {
+      stopError ??= new StoreError("ServiceUnavailable", {
         detail:
           "A write could not be made durable, so this process accepts no more writes: check the disk, then restart.",
         cause,
       });
-      return fallen;
+      return stopError;
     },
   };
 }
