@@ -102,14 +102,14 @@ test("the cluster's page has the times and the pool that are the code's", () => 
   const shown = Object.fromEntries(tableUnder(page, "Times").map(([what, time]) => [what, time]));
   assert.deepEqual(shown, {
     "an operation on the database, with all attempts": `${defaultClusterTimes.timeout / 1000} s`,
-    "a sign of life": `every ${defaultClusterTimes.heartbeatMilliseconds / 1000} s`,
-    "taken for dead after": `${defaultClusterTimes.processTimeoutSeconds} s`,
-    "late bytes are removed once more after": `${defaultClusterTimes.lateWriteSeconds} s`,
-    "what is known of a bucket is asked again after": `${defaultClusterTimes.bucketCacheMilliseconds / 1000} s`,
+    heartbeat: `every ${defaultClusterTimes.heartbeatMilliseconds / 1000} s`,
+    "declared dead without a heartbeat after": `${defaultClusterTimes.processTimeoutSeconds} s`,
+    "bytes of late writes are removed again after": `${defaultClusterTimes.lateWriteSeconds} s`,
+    "settings of a bucket are cached for": `${defaultClusterTimes.bucketCacheMilliseconds / 1000} s`,
     "a connection to the S3 service": `${usualS3Times.connect / 1000} s`,
-    "its answer, and each pause in a body": `${usualS3Times.answer / 1000} s`,
+    "its response, and each pause in a body": `${usualS3Times.answer / 1000} s`,
     "a request to it, with all attempts": `${usualS3Times.retry / 1000} s`,
-    "connections to the database, each process": `${defaultPoolSize}`,
+    "connections to the database for each process": `${defaultPoolSize}`,
   });
 });
 

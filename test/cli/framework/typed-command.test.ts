@@ -1,7 +1,7 @@
 // Commands in messages as the user has to type them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { typedCommands } from "../../src/cli/framework/typed-command.ts";
+import { typedCommands } from "../../../src/cli/framework/typed-command.ts";
 
 const commands = ["bucket", "dev"];
 
