@@ -207,7 +207,7 @@ const onlyJson: readonly Row[] = [
     what: "a key twice",
     text: '{\n  "name": "a",\n  "name": "b"\n}',
     at: "3:3",
-    says: ['The key "name" is written twice: it stands on line 2 already.'],
+    says: ['The key "name" is written twice: it is already on line 2.'],
   },
 ];
 
