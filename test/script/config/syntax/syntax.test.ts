@@ -192,16 +192,16 @@ const onlyJson: readonly Row[] = [
     says: ["no comments", "store.jsonc"],
   },
   {
-    what: "a comma behind the last entry",
+    what: "a comma after the last entry",
     text: '{\n  "name": "a",\n}',
     at: "2:14",
-    says: ["comma behind the last entry", "or name the file store.jsonc"],
+    says: ["comma after the last entry", "or name the file store.jsonc"],
   },
   {
-    what: "a comma behind the last element",
+    what: "a comma after the last element",
     text: '{ "routes": ["a.b/*",] }',
     at: "1:21",
-    says: ["comma behind the last entry"],
+    says: ["comma after the last entry"],
   },
   {
     what: "a key twice",
