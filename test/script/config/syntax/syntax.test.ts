@@ -129,7 +129,7 @@ const toml: readonly Row[] = [
   { what: "Windows' line ends", text: 'name = "a"\r\nmain = b\r\n', at: "2:8", says: ["b is not a value"] },
 ];
 
-test("what is not TOML is told in words", async (t) => {
+test("TOML syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.toml", toml);
 });
 
@@ -221,11 +221,11 @@ const onlyJsonc: readonly Row[] = [
   { what: "two commas", text: '{ "routes": ["a.b/*",,] }', at: "1:22", says: ["comma too many"] },
 ];
 
-test("what is not JSON is told in words", async (t) => {
+test("JSON syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.json", [...json, ...onlyJson]);
 });
 
-test("what is not JSONC is told in words", async (t) => {
+test("JSONC syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.jsonc", [...json, ...onlyJsonc]);
 });
 
