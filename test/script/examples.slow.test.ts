@@ -37,7 +37,7 @@ test("examples/basic-auth asks for name and password, and only then shows the bu
   assert.deepEqual([refused.status, refused.headers.allow], [405, "GET"]);
 });
 
-test("examples/basic-auth without its secret lets nobody in", async (t) => {
+test("examples/basic-auth without its secret refuses every request", async (t) => {
   const scene = await openScene(t);
   const { ask } = await scene.start("serve", { configs: [example("basic-auth")] });
   for (const credentials of ["admin:", "admin:undefined", ":"]) {
@@ -46,7 +46,7 @@ test("examples/basic-auth without its secret lets nobody in", async (t) => {
   }
 });
 
-test("examples/pre-shared-key serves whoever has the key, and nobody else", async (t) => {
+test("examples/pre-shared-key serves only requests with the key", async (t) => {
   const scene = await openScene(t);
   const configs = [example("pre-shared-key")];
   await scene.secret("PRE_SHARED_KEY", "open sesame", configs[0]);

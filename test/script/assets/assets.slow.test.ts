@@ -298,7 +298,7 @@ async function seesRuleFile(scene: Scene, server: Server): Promise<void> {
   await server.told(/_headers:3: A header is written/);
 }
 
-test("what is wrong with the directory is said before anything is served", async (t) => {
+test("faults of the directory are reported before anything is served", async (t) => {
   const scene = await openScene(t);
   await scene.write("store.toml", config(""));
   const { code, stderr } = await scene.shell.run(["dev"]);

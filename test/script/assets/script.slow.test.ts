@@ -78,7 +78,7 @@ test("run_worker_first with patterns splits paths between script and assets", as
   assert.deepEqual([missing.status, missing.text], [404, "not here"]);
 });
 
-test("env.ASSETS.fetch gives assets of any host, by their rules", async (t) => {
+test("env.ASSETS.fetch returns assets for any host and applies their rules", async (t) => {
   const script = `export default { async fetch(request, env) {
     const url = new URL(request.url);
     const { pathname, searchParams } = url;

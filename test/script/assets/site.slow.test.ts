@@ -69,7 +69,7 @@ addEventListener("fetch", (event) => {
 
 const script = "export default { fetch: () => new Response() };\n";
 
-test("patterns of a site have no effect, which is said", async (t) => {
+test("patterns of a site have no effect, and a note names them", async (t) => {
   const scene = await openSite(t, script, `${head}${site}include = ["*.css"]\n`);
   const { log } = await scene.start("dev");
   assert.match(log(), /^wrangler\.toml: the script can read every file of its site: site\.include/m);

@@ -147,12 +147,12 @@ for (const [what, source, says] of starts) {
   });
 }
 
-test("a script that does not finish loading is given up after a while", async (t) => {
+test("loading a script that never finishes is aborted after a deadline", async (t) => {
   const scene = await scriptScene(t, "await new Promise(() => {});\nexport default {};\n");
   assert.match(await refused(scene, "dev"), /Script "script" did not finish loading in time/);
 });
 
-test("a bucket that does not exist, and a port that is taken, are told with what to do", async (t) => {
+test("a missing bucket and a port in use are reported with what to do", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source: "export default { fetch: () => new Response() };" });
   const missing = await scene.shell.fails(1, [
@@ -178,7 +178,7 @@ test("a bucket that does not exist, and a port that is taken, are told with what
   assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*in use already\\.\\n.*--port`));
 });
 
-test("a secret with the name of a variable is refused at its place in the configuration", async (t) => {
+test("a secret with the name of a variable is refused at its position in the configuration", async (t) => {
   const scene = await scriptScene(t, "export default { fetch: () => new Response() };");
   await scene.secret("GREETING", "hush");
   await scene.write("store.toml", configText("script", '[vars]\nGREETING = "hello"'));

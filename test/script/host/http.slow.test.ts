@@ -82,7 +82,7 @@ const methods =
   "GET POST PUT DELETE PATCH OPTIONS PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH PURGE";
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: HTTP goes through as it was said`, async (t) => {
+  test(`store ${mode}: HTTP requests and responses pass through unchanged`, async (t) => {
     const scene = await scriptScene(t, source);
     const { ask, port } = await scene.start(mode);
 
@@ -188,7 +188,7 @@ for (const mode of ["dev", "serve"] as const) {
       assert.deepEqual([headers.allow, headers["x-empty"]], ["", ""], "others are");
     });
 
-    await t.test("several values of a header are joined, cookies stay apart", async () => {
+    await t.test("several values of a header are joined, Set-Cookie values are not joined", async () => {
       const { headers } = await ask("/cookies");
       assert.equal(headers.vary, "a, b");
       assert.deepEqual(headers["set-cookie"], ["a=1; Path=/", "b=2, 3"]);

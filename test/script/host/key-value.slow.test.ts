@@ -75,7 +75,7 @@ test("the S3 API neither lists a namespace nor reaches it by name", async (t) =>
   assert.equal(await scene.shell.store("kv", "get", "sessions", "user"), "Ada");
 });
 
-test("a namespace that does not exist is refused at its place, with the command that creates it", async (t) => {
+test("a missing namespace is refused at its position in the configuration, with the command that creates it", async (t) => {
   const scene = await openScene(t);
   await writeScript(scene, { source, config });
   await scene.shell.store("bucket", "create", "bucket");

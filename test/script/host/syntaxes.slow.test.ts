@@ -84,7 +84,7 @@ test("a class with Node compatibility finds env, and variables and secrets in pr
   });
 });
 
-test("without Node compatibility process.env is empty of them, and timers are numbers", async (t) => {
+test("without Node compatibility process.env has no variables or secrets, and timers are numbers", async (t) => {
   const scene = await scriptScene(t, entry, `compatibility_flags = ["no_nodejs_compat"]\n${variables}`);
   await scene.secret("API_KEY", "s3cr3t");
   const { ask } = await scene.start("dev");

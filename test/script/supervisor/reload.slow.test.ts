@@ -39,7 +39,7 @@ async function serves(server: Server, text: string, host = "a.example"): Promise
   await until(async () => (await server.ask({ headers: { host } })).text === text, `${text} is served`);
 }
 
-test("a change of the source is served in the time the log says, and requests under way end as they began", async (t) => {
+test("a source change is served within the time in the log, and requests in flight finish on the old code", async (t) => {
   const slow = "await new Promise((resolve) => setTimeout(() => resolve('old'), 1000))";
   const scene = await scriptScene(t, answering(`request.url.endsWith("/slow") ? ${slow} : "first"`));
   const server = await scene.start("dev");
@@ -112,7 +112,7 @@ test("under a steady load, no request fails during 20 reloads", async (t) => {
   await until(() => scriptProcesses(server.pid).length === 2, "one process serves, one is spare");
 });
 
-test("a change that does not build or load is told, and what ran before runs on", async (t) => {
+test("a change that does not build or load is logged, and the previous version keeps running", async (t) => {
   const scene = await scriptScene(t, answering('"good"'));
   const server = await scene.start("dev");
   const write = (name: string, text: string) => () => scene.write(name, text);
@@ -154,7 +154,7 @@ test("a change that does not build or load is told, and what ran before runs on"
   });
 });
 
-test("a change of the configuration is taken in", async (t) => {
+test("a change of the configuration is reloaded", async (t) => {
   const scene = await scriptScene(t, answering("JSON.stringify([env.GREETING, Object.keys(env).sort()])"));
   const server = await scene.start("dev");
   const configure =
@@ -204,7 +204,7 @@ test("secrets that are set, changed or deleted reach the script without a restar
   assert.doesNotMatch(server.log(), /first|second/);
 });
 
-test("what serves takes new secrets in, and no new code or configuration with them", async (t) => {
+test("store serve reloads secrets, and neither code nor configuration", async (t) => {
   const scene = await scriptScene(t, answering('env.TOKEN ?? "none"'));
   const server = await scene.start("serve");
   await scene.write("src/index.ts", "export default { fetch: () => new Response('other code') };");

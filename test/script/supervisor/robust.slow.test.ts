@@ -79,7 +79,7 @@ function trouble({ ask }: Server, path: string): Promise<string> {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: a script that blocks is replaced, and ended in the end`, async (t) => {
+  test(`store ${mode}: a process that a script blocks is replaced, and finally killed`, async (t) => {
     const { server } = await start(t, mode);
     const before = await stillServes(server, 4);
     const blocked = trouble(server, "/block");
@@ -97,7 +97,7 @@ for (const mode of ["dev", "serve"] as const) {
     assert.match(server.log(), /did not recover: its blocked process is ended/);
   });
 
-  test(`store ${mode}: a script that ends, leaks or throws is served on, by a new process`, async (t) => {
+  test(`store ${mode}: a script that exits, leaks or throws is served by a new process`, async (t) => {
     const { server } = await start(t, mode);
     let pids = await stillServes(server, 4);
     const replaced = async (t: TestContext) => {
@@ -141,7 +141,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("a process that is not scheduled is not replaced: the others accept meanwhile, and then it serves again", async (t) => {
+test("a process without processor time is not replaced: others accept meanwhile, then it serves again", async (t) => {
   const { server } = await start(t, "serve");
   const pids = [...(await stillServes(server, 4))].map(Number);
   const [stopped] = pids;
@@ -156,13 +156,13 @@ test("a process that is not scheduled is not replaced: the others accept meanwhi
   assert.doesNotMatch(server.log(), /another process takes over/);
 });
 
-test("a request that a script has begun with is not run twice", async (t) => {
+test("a request that a script has started is not run twice", async (t) => {
   const { server } = await start(t, "dev");
   assert.equal((await server.ask("/count")).status, 503);
   assert.equal((await server.ask("/count")).text, "2");
 });
 
-test("other scripts and the S3 API notice nothing of one that blocks or dies", async (t) => {
+test("a script that blocks or dies does not affect other scripts or the S3 API", async (t) => {
   const scene = await openScene(t);
   const configs = [
     await writeScript(scene, { name: "bad", source, config: 'routes = ["bad.example/*"]' }),
@@ -188,7 +188,7 @@ test("other scripts and the S3 API notice nothing of one that blocks or dies", a
   await Promise.all(troubles);
 });
 
-test("a spare process that dies unused is not missed", async (t) => {
+test("a spare process that dies unused is replaced", async (t) => {
   const { scene, server } = await start(t, "dev");
   const serving = Number((await server.ask("/")).text);
   await until(() => scriptProcesses(server.pid).length === 2, "there is a spare process");

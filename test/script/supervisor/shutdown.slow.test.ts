@@ -46,7 +46,7 @@ function leftBehind({ directory }: Scene): string[] {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: SIGTERM lets requests and promised work finish, then it ends with 0`, async (t) => {
+  test(`store ${mode}: SIGTERM lets requests and waitUntil promises finish, then the exit code is 0`, async (t) => {
     const scene = await scriptScene(t, source);
     const server = await scene.start(mode);
     const agent = new Agent({ keepAlive: true });
@@ -107,7 +107,7 @@ test("Ctrl-C, which reaches every process of the group, lets requests finish too
   assert.deepEqual(leftBehind(scene), []);
 });
 
-test("a second signal ends it at once, and a supervisor that is killed leaves no script running", async (t) => {
+test("a second signal exits immediately, and a killed supervisor leaves no script running", async (t) => {
   const scene = await scriptScene(t, source);
   for (const signals of [["SIGTERM", "SIGTERM"], ["SIGKILL"]] as const) {
     const server = await scene.start("serve");
