@@ -5,7 +5,7 @@ import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import type { StagedBlob } from "./blobs.ts";
-import type { IngestedBody } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
 import type { Context } from "./context.ts";
 import type { ByteStream, Source, WriteOptions } from "./engine.ts";
 
