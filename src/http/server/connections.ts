@@ -2,6 +2,7 @@
 import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
+import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
@@ -90,9 +91,8 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   };
 }
 
-/** Node keeps the pending response of a connection there; counting by events would cost every request. */
 function isServing(socket: Socket): boolean {
-  return (socket as Socket & { _httpMessage?: object | null })._httpMessage != null;
+  return pendingResponse(socket) !== undefined;
 }
 
 /** The oldest of those that are looked at; busy ones move to the end, so that the next look starts after them. */

@@ -1,4 +1,5 @@
 // How much one port takes on at a time. The limits of a port are divided among the processes that serve it.
+import type { NodeInternalsSetting } from "./node-internals.ts";
 
 export interface PortLimits {
   /** Open connections. At the limit idle ones make room for new ones; when all are busy, new ones are closed. */
@@ -11,6 +12,8 @@ export interface PortLimits {
   readonly pipelined: number;
   /** Files and connections that each process may have open, as the system allows. */
   readonly descriptors: number;
+  /** Not a limit, but set with them: it must reach every process that serves a port. */
+  readonly nodeInternals: NodeInternalsSetting;
 }
 
 export const defaultPortLimits: PortLimits = {
@@ -19,6 +22,7 @@ export const defaultPortLimits: PortLimits = {
   requests: 4096,
   pipelined: 8192,
   descriptors: 1024,
+  nodeInternals: "on",
 };
 
 /** Header lines of a request; their size is limited too. */
@@ -47,6 +51,7 @@ export function divideLimits(limits: PortLimits, { processes, ports }: LimitShar
     requests: share(requests),
     pipelined: share(pipelined),
     descriptors,
+    nodeInternals: limits.nodeInternals,
   };
 }
 

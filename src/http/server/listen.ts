@@ -1,15 +1,18 @@
 // Listens for HTTP and hands each request to one handler as plain data and a byte stream; writes what comes
 // back with backpressure. Bodies may take as long as they move: only a sender that has fallen silent is cut.
-import { createServer, type ServerResponse } from "node:http";
+import { createServer } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
 import { trackConnections } from "./connections.ts";
 import { type TrustedPeers, trustNone } from "./forwarded.ts";
+import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
+import { createListenerState, type ListenerState, type OpenStreams } from "./listener-state.ts";
+import type { NodeInternalsSetting } from "./node-internals.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
 import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
-import { type DirectReader, isPausedByReceiver } from "./zero-copy-body.ts";
+import type { DirectReader } from "./zero-copy-body.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -87,6 +90,10 @@ export interface ListenOptions {
   readonly limits?: PortLimits | undefined;
   /** A request that names this secret is answered here: it asks whether the port is served. */
   readonly probe?: string | undefined;
+  /** Whether undocumented members of Node are used; default: as the limits say, otherwise "on". */
+  readonly nodeInternals?: NodeInternalsSetting | undefined;
+  /** Counts the bodies in flight; default: counters of this listener alone. */
+  readonly streams?: OpenStreams | undefined;
 }
 
 /** How long an idle connection of a client stays open while the listener ends. */
@@ -100,7 +107,8 @@ export async function listen(
   const { silenceMilliseconds = 60_000, idleMilliseconds = 65_000, headerBytes = 16_384 } = options;
   const { stallMilliseconds = 120_000, tls, trusted = trustNone, limits } = options;
   const isInternal = "path" in address;
-  const serving = createServing(handler, { ...options, isInternal });
+  const state = createListenerState(options.nodeInternals ?? limits?.nodeInternals, options.streams);
+  const serving = createServing(handler, { ...options, isInternal, state });
   const server = createServer(
     {
       // A request as a whole may take as long as its body moves. Only its head has a time by which it is due,
@@ -121,7 +129,7 @@ export async function listen(
   // Node would drop headers beyond a count, and a dropped header is one that is not checked.
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);
-  server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds));
+  server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds, state));
   const handshakes = tls === undefined || isInternal ? undefined : createHandshakes(tls, silenceMilliseconds);
   const acceptor =
     handshakes === undefined
@@ -168,11 +176,11 @@ async function start(acceptor: NetServer, address: Address): Promise<void> {
  * Node reports a socket on which nothing moved; only a client that owes something is at fault. A process that was not
  * scheduled finds the timer due before it has read what came meanwhile, so that is read first.
  */
-function closeSilent(socket: Socket, stallMilliseconds: number): void {
+function closeSilent(socket: Socket, stallMilliseconds: number, state: ListenerState): void {
   const { bytesRead } = socket;
-  if (isAwaitingRequest(socket)) {
+  if (isAwaitingRequest(socket, state)) {
     setImmediate(() => {
-      if (socket.bytesRead === bytesRead && isAwaitingRequest(socket)) socket.destroy();
+      if (socket.bytesRead === bytesRead && isAwaitingRequest(socket, state)) socket.destroy();
     });
   } else if (socket.writableLength > 0) {
     // A reader may pause for longer than a sender.
@@ -181,11 +189,8 @@ function closeSilent(socket: Socket, stallMilliseconds: number): void {
   }
 }
 
-function isAwaitingRequest(socket: Socket): boolean {
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  const request = response?.req;
-  return (
-    request === undefined ||
-    (!request.complete && request.readableLength === 0 && !isPausedByReceiver(request))
-  );
+function isAwaitingRequest(socket: Socket, { pausedByReceiver }: ListenerState): boolean {
+  const request = pendingResponse(socket)?.req;
+  if (request === undefined) return true;
+  return !request.complete && request.readableLength === 0 && !pausedByReceiver.has(request);
 }

@@ -2,13 +2,17 @@
 // here a request waits for the response before it, and the connection is not read while requests wait.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { NodeInternals } from "./node-internals.ts";
 
 export interface Pipelining {
   /** Calls `serve` when all earlier requests of the connection are answered; for responses that have no socket yet. */
   enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 
-export function createPipelining(maxWaiting: number): Pipelining {
+export function createPipelining(
+  maxWaiting: number,
+  { stopReading, startReading }: NodeInternals,
+): Pipelining {
   const waiting = new Map<Socket, number>();
   /** Connections that have pipelined before, and have their listeners. */
   const tracked = new WeakSet<Socket>();
@@ -51,26 +55,4 @@ export function createPipelining(maxWaiting: number): Pipelining {
       });
     },
   };
-}
-
-/**
- * What Node reads a connection with. Not the stream's pause and resume: Node's HTTP server uses these for its own ends, and
- * a pause within the turn of a resume would be lost.
- */
-interface ReadingSocket extends Socket {
-  readonly _handle?: { reading?: boolean; readStart(): unknown; readStop(): unknown } | null;
-  readonly _paused?: boolean;
-}
-
-function stopReading({ _handle: handle }: ReadingSocket): void {
-  if (handle == null || handle.reading === false) return;
-  handle.reading = false;
-  handle.readStop();
-}
-
-function startReading({ _handle: handle, _paused: isPaused }: ReadingSocket): void {
-  // Node itself waits for output to drain, and starts reading after that.
-  if (handle == null || handle.reading === true || isPaused === true) return;
-  handle.reading = true;
-  handle.readStart();
 }

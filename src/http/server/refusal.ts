@@ -1,6 +1,7 @@
 // Refuses what never reaches a handler: requests that are not valid HTTP, and those beyond a limit.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { getLastResponse, pendingResponse } from "./last-response.ts";
 
 export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
 
@@ -37,22 +38,10 @@ export function refuse(
   response.end(response.req.method === "HEAD" ? undefined : body);
 }
 
-/** The request that a connection brought last, for what comes after it. */
-const lastMessage = Symbol("last message");
-
-interface TrackedSocket extends Socket {
-  _httpMessage?: ServerResponse | null;
-  [lastMessage]?: IncomingMessage;
-}
-
-export function setLastMessage(message: IncomingMessage): void {
-  (message.socket as TrackedSocket)[lastMessage] = message;
-}
-
 /** A client takes a second answer for that of its next request: a request that was answered early gets no other. */
-function isAnswered(socket: TrackedSocket): boolean {
-  if (socket._httpMessage != null) return socket._httpMessage.headersSent;
-  return socket[lastMessage]?.complete === false;
+function isAnswered(socket: Socket): boolean {
+  const pending = pendingResponse(socket);
+  return pending === undefined ? getLastResponse(socket)?.req.complete === false : pending.headersSent;
 }
 
 export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {

@@ -1,6 +1,6 @@
 // The body of a request as its bytes come, with no more of them in memory than are looked at.
 import type { IncomingMessage } from "node:http";
-import { openStreams } from "./open-streams.ts";
+import type { ListenerState } from "./listener-state.ts";
 
 /** Among few that are being read, what Node fetches ahead is time gained. */
 const highConcurrency = 32;
@@ -27,8 +27,9 @@ export function readBufferedBody(
 export async function* readBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,
+  { streams, internals }: ListenerState,
 ): AsyncIterable<Uint8Array> {
-  const throttle = ++openStreams.incoming > highConcurrency ? readOnDemand(message) : undefined;
+  const throttle = ++streams.incoming > highConcurrency ? internals.throttle(message) : undefined;
   try {
     // All of a small body is often there by now, and takes no waiting.
     if (message.complete && !message.destroyed) {
@@ -44,33 +45,8 @@ export async function* readBody(
       throttle?.resume();
     }
   } finally {
-    openStreams.incoming--;
+    streams.incoming--;
     throttle?.end();
     message.resume();
   }
-}
-
-/**
- * Node fetches the next chunk while one is in use: for a thousand senders that is as much memory again. Theirs
- * wait in the system instead, until the one before is done with.
- */
-function readOnDemand(message: IncomingMessage): { resume(): void; end(): void } {
-  const originalRead = message._read;
-  let isReadPending = false;
-  let isFirst = true;
-  message._read = (size) => {
-    // The first tells Node that somebody reads: else it throws the body away once the answer is out.
-    if (isFirst || message.readableLength === 0) originalRead.call(message, size);
-    else isReadPending = true;
-    isFirst = false;
-  };
-  const resume = () => {
-    if (isReadPending) originalRead.call(message, message.readableHighWaterMark);
-    isReadPending = false;
-  };
-  const end = () => {
-    message._read = originalRead;
-    resume();
-  };
-  return { resume, end };
 }

@@ -3,13 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { HttpRequest } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
 import { readBody, readBufferedBody } from "./request-body.ts";
 import { createDirectReader } from "./zero-copy-body.ts";
+
+export interface RequestContext {
+  readonly state: ListenerState;
+  readonly trusted: TrustedPeers;
+}
 
 export function toHttpRequest(
   message: IncomingMessage,
   response: ServerResponse,
-  trusted: TrustedPeers,
+  { state, trusted }: RequestContext,
 ): HttpRequest {
   let bytesRead = 0;
   const onBytes = (count: number) => {
@@ -27,9 +33,9 @@ export function toHttpRequest(
     address: () => peerAddress(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => readBody(message, onBytes),
+    body: () => readBody(message, onBytes, state),
     bufferedBody: () => readBufferedBody(message, onBytes),
-    directReader: () => createDirectReader(message, onBytes),
+    directReader: () => createDirectReader(message, onBytes, state),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();

@@ -1,17 +1,19 @@
 // Writes an answer: its head, then its body with backpressure, small ones in one piece. Whoever asked for it is told when
 // nothing more of it will be sent.
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { dropRest, mustLinger } from "./linger.ts";
 import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
-import { openStreams } from "./open-streams.ts";
+import type { ListenerState } from "./listener-state.ts";
+import type { NodeInternals } from "./node-internals.ts";
 
 const emptyBytes = new Uint8Array();
 
 export async function writeAnswer(
   answer: HttpResponse,
-  message: IncomingMessage,
   response: ServerResponse,
+  state: ListenerState,
 ): Promise<void> {
+  const message = response.req;
   const { status, statusText, body, onSent } = answer;
   const mayHaveBody = status !== 204 && status !== 304;
   const saysLength = mayHaveBody && !(message.method === "HEAD" && body === null);
@@ -26,10 +28,10 @@ export async function writeAnswer(
       response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
       await dropRest(message);
       response.end();
-    } else endWith(response, sendsBody ? body : null);
+    } else endWith(response, sendsBody ? body : null, state.internals);
     onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
-    await stream(body, response, onSent);
+    await stream(body, response, { streams: state.streams, onSent });
   } else {
     response.end();
     onSent?.(0, !response.destroyed);
@@ -38,27 +40,15 @@ export async function writeAnswer(
 }
 
 /** A small body goes out in one write with its headers: as text of one character a byte, which Node joins. */
-function endWith(response: ServerResponse, body: string | Uint8Array | null): void {
+function endWith(
+  response: ServerResponse,
+  body: string | Uint8Array | null,
+  { endInOneWrite }: NodeInternals,
+): void {
   if (body === null) response.end();
   // Never as text of another encoding: Node would write the headers in it, too.
   else if (body.length > oneWriteBytes) response.end(asBuffer(body));
   else endInOneWrite(response, asBuffer(body).toString("latin1"));
-}
-
-/** Node keeps the head as text until something is written. Behind it, the body goes out with it and not in a list. */
-interface UnsentResponse {
-  _header?: unknown;
-  readonly _headerSent?: unknown;
-}
-
-function endInOneWrite(response: ServerResponse & UnsentResponse, text: string): void {
-  const isWhole = typeof response._header === "string" && response._headerSent === false;
-  if (!isWhole || response.chunkedEncoding) {
-    response.end(text, "latin1");
-    return;
-  }
-  response._header += text;
-  response.end();
 }
 
 const oneWriteBytes = 16 * 1024;
@@ -97,7 +87,7 @@ class LengthMismatch extends Error {
 async function stream(
   body: ByteSource,
   response: ServerResponse,
-  onSent: HttpResponse["onSent"],
+  { streams, onSent }: Pick<ListenerState, "streams"> & Pick<HttpResponse, "onSent">,
 ): Promise<void> {
   const chunks = body.chunks()[Symbol.asyncIterator]();
   let isGone = false;
@@ -123,7 +113,7 @@ async function stream(
     });
   // The head does not wait for a first chunk that takes its time.
   const head = setImmediate(() => response.write(emptyBytes));
-  openStreams.outgoing++;
+  streams.outgoing++;
   try {
     while (!isGone) {
       const { done, value } = await chunks.next();
@@ -142,7 +132,7 @@ async function stream(
     isGone = true;
     throw error;
   } finally {
-    openStreams.outgoing--;
+    streams.outgoing--;
     onSent?.(sent, !isGone);
   }
 }

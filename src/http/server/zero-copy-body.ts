@@ -2,8 +2,7 @@
 // for every chunk of Node's would cost as much as moving the bytes.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
-import { openStreams } from "./open-streams.ts";
-import { createSocketReader } from "./socket-reader.ts";
+import type { ListenerState } from "./listener-state.ts";
 
 export interface DirectReader {
   /** Answers how many bytes it wrote; fewer than there was room for only at the end of the body. */
@@ -19,28 +18,24 @@ interface PendingRead {
   reject(error: unknown): void;
 }
 
-/** Messages of which nobody wants more at present. */
-const pausedMessages = new WeakSet<IncomingMessage>();
-
-/** Whether it is not the sender's fault that nothing comes. */
-export function isPausedByReceiver(message: IncomingMessage): boolean {
-  return pausedMessages.has(message);
-}
-
-export function createDirectReader(message: IncomingMessage, onBytes: (count: number) => void): DirectReader {
+export function createDirectReader(
+  message: IncomingMessage,
+  onBytes: (count: number) => void,
+  { internals, streams, pausedByReceiver }: ListenerState,
+): DirectReader {
   let pending: PendingRead | undefined;
   /** What found no room of a chunk. */
   let leftover: Uint8Array | undefined;
   let end: { readonly error: unknown } | undefined;
   let unread = contentLength(message);
   let isPulling = false;
-  const socketReader = unread === undefined ? undefined : createSocketReader(message);
-  openStreams.incoming++;
+  const socketReader = unread === undefined ? undefined : internals.createSocketReader(message);
+  streams.incoming++;
 
   function settle(): void {
     const done = pending;
     pending = undefined;
-    pausedMessages.add(message);
+    pausedByReceiver.add(message);
     message.pause();
     done?.resolve(done.filled);
   }
@@ -108,7 +103,7 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
   return {
     readInto(into) {
       return new Promise((resolve, reject) => {
-        pausedMessages.delete(message);
+        pausedByReceiver.delete(message);
         pending = { into, filled: 0, resolve, reject };
         if (leftover !== undefined) take(leftover);
         if (pending === undefined) return;
@@ -121,10 +116,10 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
     close() {
       message.off("data", onData);
       stopWatching();
-      pausedMessages.delete(message);
+      pausedByReceiver.delete(message);
       pending = undefined;
       leftover = undefined;
-      openStreams.incoming--;
+      streams.incoming--;
       message.resume();
       socketReader?.close();
     },
