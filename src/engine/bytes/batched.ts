@@ -8,7 +8,7 @@ import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { isLarge } from "./plan.ts";
 import { stage } from "./staging.ts";
 
-/** Undefined when the batch has no space for bytes that the caller still has. A stream is always brought in. */
+/** Undefined when the batch has no space for a buffer. A stream is always brought in. */
 export function ingestBatched(
   context: Context,
   source: Source,

@@ -1,4 +1,5 @@
-// Helpers for byte streams: checks a declared length, copies into buffers, regroups chunks into blocks.
+// Helpers for byte streams: checks a declared length, copies into buffers, regroups chunks into
+// blocks.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteStream, Source } from "../engine.ts";
 
@@ -26,7 +27,7 @@ export function checkNotShorter({ length }: ByteStream, seen: number): void {
   if (length !== undefined && seen < length) throw new StoreError("IncompleteBody");
 }
 
-/** All bytes of a stream in one buffer. Chunks are copied: their sender may write into them again. */
+/** All bytes of a stream in one buffer. Copies chunks: their sender may reuse them. */
 export async function readWhole(stream: ByteStream, length: number): Promise<Uint8Array> {
   const whole = Buffer.allocUnsafe(length);
   let filled = 0;
@@ -47,7 +48,7 @@ export function allocate({ size, memory }: BufferRequest): Buffer {
   return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
-/** Like `set`, which copies into shared memory byte by byte when source and target are aligned differently. */
+/** Like `set`, which is slow for shared memory when the two are aligned differently. */
 export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
   if (!(target.buffer instanceof SharedArrayBuffer)) target.set(bytes, at);
   else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
@@ -62,7 +63,7 @@ export interface RingRequest extends BufferRequest {
   readonly buffers: number;
 }
 
-/** A ring of buffers: when it is full, the buffer issued longest ago is issued again once it is free. */
+/** When the ring is full, issues the oldest buffer again once it is free. */
 export function createRing(
   nextRequest: () => RingRequest,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
@@ -105,7 +106,7 @@ export async function* refill(
   if (block !== undefined) yield block.subarray(0, filled);
 }
 
-/** Regroups the bytes into blocks of one size. A block is valid until the one after the next is asked for. */
+/** Regroups into blocks of one size. A block is valid until the next but one is asked for. */
 export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const nextBuffer = createRing(
     () => ({ size, memory: "own", buffers: 2 }),

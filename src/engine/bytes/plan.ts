@@ -37,11 +37,11 @@ const maxWholeStreamBytes = 16 * 1024 * 1024;
 /** Bodies from this size on, and bodies of unknown size, are hashed in another thread. */
 const largeBytes = 512 * 1024;
 
-/** From this number of streams on, new ones share their buffers and older ones use smaller buffers. */
+/** From this number of streams on, new ones share buffers and older ones use smaller buffers. */
 export const highConcurrency = 32;
 export const highConcurrencyBytes = 64 * 1024;
 
-/** A body of unknown length that is pooled, in a ring or zero-copy can still end within `inlineBytes`. */
+/** A body of unknown length may still turn out to fit within `inlineBytes`. */
 export function planIngest(facts: BodyFacts): IngestStrategy {
   const { length, isWhole, inlineBytes, hasDirectReader } = facts;
   if (length !== undefined && length <= inlineBytes) return "inline";
@@ -71,8 +71,8 @@ export interface RingSize {
 export const firstBuffer: RingSize = { size: 16 * 1024, memory: "own", buffers: 2 };
 
 /**
- * Buffers after the first: large ones while few streams come in. A large body has four, because sender, hash and disk
- * seldom run at the same speed, and the last sync should not wait for the hash. `activeStreams` includes this one.
+ * Buffers after the first; `activeStreams` includes this one. A large body has four, because
+ * sender, hash and disk run at different speeds and the last sync should not wait for the hash.
  */
 export function planRing(length: number | undefined, activeStreams: number): RingSize {
   const size = activeStreams <= 4 ? 2 * 1024 * 1024 : 256 * 1024;

@@ -1,5 +1,5 @@
-// Brings in a body among many others through a few buffers that all of them share. A body has a buffer only from
-// the arrival of its bytes until they are hashed and written, never while it waits for its sender.
+// Brings in a body among many others through a few shared buffers. A body has a buffer only while
+// its bytes are hashed and written, never while it waits for its sender.
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
@@ -17,7 +17,7 @@ export interface BufferPool {
 const bufferBytes = 64 * 1024;
 /** More than the disk and the hashing threads can use at a time. */
 const maxBuffers = 32;
-/** Chunks are copied aside until they add up to more than this: a buffer for each would be wasted. */
+/** Smaller chunks are collected up to this size: a buffer for each would be wasted. */
 const smallChunkBytes = 8 * 1024;
 
 export function createBufferPool(): BufferPool {

@@ -1,4 +1,5 @@
-// Brings in a body through a ring of buffers of its own. Those of large bodies are shared with the hashing thread.
+// Brings in a body through its own ring of buffers, which the hashing thread of a large body
+// shares.
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
 import {
@@ -67,7 +68,7 @@ export function ingestInRing(
   return stageOrInline(context, body, options);
 }
 
-/** Shared memory for later bodies. The garbage collector does not count it and would free it late. */
+/** Shared memory for later bodies: the garbage collector would free it late. */
 export interface SpareBuffers {
   take(size: number): Buffer | undefined;
   add(buffers: readonly Buffer[]): void;

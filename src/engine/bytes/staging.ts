@@ -6,7 +6,7 @@ import { encrypt } from "./encryption.ts";
 import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
 import { toInlineBody } from "./inline.ts";
 
-/** A body in buffers of the engine: a script that changes its chunk cannot make hash and bytes differ. */
+/** A body in the engine's own buffers: a script cannot change bytes that are hashed. */
 export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
   readonly chunks: Chunks;
   /** Hashed in another thread. */

@@ -1,4 +1,4 @@
-// The response that a connection was given last: tells an idle connection from a busy one.
+// The last response of a connection: distinguishes busy connections from idle ones.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 

@@ -1,4 +1,5 @@
-// What the requests of one listener share: the count of open bodies, and how Node's internals are used.
+// What the requests of one listener share: the count of open bodies, and how Node's internals are
+// used.
 import type { IncomingMessage } from "node:http";
 import { type NodeInternals, type NodeInternalsSetting, openNodeInternals } from "./node-internals.ts";
 
@@ -11,7 +12,7 @@ export interface OpenStreams {
 export interface ListenerState {
   readonly internals: NodeInternals;
   readonly streams: OpenStreams;
-  /** Requests whose receiver asks for no bytes at present: the silence is not the sender's fault. */
+  /** Requests whose receiver reads nothing at present: their clients must not time out. */
   readonly pausedByReceiver: WeakSet<IncomingMessage>;
 }
 

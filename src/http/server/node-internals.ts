@@ -1,5 +1,6 @@
-// The only file that uses members of Node's objects that Node does not document. They are probed at start; where a
-// member is missing or the setting is "off", plain Node streams do the same work, with more copies and more memory.
+// The only file that uses members of Node's objects that Node does not document. They are probed at
+// start; where a member is missing or the setting is "off", plain Node streams do the same work,
+// with more copies and more memory.
 import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import * as net from "node:net";
@@ -19,11 +20,11 @@ export interface NodeInternals {
   endInOneWrite(response: ServerResponse, text: string): void;
 }
 
-/** Reads a body from its connection into the receiver's memory. Node's parser would copy every 64 KiB first. */
+/** Reads a body into the receiver's memory. Node's parser would copy every 64 KiB first. */
 export interface SocketReader {
   /**
-   * Reads bytes that have arrived, as many as fit; 0 when there are none. Call it only when Node's buffer is empty, and
-   * never within an event of Node's stream: the parser is running then.
+   * Reads bytes that have arrived, as many as fit; 0 when there are none. Call it only when Node's
+   * buffer is empty, and never within an event of Node's stream: the parser is running then.
    */
   read(into: Buffer): number;
   /** Node stops reading the connection until `resume`. */
@@ -203,7 +204,8 @@ function throttle(message: IncomingMessage): ReadThrottle {
   let isReadPending = false;
   let isFirst = true;
   message._read = (size) => {
-    // The first call shows Node that the body is read: otherwise Node drops it once the response is sent.
+    // The first call shows Node that the body is read: otherwise Node drops it once the response is
+    // sent.
     if (isFirst || message.readableLength === 0) originalRead.call(message, size);
     else isReadPending = true;
     isFirst = false;
@@ -219,7 +221,7 @@ function throttle(message: IncomingMessage): ReadThrottle {
   return { resume, end };
 }
 
-/** Node keeps the head as text until the first write. Appended to it, the body needs no write of its own. */
+/** Node keeps the head as text until the first write, so the body is appended to it. */
 function endInOneWrite(response: ServerResponse & ResponseMembers, text: string): void {
   const isUnsent = typeof response._header === "string" && response._headerSent === false;
   if (!isUnsent || response.chunkedEncoding) {
@@ -236,8 +238,8 @@ export interface BoundHandle {
 }
 
 /**
- * Binds a port without accepting on it, as node:cluster does; a number is the error of the system. Node documents no
- * other way, so the setting has no effect here. Undefined when this Node cannot.
+ * Binds a port without accepting on it, as node:cluster does; a number is the error of the system.
+ * Node documents no other way, so the setting has no effect here. Undefined when this Node cannot.
  */
 export function bindWithoutAccepting(
   address: string,

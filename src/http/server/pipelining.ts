@@ -1,11 +1,12 @@
-// One request of a connection at a time. Node parses every request of the bytes it has read and announces each at once;
-// here a request waits for the response before it, and the connection is not read while requests wait.
+// Serves one request of a connection at a time. Node parses all requests it has read and emits each
+// at once; here a request waits for the response before it, and the connection is not read
+// meanwhile.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { NodeInternals } from "./node-internals.ts";
 
 export interface Pipelining {
-  /** Calls `serve` when all earlier requests of the connection are answered; for responses that have no socket yet. */
+  /** Calls `serve` after all earlier responses; for a response that has no socket yet. */
   enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 
@@ -14,11 +15,11 @@ export function createPipelining(
   { stopReading, startReading }: NodeInternals,
 ): Pipelining {
   const waiting = new Map<Socket, number>();
-  /** Connections that have pipelined before, and have their listeners. */
+  /** Connections that have pipelined already, and so have listeners. */
   const tracked = new WeakSet<Socket>();
   let totalWaiting = 0;
 
-  /** Node resumes a connection by itself when a body was read or output has drained. */
+  /** Node resumes a connection by itself after reading a body or draining output. */
   function track(socket: Socket): void {
     tracked.add(socket);
     socket.on("resume", () => {

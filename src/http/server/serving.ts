@@ -1,5 +1,5 @@
-// Takes a request from Node to the handler and the answer back: in turn on its connection, within the limits of the
-// port, and with the client's expectation of a 100 met when its body is wanted.
+// Takes a request from Node to the handler and the response back: in order on its connection,
+// within the limits of the port, and with 100-continue sent when the body is read.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { probeHeader } from "../probe.ts";
 import { trustAll, trustNone } from "./forwarded.ts";
@@ -16,12 +16,12 @@ export type Expectation = "nothing" | "100-continue";
 
 export interface Serving {
   serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
-  /** From now on every response closes its connection. */
+  /** Makes every later response close its connection. */
   drain(): void;
 }
 
 export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
-  /** Requests come from our own front, over a socket that only it knows. */
+  /** Requests come from the server's own front, over a private socket. */
   readonly isInternal: boolean;
   readonly state: ListenerState;
 }
@@ -51,7 +51,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       refuse(response, fault, refusal);
       return;
     }
-    // The front learns that this process has begun: from now on the request must not go to another one too.
+    // The front must not send the request to another process once this one has started.
     if (isInternal) response.writeProcessing();
     inFlight++;
     const request = toHttpRequest(message, response, requestContext);
@@ -60,7 +60,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
 
   return {
     serve(message, response, expects) {
-      // Node gives a response its socket when the one before it is complete.
+      // Node assigns the socket when the response before is complete.
       if (response.socket !== null) serveNow(message, response, expects);
       else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
     },
@@ -74,7 +74,7 @@ interface NodeExchange {
   readonly response: ServerResponse;
   readonly expects: Expectation;
   readonly state: ListenerState;
-  /** Called once, when nothing more of the response will be written. */
+  /** Called once, when no more of the response is written. */
   readonly onDone: () => void;
 }
 
@@ -99,11 +99,12 @@ async function answer(
       return request.directReader!();
     };
     const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
-    // A body that was never wanted may still come, or not: nothing else can follow on this connection.
+    // The client may or may not send a body that was not asked for, so the connection cannot be
+    // reused.
     if (!isContinued) response.setHeader("connection", "close");
     await writeAnswer(answered, response, state);
   } catch (error) {
-    // The handler answers its own faults: what arrives here is a response that broke off under way.
+    // Handlers answer their own errors: this is a response that failed while it was written.
     response.destroy(error instanceof Error ? error : undefined);
   } finally {
     onDone();

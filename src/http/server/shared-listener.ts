@@ -1,5 +1,5 @@
-// A port that several processes serve. This process binds it and keeps it open; its children inherit the socket and
-// accept on it themselves, so that no connection passes through this process and a child that blocks delays no client.
+// A port that several processes serve. This process binds it; its children inherit the socket and
+// accept on it themselves, so a child that blocks delays no other client.
 import { lookup } from "node:dns/promises";
 import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
@@ -15,13 +15,13 @@ export interface SharedListener {
 export interface PortAddress {
   readonly host: string;
   readonly port: number;
-  /** What to do when another process has the port; the default is to fail. */
+  /** What to do if the port is in use; default: fail. */
   readonly whenTaken?: WhenTaken | undefined;
 }
 
 export type WhenTaken = "fail" | "choose another";
 
-/** Binds the port, or a free one where the address permits that. */
+/** Binds the port, or a free one if the address permits it. */
 export async function bindOrChoose<T, A extends PortAddress>(
   address: A,
   bind: (address: A) => Promise<T>,
@@ -35,7 +35,7 @@ export async function bindOrChoose<T, A extends PortAddress>(
   }
 }
 
-/** Connections that the kernel completes before a process accepts them: as many as net.core.somaxconn allows. */
+/** Connections that the kernel queues, up to net.core.somaxconn, until they are accepted. */
 export const backlog = 65_535;
 
 export function bindShared({ host, port, whenTaken }: PortAddress): Promise<SharedListener> {
@@ -46,13 +46,11 @@ async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
   const { address, family } = await lookup(host);
   const handle = bindWithoutAccepting(address, port, family);
   if (handle === undefined) {
-    throw new Error(
-      `Node ${process.version} cannot share a port between processes. Use a release line of Node 20 to 26.`,
-    );
+    throw new Error(`Node ${process.version} cannot share a port between processes. Use Node 20 to 26.`);
   }
   if (typeof handle === "number") throw bindError(handle, { host, port });
   const bound: { port?: number } = {};
-  // libuv reports here, and not before, that the port is taken.
+  // libuv reports only here that the port is in use.
   const fault = handle.getsockname(bound);
   if (fault !== 0) {
     handle.close();

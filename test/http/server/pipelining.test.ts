@@ -1,5 +1,5 @@
-// Requests that a client pipelines on one connection, with Node's internals and without: served one at a time, answered
-// in order, and not read ahead.
+// Requests that a client pipelines on one connection, with Node's internals and without: served one
+// at a time, answered in order, and not read ahead.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";

@@ -1,5 +1,5 @@
-// Bodies that are read into the receiver's buffers, with Node's internals and without: the bytes are those that were
-// sent, and the connection serves the next request.
+// Bodies that are read into the receiver's buffers, with Node's internals and without: the bytes
+// are those that were sent, and the connection serves the next request.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -38,7 +38,9 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/** The MD5 of a body that is read into one buffer of `size` bytes; awaits `between` after each read. */
+/**
+ * The MD5 of a body that is read into one buffer of `size` bytes; awaits `between` after each read.
+ */
 async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
   const reader = request.directReader!();
   const hash = createHash("md5");
