@@ -1,5 +1,4 @@
-// Converts between HTTP headers and the domain's conditions, ranges and metadata. Pure; shared by
-// the front ends.
+// Converts HTTP headers to conditions, ranges and metadata, and back. Shared by front ends.
 import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";

@@ -1,5 +1,4 @@
-// AWS Signature Version 4: canonical requests, signatures and presigned URLs. Pure; used to verify
-// and to sign.
+// AWS Signature Version 4: canonical requests, signatures and presigned URLs. Pure.
 import { createHmac, hash } from "node:crypto";
 
 /** Day, region and service that a signing key is valid for. */

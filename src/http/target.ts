@@ -1,5 +1,4 @@
-// Parses the target of a request by hand: a URL object would resolve `..` and `%2e`, which are
-// valid in keys.
+// Splits the raw target of a request: a URL object would resolve `..`, which keys may contain.
 
 export interface TargetParts {
   /** As sent, with its leading slash. */

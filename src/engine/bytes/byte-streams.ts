@@ -1,5 +1,4 @@
-// Helpers for byte streams: checks a declared length, copies into buffers, regroups chunks into
-// blocks.
+// Helpers for byte streams: check a declared length, copy into buffers, regroup into blocks.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteStream, Source } from "../engine.ts";
 

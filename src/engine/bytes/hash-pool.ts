@@ -1,5 +1,4 @@
-// A pool of threads that hash bodies. A thread starts when it is first needed; each body stays in
-// one thread.
+// A pool of threads that hash bodies, started when needed. Each body stays in one thread.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { ChecksumAlgorithm } from "../../model/checksum.ts";

@@ -1,5 +1,5 @@
-// Brings a body in: hashed, sealed if it is encrypted, and stored inline or as a staged blob. How
-// is decided by `planIngest`, and each strategy is a file of its own.
+// Brings a body in, inline or as a staged blob. `planIngest` chooses one of the strategies, each of
+// which is a file.
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { Context } from "../context.ts";

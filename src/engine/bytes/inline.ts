@@ -1,5 +1,4 @@
-// Brings in a body that is kept beside its record: all of it in one buffer, hashed at once, sealed
-// if it is encrypted.
+// Brings in a body that is kept beside its record: in one buffer, hashed in one call.
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
 import { collect, once, readWhole } from "./byte-streams.ts";

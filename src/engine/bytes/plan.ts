@@ -1,4 +1,4 @@
-// Decides how a body is brought in, from facts alone. Every threshold of the write path is here.
+// Decides how a body is brought in, from facts alone. Every threshold of this choice is here.
 
 export type IngestStrategy =
   /** Kept beside the record, not as a blob. */

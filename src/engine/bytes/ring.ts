@@ -1,5 +1,4 @@
-// Brings in a body through its own ring of buffers, which the hashing thread of a large body
-// shares.
+// Brings in a body through its own ring of buffers. The hashing thread reads those of a large body.
 import type { Context } from "../context.ts";
 import type { Source } from "../engine.ts";
 import {

@@ -1,5 +1,4 @@
-// Brings in a large body whose sender writes into the engine's buffers itself: no chunk is copied
-// or allocated.
+// Brings in a large body whose sender writes into the engine's ring of buffers itself.
 import type { Context } from "../context.ts";
 import type { ByteStream } from "../engine.ts";
 import { checkNotLonger, checkNotShorter } from "./byte-streams.ts";

@@ -1,5 +1,4 @@
-// The open connections of one listener: limits their number, and closes them without cutting off
-// requests.
+// The open connections of one listener: limits their number, and closes them when idle.
 import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";

@@ -1,5 +1,4 @@
-// The client of a request that came through a proxy. Forwarding headers are trusted from configured
-// proxies only.
+// The client of a request that came through proxies. Only configured proxies are trusted.
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { HttpRequest } from "./listen.ts";

@@ -1,6 +1,5 @@
-// Closes a connection whose request was answered before its body had arrived. Closed at once, a
-// client that is still sending might never read the response (RFC 9112 9.6), so the rest is read
-// and discarded for a while.
+// Closes a connection whose request was answered before its body arrived. The rest is discarded for
+// a while: a client that is still sending might never read the response (RFC 9112 9.6).
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const maxBytes = 16 * 1024 * 1024;
@@ -8,7 +7,7 @@ const maxMilliseconds = 2000;
 
 /** Whether the connection closes after this response while the request is incomplete. */
 export function mustLinger(message: IncomingMessage, response: ServerResponse): boolean {
-  // The listener sets this header when the client waits for 100-continue: no body comes.
+  // The listener's own header is for a client that was not asked for its body.
   if (response.shouldKeepAlive || response.hasHeader("connection")) return false;
   return !message.complete && !message.destroyed;
 }

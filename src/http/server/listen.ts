@@ -1,6 +1,5 @@
 // Listens for HTTP, passes each request to a handler as plain data and a byte stream, and writes
-// the response with backpressure. A body may take any time while it moves; a silent client is
-// disconnected.
+// the response with backpressure. Disconnects silent clients, not slow ones.
 import { createServer } from "node:http";
 import { createServer as createAcceptor, type Server as NetServer, type Socket } from "node:net";
 import { createHandshakes, type TlsSource } from "../tls/tls.ts";
@@ -9,7 +8,7 @@ import { type TrustedPeers, trustNone } from "./forwarded.ts";
 import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
 import { createListenerState, type ListenerState, type OpenStreams } from "./listener-state.ts";
-import type { NodeInternalsSetting } from "./node-internals.ts";
+import { type NodeInternalsSetting, tlsErrorEvents } from "./node-internals.ts";
 import { type RefusalText, refuseMalformed } from "./refusal.ts";
 import { createServing } from "./serving.ts";
 import { backlog, bindOrChoose, type PortAddress } from "./shared-listener.ts";
@@ -131,7 +130,10 @@ export async function listen(
   server.maxHeadersCount = 0;
   refuseMalformed(server, options.refusal);
   server.setTimeout(silenceMilliseconds, (socket) => closeSilent(socket, stallMilliseconds, state));
-  const handshakes = tls === undefined || isInternal ? undefined : createHandshakes(tls, silenceMilliseconds);
+  const handshakes =
+    tls === undefined || isInternal
+      ? undefined
+      : createHandshakes(tls, { silenceMilliseconds, errorEvents: tlsErrorEvents });
   const acceptor =
     handshakes === undefined
       ? server
@@ -153,8 +155,7 @@ export async function listen(
     drain() {
       serving.drain();
       handshakes?.end();
-      // The front no longer connects to a path. Closing it would close idle connections without
-      // grace.
+      // Not for a path: closing it would close idle connections without grace.
       if (!isInternal && acceptor.listening) acceptor.close();
       return connections.end();
     },

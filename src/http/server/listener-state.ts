@@ -1,5 +1,4 @@
-// What the requests of one listener share: the count of open bodies, and how Node's internals are
-// used.
+// State that the requests of one listener share: counters, and access to Node's internals.
 import type { IncomingMessage } from "node:http";
 import { type NodeInternals, type NodeInternalsSetting, openNodeInternals } from "./node-internals.ts";
 

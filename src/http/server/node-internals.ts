@@ -1,6 +1,5 @@
-// The only file that uses members of Node's objects that Node does not document. They are probed at
-// start; where a member is missing or the setting is "off", plain Node streams do the same work,
-// with more copies and more memory.
+// The only file that uses undocumented members of Node's objects. They are probed at start; where
+// one is missing or the setting is "off", plain Node streams are used, with more copies and memory.
 import { readSync } from "node:fs";
 import { createServer, IncomingMessage, ServerResponse } from "node:http";
 import * as net from "node:net";
@@ -204,8 +203,7 @@ function throttle(message: IncomingMessage): ReadThrottle {
   let isReadPending = false;
   let isFirst = true;
   message._read = (size) => {
-    // The first call shows Node that the body is read: otherwise Node drops it once the response is
-    // sent.
+    // The first call shows that the body is read: otherwise Node drops it after the response.
     if (isFirst || message.readableLength === 0) originalRead.call(message, size);
     else isReadPending = true;
     isFirst = false;
@@ -231,6 +229,9 @@ function endInOneWrite(response: ServerResponse & ResponseMembers, text: string)
   response._header += text;
   response.end();
 }
+
+/** `_tlsError` is undocumented, and reports errors before the handshake is done. */
+export const tlsErrorEvents: readonly string[] = ["error", "_tlsError"];
 
 export interface BoundHandle {
   getsockname(out: { port?: number }): number;

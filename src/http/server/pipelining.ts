@@ -1,6 +1,5 @@
-// Serves one request of a connection at a time. Node parses all requests it has read and emits each
-// at once; here a request waits for the response before it, and the connection is not read
-// meanwhile.
+// Serves one request of a connection at a time. Node emits all requests it has read at once; here a
+// request waits for the response before it, and the connection is not read meanwhile.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { NodeInternals } from "./node-internals.ts";

@@ -99,8 +99,7 @@ async function answer(
       return request.directReader!();
     };
     const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
-    // The client may or may not send a body that was not asked for, so the connection cannot be
-    // reused.
+    // The client may still send the body that was not asked for: the connection is not reused.
     if (!isContinued) response.setHeader("connection", "close");
     await writeAnswer(answered, response, state);
   } catch (error) {

@@ -1,5 +1,4 @@
-// Checks that a certificate and a key can be used together and now. Error messages never contain
-// the key.
+// Checks that a certificate and a key can be used. Error messages never contain the key.
 import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
 import { secureContext, type TlsPair } from "./tls.ts";
 

@@ -1,5 +1,4 @@
-// TLS handshakes on accepted sockets. The certificate may change at any time; a connection keeps
-// the one it started with.
+// TLS handshakes on accepted sockets. A new certificate applies to new connections.
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 
@@ -60,7 +59,16 @@ const protocols = Buffer.from("\x08http/1.1");
 /** The first byte of a TLS handshake record. */
 const handshakeByte = 22;
 
-export function createHandshakes(source: TlsSource, silenceMilliseconds: number): Handshakes {
+export interface HandshakeOptions {
+  readonly silenceMilliseconds: number;
+  /** Events by which Node reports a failed handshake. */
+  readonly errorEvents: readonly string[];
+}
+
+export function createHandshakes(
+  source: TlsSource,
+  { silenceMilliseconds, errorEvents }: HandshakeOptions,
+): Handshakes {
   let context = secureContext(source.current());
   const unsubscribe = source.onChange((pair) => {
     context = secureContext(pair);
@@ -74,9 +82,7 @@ export function createHandshakes(source: TlsSource, silenceMilliseconds: number)
       socket.setTimeout(0);
       onSecured(secured);
     });
-    // `_tlsError` is Node's event for an error before the handshake is done; no other event reports
-    // it.
-    for (const event of ["error", "_tlsError"]) secured.on(event, () => secured.destroy());
+    for (const event of errorEvents) secured.on(event, () => secured.destroy());
   }
 
   return {

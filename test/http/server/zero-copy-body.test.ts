@@ -38,9 +38,7 @@ function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/**
- * The MD5 of a body that is read into one buffer of `size` bytes; awaits `between` after each read.
- */
+/** The MD5 of a body, read into a buffer of `size` bytes; awaits `between` after each read. */
 async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
   const reader = request.directReader!();
   const hash = createHash("md5");
