@@ -33,8 +33,7 @@ async function collectAndBatch(
     const bytes = await readWhole(stream, length);
     const added = await addToBatch(blobs.batched!, bytes, options);
     if (added !== undefined) return added;
-    const hashing = new WeakMap<ArrayBufferLike, Promise<void>>();
-    const body = { chunks: once(bytes), isLarge: isLarge(length), isPooled: false, hashing };
+    const body = { chunks: once(bytes), isLarge: isLarge(length), isPooled: false };
     return await stage(context, body, options);
   } finally {
     ingests.wholeStreamBytes -= length;

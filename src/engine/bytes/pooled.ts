@@ -49,7 +49,7 @@ export function ingestPooled(
   source: Source,
   options: IngestOptions,
 ): Promise<IngestedBody> {
-  const body = { isLarge: isLarge(source.length), isPooled: true, hashing: new WeakMap() };
+  const body = { isLarge: isLarge(source.length), isPooled: true };
   return stageOrInline(context, { ...body, chunks: copyThroughPool(context, source) }, options);
 }
 

@@ -13,8 +13,8 @@ export interface BufferedBody<Chunks = AsyncIterable<Uint8Array>> {
   readonly isLarge: boolean;
   /** Whether the buffers are shared with other bodies. */
   readonly isPooled: boolean;
-  /** Hashes in flight, by the memory they read. */
-  readonly hashing: WeakMap<ArrayBufferLike, Promise<void>>;
+  /** Filled with the hashes in flight, by the memory they read. */
+  readonly hashing?: WeakMap<ArrayBufferLike, Promise<void>>;
   /** Called when the body is hashed and stored: its buffers are free. */
   release?(): void;
 }
@@ -70,7 +70,7 @@ async function* hashChunks(
     const hashed = chunk.length === 0 ? undefined : digests.update(chunk);
     // Reported where it is awaited: some chunks later, or at the end.
     hashed?.catch(() => {});
-    if (hashed !== undefined) hashing.set(chunk.buffer, hashed);
+    if (hashed !== undefined) hashing?.set(chunk.buffer, hashed);
     yield chunk;
     if (!isPooled) continue;
     await previous;
