@@ -13,8 +13,9 @@ import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
-import { createBufferPool } from "./bytes/buffer-pool.ts";
 import { createHashThreads } from "./bytes/hash-pool.ts";
+import { createBufferPool } from "./bytes/pooled.ts";
+import { createSpareBuffers } from "./bytes/ring.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
@@ -54,7 +55,10 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
-    ingests: { active: 0, bufferPool: createBufferPool(), wholeBodyBytes: 0 },
+    ingests: {
+      ...{ activeStreams: 0, wholeStreamBytes: 0 },
+      ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
+    },
   };
   const objects = createObjects(context);
   const uploads = createUploads(

@@ -14,7 +14,8 @@ import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
 import { openBody } from "./bytes/body-reader.ts";
 import { dataKeyFor, sealNewKey } from "./bytes/encryption.ts";
-import { checkDeclaredLength, type IngestedBody, ingest } from "./bytes/ingest.ts";
+import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
 import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
 import type {

@@ -5,6 +5,7 @@ import type { Documents } from "../engine/records.ts";
 import { parseTrustedPeers } from "../http/server/forwarded.ts";
 import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
 import { type HttpListener, listen } from "../http/server/listen.ts";
+import type { OpenStreams } from "../http/server/listener-state.ts";
 import type { WhenTaken } from "../http/server/shared-listener.ts";
 import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -25,6 +26,7 @@ export interface PublicOptions {
   readonly limits: PortLimits;
   /** The secret of requests that ask whether the port is served. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Told when it was opened later on. */
@@ -44,7 +46,7 @@ const cacheMilliseconds = 1000;
 const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, log } = options;
+  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, streams, log } = options;
   const limits = divideLimits(options.limits, supervisorShare);
   let cache: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
@@ -55,7 +57,8 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
-  const open = () => listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe });
+  const open = () =>
+    listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe, streams });
 
   let listening: HttpListener | undefined;
   let timer: NodeJS.Timeout | undefined;

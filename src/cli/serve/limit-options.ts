@@ -1,6 +1,7 @@
 // The limits of the ports: the options that set them, and what the system allows.
 import { readFileSync } from "node:fs";
 import { defaultPortLimits, type PortLimits } from "../../http/server/limits.ts";
+import type { NodeInternalsSetting } from "../../http/server/node-internals.ts";
 import { limits as storeLimits } from "../../model/limits.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
@@ -25,6 +26,10 @@ export const limitOptions: Readonly<Record<string, Option>> = {
     value: "COUNT",
     summary: `open multipart uploads of each bucket; default: ${storeLimits.openUploads}`,
   },
+  "node-internals": {
+    value: "on|off",
+    summary: "off: use only documented features of Node; slower uploads; default: on",
+  },
 };
 
 const maxCount = 10_000_000;
@@ -36,12 +41,19 @@ export function portLimits(invocation: Invocation): PortLimits {
     requests: countOption(invocation, "max-requests", requests),
     pipelined: defaultPortLimits.pipelined,
     descriptors: openFilesLimit(),
+    nodeInternals: nodeInternalsOption(invocation),
   };
 }
 
 /** Open multipart uploads of each bucket. */
 export function uploadLimit(invocation: Invocation): number {
   return countOption(invocation, "max-uploads", storeLimits.openUploads);
+}
+
+function nodeInternalsOption({ options }: Invocation): NodeInternalsSetting {
+  const text = options.text("node-internals") ?? defaultPortLimits.nodeInternals;
+  if (text === "on" || text === "off") return text;
+  throw usageError(`--node-internals must be "on" or "off", not "${text}".`);
 }
 
 function countOption(invocation: Invocation, name: string, defaultValue: number): number {

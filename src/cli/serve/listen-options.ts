@@ -2,6 +2,7 @@
 
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
+import type { OpenStreams } from "../../http/server/listener-state.ts";
 import type { WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Mode } from "../../script/context.ts";
@@ -17,6 +18,8 @@ export interface CommonPortOptions {
   readonly limits: PortLimits;
   /** The secret of requests that ask whether a port is served. */
   readonly probe: string;
+  /** Counts the bodies in flight in this process. */
+  readonly streams: OpenStreams;
 }
 
 export const proxyOptions: Readonly<Record<string, Option>> = {

@@ -2,7 +2,7 @@
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
 import type { MonitoringSources } from "../../console/monitoring.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
 import { createWatch, type Watch } from "../../metrics/collector.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { prometheusText } from "../../metrics/prometheus.ts";
@@ -25,6 +25,8 @@ export const observationOptions: Readonly<Record<string, Option>> = {
 export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
   /** For the processes it starts. */
   readonly watch: Watch;
+  /** For the ports that this process serves itself. */
+  readonly streams: OpenStreams;
   /** What the console's port tells, once it is known what serves. */
   createMonitoring(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
     readonly monitoring: MonitoringSources;
@@ -46,7 +48,8 @@ export async function openObservation({ options, output, directory }: Invocation
   const watch = createWatch({ counts, writeLines: log?.write });
   const { metrics, onExchange, receive } = createObserver(watch.observing, (message) => own.receive(message));
   const own = watch.join(receive);
-  registerProcessMetrics(metrics, "supervisor", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(metrics, "supervisor", streams);
   metrics.addReading(
     { name: "store_info", help: "The version that runs.", labels: ["version"] },
     "gauge",
@@ -57,7 +60,7 @@ export async function openObservation({ options, output, directory }: Invocation
   }
   let sampler: MetricsSampler | undefined;
   return {
-    ...{ metrics, onExchange, watch },
+    ...{ metrics, onExchange, watch, streams },
     createMonitoring({ engine, ...served }) {
       const storeMetrics = createStoreMetrics(engine);
       const snapshot = async () =>

@@ -161,8 +161,10 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
-  const { trusted, limits } = plan;
-  const commonPortOptions: CommonPortOptions = { tls: tls?.source, trusted, limits, probe: randomUUID() };
+  const { trusted, limits, streams } = plan;
+  const commonPortOptions: CommonPortOptions = {
+    ...{ tls: tls?.source, trusted, limits, streams, probe: randomUUID() },
+  };
   const scriptLog = createScriptLog(Date.now);
   const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
   const track = <T extends { close(): Promise<void> } | undefined>(server: T): T => {

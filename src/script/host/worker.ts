@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
@@ -69,7 +69,8 @@ async function load({
   // Before anything slow: certificate and key may change in the meantime.
   tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
   const observer = createObserver(observing, send);
-  registerProcessMetrics(observer.metrics, "script", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "script", streams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
   const assets =
     script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
@@ -106,9 +107,16 @@ async function load({
   const current: ActiveHost = {
     ...{ host, observer, close: closeAll },
     // The router enforces the limits before it forwards.
-    listener: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
+    listener:
+      socketPath === undefined
+        ? undefined
+        : await listen(
+            handle,
+            { path: socketPath },
+            { trusted, streams, nodeInternals: limits.nodeInternals },
+          ),
     async accept() {
-      const options = { tls, trusted, limits, probe };
+      const options = { tls, trusted, limits, probe, streams };
       current.listener = await listen(handle, { fd: listenerDescriptor }, options);
     },
   };

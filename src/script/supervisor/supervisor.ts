@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
+import type { OpenStreams } from "../../http/server/listener-state.ts";
 import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch } from "../../metrics/collector.ts";
@@ -43,6 +44,7 @@ export interface ServerOptions {
   readonly limits: PortLimits;
   /** Secret of readiness probes of the port. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
   /** Receives metrics of the processes and lines of the request log. */
@@ -129,7 +131,7 @@ interface Endpoint {
 }
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
-  const { host, port, whenTaken, mode, tls, trusted, limits, probe } = options;
+  const { host, port, whenTaken, mode, tls, trusted, limits, probe, streams } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
   const front = await listen(
     (request) => handleTrigger(request, find, mode) ?? route(request),
@@ -138,6 +140,7 @@ async function openFront(find: FindScript, options: ServerOptions): Promise<Endp
       tls,
       limits: divideLimits(limits, supervisorShare),
       probe,
+      streams,
       trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );

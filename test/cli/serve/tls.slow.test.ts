@@ -179,7 +179,7 @@ test("what cannot be used is told before anything is opened", async (t) => {
     [["serve", "--tls-key", "key.pem"], "--tls-key needs its certificate: --tls-cert FILE"],
     [
       ["serve", "--trust-proxy", "proxy.example"],
-      '--trust-proxy: "proxy.example" is no address and no network',
+      '--trust-proxy: "proxy.example" is not an address or a network',
     ],
   ]);
   assert.deepEqual(await filesIn(shell.directory), before);

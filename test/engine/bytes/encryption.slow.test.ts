@@ -1,5 +1,6 @@
-// Encryption under a customer's key, against whoever holds the disk: neither plaintext nor key is on it, and
-// whatever is changed, cut, moved or swapped is refused, also when every checksum beside it was made right again.
+// Encryption with a customer's key, against an attacker who has the disk: neither plaintext nor key
+// is on it, and data that was changed, cut, moved or swapped is refused, even with correct
+// checksums.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -16,7 +17,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "sealed";
 const block = 256;
-/** What a block takes when it is sealed, and what stands before the first. */
+/** Size of a sealed block, and of the salt before the first. */
 const sealedBlock = block + 16;
 const salt = 16;
 const customerKey = randomBytes(32);
@@ -30,12 +31,12 @@ const bodies: Readonly<Record<string, Buffer>> = {
   "parts too": text("parts too", 6 * block),
 };
 
-/** No two pieces of it alike, so that any of them can be searched for. */
+/** Text in which no part repeats, so that each part can be searched for. */
 function text(name: string, length: number): Buffer {
-  let made = "";
-  for (let i = 0; made.length < length; i++)
-    made += createHash("sha256").update(`${name} ${i}`).digest("hex");
-  return Buffer.from(made.slice(0, length));
+  let result = "";
+  for (let i = 0; result.length < length; i++)
+    result += createHash("sha256").update(`${name} ${i}`).digest("hex");
+  return Buffer.from(result.slice(0, length));
 }
 
 interface Scene extends Ports {
@@ -45,10 +46,10 @@ interface Scene extends Ports {
   found(key: string): Promise<ObjectWithBody>;
   /** The sealed bytes of a body. */
   sealedBytes(body: Body): Promise<Buffer>;
-  /** Puts a record and its bytes in place, with all checksums right. */
+  /** Commits a record and its bytes, with correct checksums. */
   forge(record: ObjectRecord, body: Body): Promise<void>;
   forgeBytes(record: ObjectRecord, body: Body, bytes: Uint8Array): Promise<void>;
-  /** The same bytes once more, for another record to name. */
+  /** A copy of the bytes, for another record to name. */
   copied(body: Body): Promise<Body>;
 }
 
@@ -62,7 +63,7 @@ async function scene(t: TestContext): Promise<Scene> {
   await first.engine.createBucket(bucket);
   for (const [key, bytes] of Object.entries(bodies)) await store(first.engine, key, bytes);
   await first.engine.close();
-  // Anew, since what was written through it would have it remove what the forgeries bury.
+  // Opened again: the first engine would remove blobs that the forgeries replace.
   const { ports, engine } = await open();
   const { records, blobs } = ports;
   let closing: Promise<void> | undefined;
@@ -87,10 +88,10 @@ async function scene(t: TestContext): Promise<Scene> {
     if (body.storage === "inline") return Buffer.from(body.bytes);
     const all = body.storage === "blob" ? [body.blob] : body.parts.map(({ blob }) => blob);
     const reader = (await blobs.open(bucket, all, async () => true))!;
-    const pieces = [];
-    for (const blob of all) pieces.push(await collect(reader.read(blob, { offset: 0, length: blob.size })));
+    const chunks = [];
+    for (const blob of all) chunks.push(await collect(reader.read(blob, { offset: 0, length: blob.size })));
     await reader.close();
-    return Buffer.concat(pieces);
+    return Buffer.concat(chunks);
   }
 
   return {
@@ -106,7 +107,7 @@ async function scene(t: TestContext): Promise<Scene> {
     async forgeBytes(record, body, bytes) {
       if (body.storage === "inline") return forge(record, { storage: "inline", bytes });
       if (body.storage === "blob") return forge(record, { storage: "blob", blob: await stage(bytes) });
-      // The first of its parts is the forged one.
+      // Forges the first part.
       const [first, ...rest] = body.parts;
       await forge(record, { storage: "parts", parts: [{ ...first!, blob: await stage(bytes) }, ...rest] });
     },
@@ -132,15 +133,15 @@ async function read(engine: Engine, key: string, range?: { offset: number; lengt
   return found.outcome === "found" ? collect(found.bytes.chunks()) : undefined;
 }
 
-/** The whole is refused, and of the ranges each is refused or right. */
+/** Checks that reading the whole fails, and that each range fails or returns the right bytes. */
 async function assertRefused(engine: Engine, key: string, what: string): Promise<void> {
   const expected = bodies[key]!;
-  const isTold = (error: unknown) => error instanceof StoreError;
-  await assert.rejects(read(engine, key), isTold, `${what}: the whole of "${key}"`);
+  const isStoreError = (error: unknown) => error instanceof StoreError;
+  await assert.rejects(read(engine, key), isStoreError, `${what}: all of "${key}"`);
   for (let offset = 0; offset < expected.length; offset += 37) {
     const length = Math.min(50, expected.length - offset);
     const bytes = await read(engine, key, { offset, length }).catch((error: unknown) => {
-      assert.ok(isTold(error), `${what}: ${String(error)}`);
+      assert.ok(isStoreError(error), `${what}: ${String(error)}`);
       return undefined;
     });
     if (bytes !== undefined) {
@@ -149,7 +150,7 @@ async function assertRefused(engine: Engine, key: string, what: string): Promise
   }
 }
 
-test("neither a body nor its key is anywhere on the disk, also not before the logs are folded in", async (t) => {
+test("neither an encrypted body nor its key is on the disk, even before the logs are checkpointed", async (t) => {
   const { directory, engine, close } = await scene(t);
   const pending = await engine.createUpload(bucket, "pending", { customerKey });
   const part = text("pending", 700);
@@ -170,7 +171,7 @@ test("neither a body nor its key is anywhere on the disk, also not before the lo
 });
 
 for (const key of ["inline", "file", "parts"]) {
-  test(`sealed bytes that were changed are refused, wherever it was, ${key}`, async (t) => {
+  test(`a changed or truncated encrypted body is refused wherever the change is (${key})`, async (t) => {
     const { engine, found, sealedBytes, forge, forgeBytes, copied } = await scene(t);
     const { record, body } = await found(key);
     const whole = await sealedBytes(body);
@@ -187,11 +188,11 @@ for (const key of ["inline", "file", "parts"]) {
       await assertRefused(engine, key, `cut to ${length}`);
     }
     await forge(record, await copied(body));
-    assert.ok((await read(engine, key))?.equals(bodies[key]!), "as it was");
+    assert.ok((await read(engine, key))?.equals(bodies[key]!), "unchanged");
   });
 }
 
-test("blocks that were moved, repeated or left out are refused", async (t) => {
+test("an encrypted body with moved, repeated or missing blocks is refused", async (t) => {
   const { engine, found, sealedBytes, forgeBytes } = await scene(t);
   const { record, body } = await found("file");
   const bytes = await sealedBytes(body);
@@ -214,7 +215,7 @@ test("blocks that were moved, repeated or left out are refused", async (t) => {
   }
 });
 
-test("bodies, parts, keys and records of one object in another's place are refused", async (t) => {
+test("an encrypted object with the body, part, key or record of another object is refused", async (t) => {
   const { engine, found, forge, copied } = await scene(t);
   for (const key of ["inline", "file", "parts"]) {
     const mine = await found(key);
@@ -251,7 +252,7 @@ test("bodies, parts, keys and records of one object in another's place are refus
   await assertRefused(engine, "parts", "another's part");
 });
 
-test("an older version of a key is refused under the newer record", async (t) => {
+test("the encrypted bytes of an older version are refused under the newer record", async (t) => {
   const { engine, found, sealedBytes, forgeBytes } = await scene(t);
   const older = await found("file");
   const bytes = await sealedBytes(older.body);
@@ -261,7 +262,7 @@ test("an older version of a key is refused under the newer record", async (t) =>
   await assertRefused(engine, "file", "the version before");
 });
 
-test("another key, or none, opens nothing", async (t) => {
+test("an encrypted object cannot be read with another key or without a key", async (t) => {
   const { engine } = await scene(t);
   for (const key of Object.keys(bodies)) {
     const other = Buffer.from(customerKey);

@@ -1,4 +1,4 @@
-// Ports that are taken: a default one gives way to a free one in dev, and one that was asked for does not.
+// Ports in use: store dev replaces a default port by a free one, but not a port that was requested.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { bindShared } from "../../../src/http/server/shared-listener.ts";
 import { outcomeOf, type Shell } from "../../cli/store.ts";
 import { openScene } from "../../script/scene.ts";
 
-/** Whoever listens there: the port is taken afterwards. */
+/** Listens on the port, if it is still free: it is in use afterwards. */
 async function take(t: TestContext, port: number): Promise<number> {
   const other = createServer();
   const bound = new Promise<void>((resolve) => {
@@ -20,7 +20,7 @@ async function take(t: TestContext, port: number): Promise<number> {
   return (other.address() as { port: number } | null)?.port ?? port;
 }
 
-test("a listener and a shared listener choose another port only where that is permitted", async (t) => {
+test("a listener chooses another port for one that is in use only if the address permits it", async (t) => {
   const port = await take(t, 0);
   const handler = () => ({ status: 200, headers: [], body: "" });
   const address = { host: "127.0.0.1", port };
@@ -53,7 +53,7 @@ async function announcement(t: TestContext, shell: Shell, args: readonly string[
   return assert.fail((await ended).stderr);
 }
 
-test("default ports that are taken give way in dev, and the announcement says so", async (t) => {
+test("store dev replaces default ports that are in use by free ones and announces it", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", source);
   await scene.write("wrangler.toml", config);
@@ -66,7 +66,7 @@ test("default ports that are taken give way in dev, and the announcement says so
   assert.equal(await (await fetch(url!)).text(), "served");
 });
 
-test("a port that an option or the file asks for is not exchanged, and serve keeps its defaults", async (t) => {
+test("store dev fails if a requested port is in use, and store serve if a default port is", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", source);
   const port = await take(t, 0);

@@ -1,18 +1,23 @@
-// Bodies that come in among many others. A buffer for each would add up, and most of them only wait for their
-// sender: so a few buffers serve all, and a body has one only from the moment its bytes are there until they are
-// hashed and written. That takes as long as the disk, never as long as a sender.
-import { allocate, copyTo } from "./byte-streams.ts";
+// Brings in a body among many others through a few shared buffers. A body has a buffer only while
+// its bytes are hashed and written, never while it waits for its sender.
+import { limits } from "../../model/limits.ts";
+import type { Context } from "../context.ts";
+import type { Source } from "../engine.ts";
+import { allocate, copyTo, readChunks } from "./byte-streams.ts";
+import type { IngestedBody, IngestOptions } from "./ingested-body.ts";
+import { isLarge } from "./plan.ts";
+import { stageOrInline } from "./staging.ts";
 
 export interface BufferPool {
-  /** A buffer of shared memory, once one is free; in the order they were asked for. */
+  /** Resolves with a buffer of shared memory when one is free, in the order of the calls. */
   acquire(): Promise<Buffer>;
   release(buffer: Buffer): void;
 }
 
 const bufferBytes = 64 * 1024;
-/** More than the disk and the hashing threads can be busy with. */
+/** More than the disk and the hashing threads can use at a time. */
 const maxBuffers = 32;
-/** Crumbs are kept until they are worth a turn. */
+/** Smaller chunks are collected up to this size: a buffer for each would be wasted. */
 const smallChunkBytes = 8 * 1024;
 
 export function createBufferPool(): BufferPool {
@@ -39,20 +44,21 @@ export function createBufferPool(): BufferPool {
 
 const emptyChunk = new Uint8Array();
 
-export interface PoolOptions {
-  readonly pool: BufferPool;
-  /** The first piece is at most so long. */
-  readonly firstBytes: number;
-  readonly release?: ((chunk: Uint8Array) => void) | undefined;
+export function ingestPooled(
+  context: Context,
+  source: Source,
+  options: IngestOptions,
+): Promise<IngestedBody> {
+  const body = { isLarge: isLarge(source.length), isPooled: true };
+  return stageOrInline(context, { ...body, chunks: copyThroughPool(context, source) }, options);
 }
 
-/** The same bytes in buffers that take turns. */
-export async function* copyThroughPool(
-  chunks: AsyncIterable<Uint8Array>,
-  { pool, firstBytes, release }: PoolOptions,
-): AsyncGenerator<Uint8Array> {
+async function* copyThroughPool({ ingests }: Context, source: Source): AsyncGenerator<Uint8Array> {
+  const pool = ingests.bufferPool;
   const smallChunks = createSmallChunks();
-  let maxBytes = firstBytes;
+  const release = source instanceof Uint8Array ? undefined : source.release;
+  // The first chunk is read before it is known whether the body is inline, so it is short.
+  let maxBytes = 2 * limits.inlineBytes;
 
   async function* emit(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     const buffer = await pool.acquire();
@@ -64,7 +70,7 @@ export async function* copyThroughPool(
         at += slice.length;
         maxBytes = buffer.length;
         yield buffer.subarray(0, prefixBytes + slice.length);
-        // Whoever asks for what comes behind this piece is done with the one before.
+        // The consumer that asks for the next chunk is done with the previous one.
         yield emptyChunk;
       }
     } finally {
@@ -72,15 +78,20 @@ export async function* copyThroughPool(
     }
   }
 
-  for await (const chunk of chunks) {
-    if (!smallChunks.keep(chunk)) yield* emit(chunk);
-    release?.(chunk);
+  ingests.activeStreams++;
+  try {
+    for await (const chunk of readChunks(source)) {
+      if (!smallChunks.keep(chunk)) yield* emit(chunk);
+      release?.(chunk);
+    }
+    const last = smallChunks.all();
+    if (last.length > 0) yield* emit(last);
+  } finally {
+    ingests.activeStreams--;
   }
-  const last = smallChunks.all();
-  if (last.length > 0) yield* emit(last);
 }
 
-/** Copies, since a sender may write into its chunk again. */
+/** Copies of chunks: a sender may write into its chunk again. */
 function createSmallChunks() {
   let collected: Uint8Array[] = [];
   let size = 0;
@@ -91,7 +102,7 @@ function createSmallChunks() {
     return all;
   };
   return {
-    /** False when they would be more than crumbs. */
+    /** False when the chunk is too large to be added. */
     keep(chunk: Uint8Array): boolean {
       if (size + chunk.length > smallChunkBytes) return false;
       collected.push(new Uint8Array(chunk));
