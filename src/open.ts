@@ -6,7 +6,6 @@ import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
 import { type BucketOptions, bindBucket } from "./binding/bind.ts";
 import { bindKvNamespace } from "./binding/kv-namespace.ts";
 import type { Presigner } from "./binding/presign.ts";
-import type { CopyOptions } from "./copy/copy-store.ts";
 import { unfinishedCopy } from "./copy/documents.ts";
 import type { Blobs } from "./engine/blobs.ts";
 import { createEngine } from "./engine/create.ts";
@@ -14,19 +13,10 @@ import type { Engine, SweepReport } from "./engine/engine.ts";
 import type { NamespaceRecord } from "./engine/key-value/key-value.ts";
 import type { Documents, Records } from "./engine/records.ts";
 import type { StoreKvNamespace } from "./kv-types.ts";
-import type { Metrics } from "./metrics/metrics.ts";
-import { createMetrics } from "./metrics/metrics.ts";
-import type {
-  BackupOptions,
-  BackupReport,
-  RestoreOptions,
-  RestoreReport,
-  VerifyBackupReport,
-} from "./model/backup.ts";
+import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { BucketRecord } from "./model/bucket.ts";
-import { CopyError, type CopyReport } from "./model/copy.ts";
-import { StoreError } from "./model/errors.ts";
-import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
+import { CopyError } from "./model/copy.ts";
+import { checkLocation, type Location } from "./model/location.ts";
 import type * as script from "./types.ts";
 
 export interface OpenOptions {
@@ -130,14 +120,14 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
   };
 }
 
-interface Ports extends Pick<OpenEngine, "commitForOthers"> {
+export interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
   /** Where it has a place of its own for them. */
   readonly auditLog?: AuditLog;
 }
 
-async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
+export async function openPorts(location: Location, metrics = createMetrics()): Promise<Ports> {
   if (typeof location !== "string") {
     const { openCluster } = await import("./cluster/open.ts");
     return openCluster(location, undefined, metrics);
@@ -152,49 +142,6 @@ async function openPorts(location: Location, metrics = createMetrics()): Promise
   return openLocal(location, undefined, metrics);
 }
 
-/** Makes the schema of a cluster's records, or brings an earlier one to this version. */
-export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
-  checkLocation(location);
-  const { migrateCluster } = await import("./cluster/open.ts");
-  return migrateCluster(location);
-}
-
-export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
-  readonly from: Location;
-  readonly to: Location;
-}
-
-/** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
-export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
-  const { copyAll } = await import("./copy/copy-store.ts");
-  const source = await openSide("source", from);
-  try {
-    const unfinished = await unfinishedCopy(source);
-    if (unfinished !== undefined) {
-      throw new CopyError(`The source is itself a copy of ${unfinished} that was not finished.`, [
-        "Run that store copy again: it goes on where it was cut off.",
-      ]);
-    }
-    const target = await openSide("target", to);
-    try {
-      return await copyAll(source, target, { ...options, source: formatLocation(from) });
-    } finally {
-      await closePorts(target);
-    }
-  } finally {
-    await closePorts(source);
-  }
-}
-
-async function openSide(side: "source" | "target", location: Location): Promise<Ports> {
-  try {
-    return await openPorts(checkLocation(location));
-  } catch (error) {
-    const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
-    throw new CopyError(`Cannot open the ${side}, ${formatLocation(location)}: ${why}`, [], error);
-  }
-}
-
 async function refuseUnfinished(ports: Ports): Promise<void> {
   const source = await unfinishedCopy(ports);
   if (source === undefined) return;
@@ -204,35 +151,9 @@ async function refuseUnfinished(ports: Ports): Promise<void> {
   ]);
 }
 
-async function closePorts({ records, blobs }: Ports): Promise<void> {
+export async function closePorts({ records, blobs }: Ports): Promise<void> {
   await records.close();
   await blobs.close();
-}
-
-/** A consistent copy of a data directory, also of one in use, in the place of an earlier one if there is one. */
-export async function backUpStore(
-  directory: string,
-  to: string,
-  options?: BackupOptions,
-): Promise<BackupReport> {
-  const { backUp } = await import("./local/backup/backup.ts");
-  return backUp(directory, to, options);
-}
-
-/** Brings a backup back into a new or empty directory. */
-export async function restoreStore(
-  from: string,
-  directory: string,
-  work?: RestoreOptions,
-): Promise<RestoreReport> {
-  const { restore } = await import("./local/backup/restore.ts");
-  return restore(from, directory, work);
-}
-
-/** Reads a backup through, and tells what is damaged in it. */
-export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
-  const reader = await import("./local/backup/reader.ts");
-  return reader.verifyBackup(from, work);
 }
 
 function bucketInfo({ name, created, storageClass }: BucketRecord): BucketInfo {

@@ -146,7 +146,7 @@ async function hashBlobs(
 ): Promise<readonly string[]> {
   const reader = await port.open(bucket, blobs, isReferenced);
   if (reader === undefined) {
-    throw new StoreError("InternalError", { detail: "It was changed while it was being compared." });
+    throw new StoreError("Damaged", { detail: "It was changed while it was being compared." });
   }
   try {
     const hashes: string[] = [];

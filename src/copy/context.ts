@@ -90,7 +90,7 @@ function subjectId({ bucket, key }: CopySubject): string {
 
 /** Whether it says that something is damaged, and not that it cannot be reached at present. */
 export function isDamage(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.reason === "InternalError";
+  return error instanceof StoreError && error.reason === "Damaged";
 }
 
 /** The source failed to give what it has: its fault, whoever was told of it. */

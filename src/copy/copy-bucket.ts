@@ -126,9 +126,6 @@ export async function checkSourceIntegrity(
     bucket,
     "records",
   )) {
-    await context.reportDamage(
-      { bucket: findingBucket, key },
-      new StoreError("InternalError", { detail: what }),
-    );
+    await context.reportDamage({ bucket: findingBucket, key }, new StoreError("Damaged", { detail: what }));
   }
 }

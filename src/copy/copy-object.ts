@@ -178,7 +178,7 @@ export async function stage(
   if (staged.size === blob.size) return staged;
   await staged.discard();
   const detail = "The stored data is damaged: a body is not as long as its record says.";
-  throw new SourceFault(new StoreError("InternalError", { detail }));
+  throw new SourceFault(new StoreError("Damaged", { detail }));
 }
 
 export async function openSource<T>(open: () => Promise<T>): Promise<T> {

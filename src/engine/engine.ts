@@ -31,12 +31,8 @@ export interface Engine extends Events {
   ): Promise<"committed" | "conflict">;
 
   head(bucket: string, key: Key): Promise<ObjectRecord | undefined>;
-  /** With the parts it was made of, if any; refused like a get when its key is not the right one. */
-  describe(
-    bucket: string,
-    key: Key,
-    options?: { readonly customerKey?: Uint8Array | undefined },
-  ): Promise<Description | undefined>;
+  /** A get without the bytes: the same condition, the same check of the customer's key, and the parts. */
+  describe(bucket: string, key: Key, options?: DescribeOptions): Promise<DescribeOutcome>;
   get(bucket: string, key: Key, options?: GetOptions): Promise<GetOutcome>;
   /** Takes the source: it is read to its end, or cancelled when the put does not happen. */
   put(bucket: string, key: Key, source: Source, options?: PutOptions): Promise<PutOutcome>;
@@ -122,36 +118,37 @@ export interface BucketOptions {
   readonly account?: string | undefined;
 }
 
-export interface Description {
-  readonly record: ObjectRecord;
-  /** Undefined for an object that was put in one piece. */
-  readonly parts: readonly ObjectPart[] | undefined;
-}
-
 export interface ObjectPart {
   readonly number: number;
   readonly size: number;
   readonly checksums?: Checksums | undefined;
 }
 
-export interface GetOptions {
+export interface DescribeOptions {
   readonly condition?: Condition | undefined;
-  /** One of the parts the object was made of, counted from 1, instead of a range. */
-  readonly part?: number | undefined;
-  readonly range?: RangeRequest | undefined;
   readonly customerKey?: Uint8Array | undefined;
 }
 
+export interface GetOptions extends DescribeOptions {
+  /** One of the object's parts, counted from 1, instead of a range. */
+  readonly part?: number | undefined;
+  readonly range?: RangeRequest | undefined;
+}
+
+type Refused = { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause };
+
+interface Found {
+  readonly outcome: "found";
+  readonly record: ObjectRecord;
+  /** Undefined for an object that was put in one piece. */
+  readonly parts: readonly ObjectPart[] | undefined;
+}
+
+export type DescribeOutcome = Found | Refused | { readonly outcome: "missing" };
+
 export type GetOutcome =
-  | {
-      readonly outcome: "found";
-      readonly record: ObjectRecord;
-      readonly range: ByteRange;
-      readonly bytes: ObjectBytes;
-      /** What it was made of, if of parts. */
-      readonly parts: readonly ObjectPart[] | undefined;
-    }
-  | { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause }
+  | (Found & { readonly range: ByteRange; readonly bytes: ObjectBytes })
+  | Refused
   | { readonly outcome: "missing" };
 
 export interface WriteOptions {

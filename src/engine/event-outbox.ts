@@ -30,13 +30,18 @@ export function createdEventMutations(
   bucket: Bucket,
   name: EventName,
   record: ObjectRecord,
-): Mutation[] {
+): readonly Mutation[] {
   const { key, size, etag, version } = record;
   return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
 /** The delete, with what is told of it: before it in the commit, and only when there is something to delete. */
-export function deleteMutations(context: Context, bucket: Bucket, name: EventName, key: Key): Mutation[] {
+export function deleteMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  key: Key,
+): readonly Mutation[] {
   return [...eventMutations(context, bucket, { name, key }), { kind: "delete object", key }];
 }
 
@@ -44,17 +49,17 @@ function eventMutations(
   context: Context,
   bucket: Bucket,
   details: Omit<ObjectEvent, "id" | "time">,
-): Mutation[] {
+): readonly Mutation[] {
   const { notifications } = bucket.settings;
   if (notifications === undefined) return noMutations;
   const rules = rulesFor(notifications, details.name, details.key);
   if (rules.length === 0) return noMutations;
   const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
   const condition = details.created === undefined ? { ifExists: details.key } : {};
-  return rules.map(({ id }) => ({ kind: "tell", rule: id, event, ...condition }) as const);
+  return rules.map(({ id }) => ({ kind: "append event", rule: id, event, ...condition }) as const);
 }
 
-const noMutations: Mutation[] = [];
+const noMutations: readonly Mutation[] = [];
 
 export function createEvents({ records }: Context): Events {
   return {

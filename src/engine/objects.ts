@@ -18,6 +18,8 @@ import { checkDeclaredLength, type IngestedBody, ingest } from "./bytes/ingest.t
 import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
 import type {
+  DescribeOptions,
+  DescribeOutcome,
   Engine,
   GetOptions,
   GetOutcome,
@@ -45,16 +47,10 @@ export function createObjects(context: Context): Objects {
       checkKey(key);
       return records.object(bucket, key);
     },
-    async describe(bucket, key, { customerKey } = {}) {
+    async describe(bucket, key, options = {}) {
       checkKey(key);
       const found = await records.objectWithBody(bucket, key);
-      if (found === undefined) return undefined;
-      const { record, body } = found;
-      const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key });
-      return {
-        record: withOpenedChecksums(record, dataKey),
-        parts: body.storage === "parts" ? body.parts : undefined,
-      };
+      return found === undefined ? { outcome: "missing" } : toDescribeOutcome(bucket, found, options).outcome;
     },
     async get(bucket, key, options = {}) {
       checkKey(key);
@@ -110,10 +106,9 @@ async function toGetOutcome(
   { record, body }: ObjectWithBody,
   options: GetOptions,
 ): Promise<GetOutcome | undefined> {
-  const clause = options.condition === undefined ? undefined : findFailedClause(options.condition, record);
-  if (clause !== undefined) return { outcome: "refused", record, clause };
-  const dataKey = dataKeyFor(options.customerKey, record.encryption, { bucket, key: record.key });
-  const parts = body.storage === "parts" ? body.parts : undefined;
+  const { outcome, dataKey } = toDescribeOutcome(bucket, { record, body }, options);
+  if (outcome.outcome !== "found") return outcome;
+  const { parts } = outcome;
   const range =
     options.part === undefined
       ? resolveRange(options.range, record.size)
@@ -127,7 +122,20 @@ async function toGetOutcome(
   const request = { bucket, size: record.size, range, dataKey, isReferenced, currentBody };
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
-  return { outcome: "found", record: withOpenedChecksums(record, dataKey), range, bytes, parts };
+  return { ...outcome, range, bytes };
+}
+
+/** The condition and the customer's key of a read, checked in this order, with the key that opens the bytes. */
+function toDescribeOutcome(
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  { condition, customerKey }: DescribeOptions,
+): { readonly outcome: DescribeOutcome; readonly dataKey?: Uint8Array | undefined } {
+  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
+  if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
+  const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key: record.key });
+  const parts = body.storage === "parts" ? body.parts : undefined;
+  return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }
 
 async function put(

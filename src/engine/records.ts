@@ -47,7 +47,11 @@ export interface Records {
   /** By number. */
   parts(bucket: string, uploadId: string): Promise<readonly PartRecord[]>;
 
-  /** All of the change, durable once resolved, or none of it when a check does not hold. */
+  /**
+   * Makes all of the change, durable once resolved, or none of it when a check does not hold ("conflict"). When it is
+   * not known whether the change was made, this rejects with an error for which `isOutcomeUnknown` is true. Any other
+   * error means that the change was not made and will not be.
+   */
   commit(bucket: string, change: Change): Promise<"committed" | "conflict">;
 
   /** Blobs that no record names any more, each entry once one body, oldest first, behind the given entry. */
@@ -163,7 +167,7 @@ export type Mutation =
   /** Ends the upload's parts: the taken ones now belong to an object, all others are buried. */
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   /** Writes an event down for a rule; when a key is given, only if there is an object of that key. */
-  | { readonly kind: "tell"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
+  | { readonly kind: "append event"; readonly rule: string; readonly event: string; readonly ifExists?: Key }
   /** Undefined takes the setting back. */
   | { readonly kind: "put setting"; readonly name: SettingName; readonly value: unknown };
 

@@ -225,7 +225,7 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
       return;
-    case "tell": {
+    case "append event": {
       const { rule, event: text, ifExists } = mutation;
       if (ifExists !== undefined && bucket.objects.get(ifExists) === undefined) return;
       bucket.outbox.push({ entry: bucket.nextEntry++, rule, text });
@@ -249,6 +249,8 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "end parts":
       endParts(bucket, mutation.uploadId, mutation.taken);
       return;
+    default:
+      mutation satisfies never;
   }
 }
 

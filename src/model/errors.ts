@@ -3,6 +3,8 @@
 
 const reasons = {
   InternalError: [10001, "We encountered an internal error. Please try again."],
+  // Shares the code of InternalError: scripts have always seen damage under that number.
+  Damaged: [10001, "The stored data is damaged."],
   AccessDenied: [10003, "Access Denied."],
   InvalidBucketName: [10005, "The specified bucket name is not valid."],
   NoSuchBucket: [10006, "The specified bucket does not exist."],
@@ -92,12 +94,21 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether a commit that failed so may yet turn out to have happened: then its bytes must stay. */
-export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof StoreError && error.reason === "ServiceUnavailable" && !error.isNotDone;
+/** Whether Store itself is at fault, by a bug or by damaged data: never the caller's input. */
+export function isStoreFault({ reason }: StoreError): boolean {
+  return reason === "InternalError" || reason === "Damaged";
 }
 
-/** The same error, told as part of an action. Errors that are not the store's own pass as they are. */
+/**
+ * Whether a commit that rejected with this error may have happened, now or later. Its staged bytes must then stay.
+ * An error that is not a StoreError says nothing about the commit, so it counts as unknown.
+ */
+export function isOutcomeUnknown(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return true;
+  return error.reason === "ServiceUnavailable" && !error.isNotDone;
+}
+
+/** Adds the action to the error. Errors that are not a StoreError are returned unchanged. */
 export function attachAction(action: Action, error: unknown): unknown {
   if (!(error instanceof StoreError) || error.action !== undefined) return error;
   const { reason, detail, cause, isNotDone } = error;

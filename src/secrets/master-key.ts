@@ -22,9 +22,6 @@ export class SecretKeyError extends Error {
   override readonly name = "SecretKeyError";
 }
 
-/** What is only in memory is gone with the process, and its key too. */
-let memoryKey: Uint8Array | undefined;
-
 export function loadSecretKey(location: Location, fromEnvironment: string | undefined): Uint8Array {
   if (fromEnvironment !== undefined) return environmentKey(location, fromEnvironment);
   if (typeof location !== "string") {
@@ -34,10 +31,8 @@ export function loadSecretKey(location: Location, fromEnvironment: string | unde
         "  Set it for every process on this store: without it they are lost.",
     );
   }
-  if (location === "memory:") {
-    memoryKey ??= randomBytes(secretKeyBytes);
-    return memoryKey;
-  }
+  // A store in memory is never opened twice, so its key is stored nowhere.
+  if (location === "memory:") return randomBytes(secretKeyBytes);
   const file = join(location, secretKeyFile);
   return readKey(file) ?? makeKey(file);
 }

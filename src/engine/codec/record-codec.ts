@@ -225,7 +225,7 @@ function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
   const [storedFormat] = encoded;
   if (storedFormat === format) return encoded;
   expectCount(storedFormat);
-  throw new StoreError("InternalError", {
+  throw new StoreError("Damaged", {
     detail: `The stored data is damaged, or was written by a later version: record format ${storedFormat} is not known.`,
   });
 }

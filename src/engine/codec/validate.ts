@@ -8,7 +8,7 @@ export function readStored<T>(what: string, read: () => T): T {
     return read();
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: ${what} cannot be read.`,
       cause,
     });

@@ -138,7 +138,7 @@ async function readAll(
     }
   }
   if (hash !== undefined && hash.digest("hex") !== record.etag) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: "The stored data is damaged: the bytes do not match their etag.",
     });
   }
@@ -183,7 +183,7 @@ async function* verifyUploadParts(
   throttle: Throttle,
 ): AsyncIterable<Verification & { key: string }> {
   const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
-    if (error instanceof StoreError && error.reason === "InternalError") return error;
+    if (error instanceof StoreError && error.reason === "Damaged") return error;
     throw error;
   });
   if (parts instanceof StoreError) return yield { key, stored: 0, what: parts.detail };

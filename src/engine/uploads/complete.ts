@@ -46,7 +46,7 @@ export async function complete(
 
 function isStorageFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return true;
-  return ["ServiceUnavailable", "InsufficientStorage", "InternalError"].includes(error.reason);
+  return ["ServiceUnavailable", "InsufficientStorage", "InternalError", "Damaged"].includes(error.reason);
 }
 
 export async function activeUpload(

@@ -109,7 +109,7 @@ async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: S
   if (await hasBlob(to, blob)) return watch(blob.size);
   const descriptor = await openDescriptor(source, parseBlobId(blob.id));
   if (descriptor === undefined) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: blob ${blob.id} is missing.`,
     });
   }
