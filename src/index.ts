@@ -1,4 +1,4 @@
-// What a program that embeds Store imports.
+// The exports of the package, for programs that embed Store.
 
 export type { BucketOptions } from "./binding/bind.ts";
 export { FixedLengthStream } from "./binding/fixed-length-stream.ts";

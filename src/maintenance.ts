@@ -13,7 +13,7 @@ import { StoreError } from "./model/errors.ts";
 import { type ClusterLocation, checkLocation, formatLocation, type Location } from "./model/location.ts";
 import { closePorts, openPorts, type Ports } from "./open.ts";
 
-/** Makes the schema of a cluster's records, or brings an earlier one to this version. */
+/** Creates the schema of a cluster's database, or migrates an earlier one to this version. */
 export async function migrateStore(location: ClusterLocation): Promise<{ from: number; to: number }> {
   checkLocation(location);
   const { migrateCluster } = await import("./cluster/open.ts");
@@ -25,7 +25,7 @@ export interface CopyStoreOptions extends Omit<CopyOptions, "source"> {
   readonly to: Location;
 }
 
-/** Moves a whole store to another place, or goes on with that; the source must not be written meanwhile. */
+/** Copies a store to another location, or resumes a copy. The source must not change meanwhile. */
 export async function copyStore({ from, to, ...options }: CopyStoreOptions): Promise<CopyReport> {
   const { copyAll } = await import("./copy/copy-store.ts");
   const source = await openSide("source", from);
@@ -33,7 +33,7 @@ export async function copyStore({ from, to, ...options }: CopyStoreOptions): Pro
     const unfinished = await unfinishedCopy(source);
     if (unfinished !== undefined) {
       throw new CopyError(`The source is itself a copy of ${unfinished} that was not finished.`, [
-        "Run that store copy again: it goes on where it was cut off.",
+        "Run that store copy again to resume it.",
       ]);
     }
     const target = await openSide("target", to);
@@ -56,7 +56,7 @@ async function openSide(side: "source" | "target", location: Location): Promise<
   }
 }
 
-/** A consistent copy of a data directory, also of one in use, in the place of an earlier one if there is one. */
+/** Makes a consistent backup of a data directory, also while in use. Replaces an earlier backup. */
 export async function backUpStore(
   directory: string,
   to: string,
@@ -66,7 +66,7 @@ export async function backUpStore(
   return backUp(directory, to, options);
 }
 
-/** Brings a backup back into a new or empty directory. */
+/** Restores a backup into a new or empty directory. */
 export async function restoreStore(
   from: string,
   directory: string,
@@ -76,7 +76,7 @@ export async function restoreStore(
   return restore(from, directory, work);
 }
 
-/** Reads a backup through, and tells what is damaged in it. */
+/** Reads a whole backup and reports what is damaged. */
 export async function verifyBackup(from: string, work?: RestoreOptions): Promise<VerifyBackupReport> {
   const reader = await import("./local/backup/reader.ts");
   return reader.verifyBackup(from, work);

@@ -1,5 +1,5 @@
-// Opens a store: a data directory, "memory:" or the two places of a cluster become an engine, loading only the adapter
-// it needs.
+// Opens a store: turns a data directory, "memory:" or the two URLs of a cluster into an engine, and
+// loads only the adapter it needs.
 import { randomBytes } from "node:crypto";
 import type { AuditLog } from "./audit/audit-log.ts";
 import { createDocumentAuditLog } from "./audit/document-audit-log.ts";
@@ -22,18 +22,18 @@ import type * as script from "./types.ts";
 export interface OpenOptions {
   /** The clock, in milliseconds since the epoch. */
   readonly now?: () => number;
-  /** @internal Where the store counts what it does, for a server that tells it. */
+  /** @internal Receives the store's counters, for a server that publishes them. */
   readonly metrics?: Metrics;
-  /** How many multipart uploads a bucket may have open at one time; default: 100,000. */
+  /** Maximum of open multipart uploads per bucket; default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** What `bucket.presign` signs with: where the S3 API answers, and an access key. */
+  /** Endpoint of the S3 API and the access key that `bucket.presign` uses. */
   readonly presign?: Presigner;
 }
 
 export interface BucketInfo {
   readonly name: string;
   readonly created: Date;
-  /** The class of objects put without one. */
+  /** Default storage class of the bucket's objects. */
   readonly storageClass: script.StoreStorageClass;
 }
 
@@ -47,31 +47,31 @@ export interface Store {
     name: string,
     options?: { readonly storageClass?: script.StoreStorageClass },
   ): Promise<BucketInfo>;
-  /** All of them, by name. */
+  /** All buckets, by name. */
   listBuckets(): Promise<BucketInfo[]>;
-  /** Refused while the bucket holds objects; uploads in flight go with it. */
+  /** Refused while the bucket has objects; its uploads in flight are aborted. */
   deleteBucket(name: string): Promise<void>;
-  /** The binding. Whether the bucket exists is asked when it is used. */
+  /** The binding of a bucket. Whether the bucket exists is checked when it is used. */
   bucket(name: string, options?: BucketOptions): script.StorePresigningBucket;
   createKvNamespace(name: string): Promise<NamespaceInfo>;
-  /** All of them, by name. */
+  /** All namespaces, by name. */
   listKvNamespaces(): Promise<NamespaceInfo[]>;
-  /** Refused while the namespace holds keys that have not expired. */
+  /** Refused while the namespace has keys that have not expired. */
   deleteKvNamespace(name: string): Promise<void>;
-  /** The binding. Whether the namespace exists is asked when it is used. */
+  /** The binding of a namespace. Whether the namespace exists is checked when it is used. */
   kv(namespace: string): StoreKvNamespace;
-  /** Does at once what otherwise happens in the background: ends overdue uploads and frees dead bytes. */
+  /** Runs background maintenance now: aborts overdue uploads and frees unused bytes. */
   sweep(): Promise<SweepReport>;
   close(): Promise<void>;
 }
 
-/** The engine behind a store, and the documents beside its buckets, for the faces that stand on them. */
+/** The engine and the documents of a store, for its front ends. */
 export interface OpenEngine {
   readonly engine: Engine;
   readonly documents: Documents;
-  /** From now on commits for other processes that open the same directory, too: so one sync does for all of them. */
+  /** Starts to commit for other processes of the same directory, so that they share one sync. */
   commitForOthers(): Promise<void>;
-  /** Who has changed what beside the objects. */
+  /** The log of administrative changes. */
   readonly auditLog: AuditLog;
 }
 
@@ -93,8 +93,8 @@ export async function openEngine(location: Location, options: OpenOptions = {}):
 }
 
 /**
- * Opens a data directory, the two places of a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
- * for a store that is gone when it closes.
+ * Opens a data directory, a cluster `{ records: "postgres://…", blobs: "s3://…" }`, or `"memory:"`
+ * for a store that is lost when it closes.
  */
 export async function openStore(location: Location, options: OpenOptions = {}): Promise<Store> {
   const { engine } = await openEngine(location, options);
@@ -123,7 +123,7 @@ export async function openStore(location: Location, options: OpenOptions = {}): 
 export interface Ports extends Pick<OpenEngine, "commitForOthers"> {
   readonly records: Records;
   readonly blobs: Blobs;
-  /** Where it has a place of its own for them. */
+  /** Undefined when the audit log is stored in documents. */
   readonly auditLog?: AuditLog;
 }
 
@@ -135,7 +135,7 @@ export async function openPorts(location: Location, metrics = createMetrics()): 
   if (location === "memory:") {
     const { createMemoryRecords } = await import("./memory/records.ts");
     const { createMemoryBlobs } = await import("./memory/blobs.ts");
-    // Nobody else can open it.
+    // No other process can open a store in memory.
     return { records: createMemoryRecords(), blobs: createMemoryBlobs(), commitForOthers: async () => {} };
   }
   const { openLocal } = await import("./local/open.ts");
@@ -146,8 +146,8 @@ async function refuseUnfinished(ports: Ports): Promise<void> {
   const source = await unfinishedCopy(ports);
   if (source === undefined) return;
   await closePorts(ports);
-  throw new CopyError(`A copy of ${source} was being made here, and that was not finished.`, [
-    "Run the same store copy again: it goes on where it was cut off.",
+  throw new CopyError(`This store is a copy of ${source} that was not finished.`, [
+    "Run the same store copy again to resume it.",
   ]);
 }
 
@@ -164,7 +164,7 @@ function namespaceInfo({ name, created }: NamespaceRecord): NamespaceInfo {
   return { name, created: new Date(created) };
 }
 
-/** Closing twice is closing once. */
+/** A second call returns the promise of the first. */
 function once(close: () => Promise<void>): () => Promise<void> {
   let closing: Promise<void> | undefined;
   return () => {

@@ -1,11 +1,12 @@
-// Two ordered lists side by side, neither in memory as a whole, and several pieces of work at once on what they give.
+// Merge join of two ordered lists that need not fit into memory, and concurrent work on its
+// results.
 import { compareKeys, type Key } from "../model/key.ts";
 
 export interface KeyedItem {
   readonly key: Key;
 }
 
-/** What one or both sides have under a key. */
+/** The items of one or both sides under a key. */
 export interface JoinedPair<A, B> {
   readonly key: Key;
   readonly source: A | undefined;
@@ -14,7 +15,7 @@ export interface JoinedPair<A, B> {
 
 export type Order<A, B> = (a: A, b: B) => number;
 
-/** Both sides in order, each key once. A side is asked for more only when what it gave before has been taken. */
+/** Joins both sides in key order, each key once. Reads one item per side ahead. */
 export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   source: AsyncIterable<A>,
   target: AsyncIterable<B>,
@@ -43,7 +44,7 @@ export interface ConcurrencyOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Several at once, taken in order. The first failure ends it, once what is under way has ended. */
+/** Runs several at once, started in order. After a failure, waits for the work in flight. */
 export async function forEachConcurrent<T>(
   items: AsyncGenerator<T>,
   { concurrency, signal }: ConcurrencyOptions,

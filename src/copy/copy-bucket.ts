@@ -1,5 +1,5 @@
-// Brings one bucket over: itself with its settings, then its objects in key order, then its uploads. What the target
-// has already is passed by; what the source no longer has goes.
+// Copies one bucket: its settings, then its objects in key order, then its uploads. Skips what the
+// target already has, and removes what the source no longer has.
 
 import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
@@ -20,7 +20,7 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
   const source = await from.records.bucket(name);
   if (source === undefined) return;
   const existing = await to.records.bucket(name);
-  // Made anew since an earlier run.
+  // The bucket was deleted and created again since an earlier run.
   if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
   await prepareBucket(context, source);
   const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
@@ -61,14 +61,15 @@ async function syncObject(
   context.advance(found.record.size);
   if (isSameObject(found.record, target)) return;
   const existing = await context.to.records.objectWithBody(bucket, key);
-  if (existing === undefined) throw new CopyError(`The target loses what was copied: "${bucket}/${key}".`);
+  if (existing === undefined)
+    throw new CopyError(`The target lost an object that was copied: "${bucket}/${key}".`);
   await commit(context, bucket, {
     checks: [{ kind: "object", key, version: target.version }],
     mutations: [{ kind: "restate object", record: found.record, body: existing.body }],
   });
 }
 
-/** Goes only when the source says that there is none: one that damage hides is told by its read. */
+/** Removes an object only if the source confirms it is missing, not merely unreadable. */
 async function dropObject(
   context: CopyContext,
   bucket: string,
@@ -86,7 +87,7 @@ async function dropObject(
   });
 }
 
-/** Buckets that an earlier run brought over and the source no longer has. */
+/** Removes buckets that an earlier run copied and the source no longer has. */
 export async function dropBuckets(
   context: CopyContext,
   sourceBuckets: readonly BucketRecord[],
@@ -112,11 +113,11 @@ async function removeBucket(context: CopyContext, bucket: string): Promise<void>
     }),
   );
   if ((await records.deleteBucket(bucket)) === "not empty") {
-    throw new CopyError(`Something else writes into the bucket "${bucket}" of the target.`);
+    throw new CopyError(`Another process is writing to the bucket "${bucket}" of the target.`);
   }
 }
 
-/** Damage of the source that no object or upload shows by itself. */
+/** Reports damage of the source that reading objects and uploads does not show. */
 export async function checkSourceIntegrity(
   context: CopyContext,
   records: Records,

@@ -1,4 +1,4 @@
-// Uploads on their way: an upload in flight comes over with the parts it has, and goes on in the target.
+// Copies uploads in flight with their parts, so that they can be continued in the target.
 
 import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import { everyUpload } from "../engine/uploads/uploads.ts";
@@ -62,7 +62,7 @@ async function copyUploadPart(
   const isReferenced = async () =>
     (await context.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
   const reader = await openSource(() => context.from.blobs.open(bucket, [blob], isReferenced));
-  // Replaced or ended since: the comparison tells.
+  // Replaced or ended meanwhile: the comparison will report it.
   if (reader === undefined) return;
   try {
     const staged = await stage(context, bucket, reader, blob);

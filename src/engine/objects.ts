@@ -1,4 +1,5 @@
-// Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
+// Operations on objects over the two ports: head, describe, get, put, delete and list. Rules are in
+// model/.
 import type { Bucket } from "../model/bucket.ts";
 import {
   type Clause,
@@ -78,7 +79,7 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** The versions for which the condition was seen to hold. */
+/** Checks on the versions for which the condition was evaluated. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {
@@ -96,7 +97,7 @@ async function get(context: Context, bucket: string, key: Key, options: GetOptio
     if (found === undefined) return { outcome: "missing" };
     const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
-    // The body went while it was being opened: whoever replaced it has committed, so this read starts anew.
+    // The body was removed while it was being opened, so the object was replaced: read again.
   }
 }
 
@@ -125,7 +126,7 @@ async function toGetOutcome(
   return { ...outcome, range, bytes };
 }
 
-/** The condition and the customer's key of a read, checked in this order, with the key that opens the bytes. */
+/** Checks the condition of a read, then the customer's key. Also returns the data key. */
 function toDescribeOutcome(
   bucket: string,
   { record, body }: ObjectWithBody,
@@ -149,7 +150,8 @@ async function put(
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
   const metadata = resolveMetadata(options, bucketRecord);
-  // A look ahead spares the sender a body that will be refused; the commit is on the version that was seen.
+  // Evaluating early spares the sender a body that would be refused. The commit checks this
+  // version.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
@@ -168,12 +170,12 @@ async function put(
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
-  // While a body came in, rules may have been set.
+  // Notification rules may have changed while the body was received.
   const currentBucket = async () =>
     source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
   const { httpMetadata, customMetadata, storageClass } = metadata;
   const { size, etag, checksums } = ingested;
-  // Made of every put, so written out: spreading costs as much as hashing a small body.
+  // Runs for every put, so fields are listed: spreading costs as much as hashing a small body.
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -204,7 +206,7 @@ function toBody({ storage }: IngestedBody): Body {
   return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
 }
 
-/** Commits on the version the condition was evaluated against, and evaluates anew when another was faster. */
+/** Commits on the version the condition was evaluated for, and evaluates again after a conflict. */
 async function commitPut(
   context: Context,
   bucket: string,
@@ -245,7 +247,7 @@ interface Evaluation {
   readonly clause: Clause | undefined;
 }
 
-/** The version a condition was evaluated against and what refused it; undefined without a condition. */
+/** The current version and the clause that fails for it, if any; undefined without a condition. */
 async function evaluate(
   context: Context,
   bucket: string,

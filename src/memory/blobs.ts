@@ -1,5 +1,5 @@
-// Blobs in memory. A reader holds the bytes themselves, so removal never disturbs it; groups are held
-// back all the same, because the port promises that and the tests model it here.
+// Blobs in memory. A reader holds the bytes, so removal never disturbs it. Bodies of several blobs
+// still wait for their readers, because the port promises it and tests check it here.
 import type { BlobReader, Blobs } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 

@@ -258,7 +258,7 @@ test("a key file that is damaged, open to others or out of reach is told by name
   symlinkSync(join(linked, "elsewhere"), join(linked, "secret.key"));
   assert.throws(() => loadSecretKey(linked, undefined), {
     name: "SecretKeyError",
-    message: /secret\.key is a link to a file that is not there/,
+    message: /secret\.key is a link to a missing file/,
   });
   assert.deepEqual(readdirSync(linked), ["secret.key"], "no draft is left");
 });
