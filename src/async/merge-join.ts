@@ -1,5 +1,4 @@
-// Merge join of two ordered lists that need not fit into memory, and concurrent work on its
-// results.
+// Merge join of two ordered lists that need not fit into memory.
 import { compareKeys, type Key } from "../model/key.ts";
 
 export interface KeyedItem {
@@ -37,35 +36,4 @@ export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   } finally {
     await Promise.all([left.return?.(), right.return?.()]);
   }
-}
-
-export interface ConcurrencyOptions {
-  readonly concurrency: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** Runs several at once, started in order. After a failure, waits for the work in flight. */
-export async function forEachConcurrent<T>(
-  items: AsyncGenerator<T>,
-  { concurrency, signal }: ConcurrencyOptions,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
-
-  async function takeAll(): Promise<void> {
-    try {
-      for (;;) {
-        signal?.throwIfAborted();
-        const next = await items.next();
-        if (next.done === true || failure !== undefined) return;
-        await work(next.value);
-      }
-    } catch (error) {
-      failure ??= { error };
-    }
-  }
-
-  await Promise.all(Array.from({ length: concurrency }, takeAll));
-  await items.return(undefined);
-  if (failure !== undefined) throw failure.error;
 }

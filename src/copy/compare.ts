@@ -1,7 +1,8 @@
 // The second stage of a copy: compares every record of both sides, and reads every byte of the
 // target back against its checksums. Reports each difference with its key.
 import { createHash } from "node:crypto";
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import { forEachLimit } from "../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { StoredBlob } from "../engine/blobs.ts";
 import type { InspectedObject, ObjectWithBody } from "../engine/records.ts";
 import { type BucketRecord, settingNames } from "../model/bucket.ts";
@@ -48,8 +49,8 @@ async function compareBucket(context: CopyContext, { name }: BucketRecord): Prom
     await context.reportDifference({ bucket: name }, `Its ${setting} rules are not the same.`);
   }
   const pairs = mergeJoin(from.records.inspect(name), to.records.inspect(name));
-  await forEachConcurrent(pairs, context, (pair) => compareObject(context, name, pair));
-  await forEachConcurrent(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
+  await forEachLimit(pairs, context, (pair) => compareObject(context, name, pair));
+  await forEachLimit(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
 }
 
 async function compareObject(

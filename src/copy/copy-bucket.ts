@@ -1,7 +1,8 @@
 // Copies one bucket: its settings, then its objects in key order, then its uploads. Skips what the
 // target already has, and removes what the source no longer has.
 
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import { forEachLimit } from "../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
@@ -24,7 +25,7 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
   if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
   await prepareBucket(context, source);
   const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
-  await forEachConcurrent(pairs, context, (pair) => syncObject(context, name, pair));
+  await forEachLimit(pairs, context, (pair) => syncObject(context, name, pair));
   await copyUploads(context, name);
 }
 
@@ -106,7 +107,7 @@ export async function dropBuckets(
 
 async function removeBucket(context: CopyContext, bucket: string): Promise<void> {
   const { records } = context.to;
-  await forEachConcurrent(scanRecords(context.to, bucket), context, async ({ key, version }) =>
+  await forEachLimit(scanRecords(context.to, bucket), context, async ({ key, version }) =>
     commit(context, bucket, {
       checks: [{ kind: "object", key, version }],
       mutations: [{ kind: "delete object", key }],

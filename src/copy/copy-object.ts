@@ -200,7 +200,9 @@ export async function commitStaged(
     await commit(context, bucket, change({ id: staged.id, size: staged.size }));
     staged.keep();
   } catch (error) {
-    await discardAfterFailure(error, staged);
+    // A CopyError reports a conflict, so the change was certainly not made.
+    if (error instanceof CopyError) await staged.discard();
+    else await discardAfterFailure(error, staged);
     throw error;
   }
 }

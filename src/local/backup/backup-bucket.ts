@@ -78,7 +78,7 @@ async function copyBodies(
   const { backup, damages, watch } = work;
   const folders = createFolderMaker(join(backup.blobs, id));
   const counts = { objects: 0, files: 0, stored: 0 };
-  await forEachLimit(contents, fileConcurrency, async (found) => {
+  await forEachLimit(contents, { concurrency: fileConcurrency }, async (found) => {
     if (found.kind === "damage") {
       damages.push(formatDamage(name, found.key, found.what));
     } else if (found.kind === "object") {
