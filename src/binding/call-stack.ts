@@ -1,6 +1,6 @@
 // Stacks of errors as the author of a script needs them. An engine operation fails after it has waited, so the error's
 // own stack names only Store's files; the frames of the script are those of the call that waits for it.
-import { StoreError } from "../model/errors.ts";
+import { isStoreFault, StoreError } from "../model/errors.ts";
 
 /** The folder of Store's modules as stacks show it, with or without source maps; it ends with a slash. */
 const ownFolder = /((?:file:\/\/)?\/?[^()\s]*[\\/])binding[\\/]call-stack\.[jt]s:/.exec(
@@ -29,6 +29,6 @@ function addCallStack(error: StoreError, callStack: string | undefined): void {
   const frames = (callStack ?? "").split("\n").filter((line) => isFrame(line) && !isOwnFrame(line));
   if (frames.length === 0) return;
   // Store's own frames matter where Store itself may be at fault.
-  const head = error.reason === "InternalError" ? error.stack : `${error.name}: ${error.message}`;
+  const head = isStoreFault(error) ? error.stack : `${error.name}: ${error.message}`;
   error.stack = [head, ...frames].join("\n");
 }

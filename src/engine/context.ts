@@ -1,4 +1,4 @@
-// What every part of the engine works with: the two ports, the clock and the source of randomness.
+// Dependencies shared by all parts of the engine: the two ports, the clock, randomness and limits.
 import type { Blobs } from "./blobs.ts";
 import type { HashThreads } from "./bytes/hash-pool.ts";
 import type { BufferPool } from "./bytes/pooled.ts";
@@ -11,11 +11,11 @@ export interface Context {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: (size: number) => Buffer;
-  /** Bodies up to this size are kept beside their record. */
+  /** Bodies up to this size are stored inside their record. */
   readonly inlineBytes: number;
   /** The unit of encryption. */
   readonly blockBytes: number;
-  /** Smallest part but the last that the S3 API takes. */
+  /** Minimum size of every part but the last in the S3 API. */
   readonly s3PartBytes: number;
   readonly hashThreads: HashThreads;
   readonly ingests: IngestState;

@@ -177,7 +177,7 @@ function readOrError(read: () => ObjectWithBody | undefined): ObjectWithBody | S
     return read();
   } catch (error) {
     if (error instanceof StoreError) return error;
-    return new StoreError("InternalError", {
+    return new StoreError("Damaged", {
       detail: "The stored data is damaged: a record cannot be read.",
       cause: error,
     });

@@ -1,6 +1,6 @@
 // Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
 // not there. A bucket that is not public answers as one that does not exist.
-import type { Engine, GetOutcome } from "../engine/engine.ts";
+import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
   conditionFromHeaders,
@@ -9,10 +9,11 @@ import {
   rangeFromHeader,
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { refusedReadStatus, statusByReason } from "../http/status.ts";
 import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
-import { type Clause, type Condition, findFailedClause } from "../model/condition.ts";
+import type { Clause, Condition } from "../model/condition.ts";
 import { StoreError } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
@@ -22,7 +23,7 @@ import { type AddressNames, parseAddress } from "./address.ts";
 import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
   /** As it is now. */
   readonly names: () => Promise<AddressNames>;
   readonly log: (line: string) => void;
@@ -109,18 +110,18 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
       ? rangeFromHeader(request.header("range") ?? null)
       : undefined;
     try {
-      if (request.method === "HEAD") return headResponse(publicRequest, record, { condition, range });
-      const outcome = await engine.get(bucket.name, record.key, { condition, range });
+      const outcome =
+        request.method === "HEAD"
+          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition }), range)
+          : await engine.get(bucket.name, record.key, { condition, range });
       if (outcome.outcome === "missing") return notFound(publicRequest);
       if (outcome.outcome === "refused")
         return refusedResponse(outcome.clause, outcome.record, publicRequest);
+      const { size } = outcome.record;
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
-      if (range === undefined) return answer(200, headers, toBody(outcome));
-      return answer(
-        206,
-        [...headers, contentRangeHeader(outcome.record.size, outcome.range)],
-        toBody(outcome),
-      );
+      if (range !== undefined) headers.push(contentRangeHeader(size, outcome.range));
+      if (outcome.bytes === undefined) headers.push(contentLengthHeader(outcome.range.length));
+      return answer(range === undefined ? 200 : 206, headers, toBody(outcome));
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
       const size: [string, string] = ["content-range", `bytes */${record.size}`];
@@ -133,45 +134,28 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
       return await handle(request, requested);
     } catch (error) {
       log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
-      const isUnavailable = error instanceof StoreError && error.reason === "ServiceUnavailable";
-      return isUnavailable
-        ? textResponse(503, "Try again later.")
-        : textResponse(500, "Something went wrong here.");
+      const status = error instanceof StoreError ? statusByReason[error.reason] : 500;
+      return textResponse(status, failureMessages[status] ?? "The server could not answer this request.");
     }
   }, onExchange);
 }
 
+const failureMessages: Readonly<Record<number, string>> = { 404: "Not found.", 503: "Try again later." };
+
 type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
-function toBody({ bytes }: FoundObject): HttpBody {
-  return bytes.inline ?? bytes;
+function toBody({ bytes }: { readonly bytes: FoundObject["bytes"] | undefined }): HttpBody {
+  return bytes === undefined ? null : (bytes.inline ?? bytes);
+}
+
+/** The outcome of the same GET for a HEAD. Throws InvalidRange like the engine. */
+function withoutBytes(outcome: DescribeOutcome, range: RangeRequest | undefined) {
+  if (outcome.outcome !== "found") return outcome;
+  return { ...outcome, range: resolveRange(range, outcome.record.size), bytes: undefined };
 }
 
 function contentRangeHeader(size: number, { offset, length }: ByteRange): [string, string] {
   return ["content-range", `bytes ${offset}-${offset + length - 1}/${size}`];
-}
-
-interface Selection {
-  readonly condition: Condition;
-  readonly range: RangeRequest | undefined;
-}
-
-/** The headers of the same GET. Throws InvalidRange like the engine. */
-function headResponse(
-  publicRequest: PublicRequest,
-  record: ObjectRecord,
-  { condition, range }: Selection,
-): HttpResponse {
-  const clause = findFailedClause(condition, record);
-  if (clause !== undefined) return refusedResponse(clause, record, publicRequest);
-  const headers = [...objectHeaders(record, publicRequest.publication), ...publicRequest.cors];
-  if (range === undefined) return answer(200, [...headers, contentLengthHeader(record.size)]);
-  const resolved = resolveRange(range, record.size);
-  return answer(206, [
-    ...headers,
-    contentRangeHeader(record.size, resolved),
-    contentLengthHeader(resolved.length),
-  ]);
 }
 
 function contentLengthHeader(size: number): [string, string] {
@@ -200,7 +184,7 @@ function refusedResponse(
   record: ObjectRecord,
   { publication, cors }: PublicRequest,
 ): HttpResponse {
-  if (clause === "etagMatches" || clause === "uploadedBefore") return answer(412, cors);
+  if (refusedReadStatus(clause) === 412) return answer(412, cors);
   const notModifiedHeaders = new Set([
     "etag",
     "last-modified",

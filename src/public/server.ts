@@ -13,7 +13,7 @@ import { createPublicHandler } from "./handler.ts";
 import { listPublicBuckets, type PublicBucket } from "./publications.ts";
 
 export interface PublicOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
   readonly documents: Documents;
   readonly host: string;
   readonly port: number;

@@ -126,6 +126,7 @@ export class S3Error extends Error {
 /** Exhaustive: a new reason does not compile until it has its answer here. */
 export const errorCodeByReason: Readonly<Record<Reason, ErrorCode>> = {
   InternalError: "InternalError",
+  Damaged: "InternalError",
   AccessDenied: "AccessDenied",
   InvalidBucketName: "InvalidBucketName",
   NoSuchBucket: "NoSuchBucket",

@@ -1,5 +1,5 @@
 // `store backup`: a consistent copy of the data directory, also while servers write to it.
-import { backUpStore } from "../../open.ts";
+import { backUpStore } from "../../maintenance.ts";
 import { findSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";

@@ -1,7 +1,8 @@
 // `store copy`: moves a whole store between data directories and clusters, and compares both sides.
+
+import { copyStore } from "../../maintenance.ts";
 import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
 import { formatLocation } from "../../model/location.ts";
-import { copyStore } from "../../open.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";

@@ -1,7 +1,8 @@
 // `store migrate`: makes the schema of a cluster's records, or brings an earlier one to this version.
+
+import { migrateStore } from "../../maintenance.ts";
 import { StoreError } from "../../model/errors.ts";
 import { redactUrl } from "../../model/location.ts";
-import { migrateStore } from "../../open.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { storeLocation } from "../store/store-location.ts";

@@ -1,6 +1,7 @@
 // `store restore`: a backup back into an empty data directory, or only read through.
+
+import { restoreStore, verifyBackup } from "../../maintenance.ts";
 import type { Authentication, BackupTotals, RestoreReport } from "../../model/backup.ts";
-import { restoreStore, verifyBackup } from "../../open.ts";
 import { environmentSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";

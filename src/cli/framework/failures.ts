@@ -28,7 +28,8 @@ interface MessageTemplate {
 }
 
 const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
-  InternalError: { hint: "Find out what is damaged: store verify" },
+  InternalError: {},
+  Damaged: { hint: "Find out what is damaged: store verify" },
   AccessDenied: {},
   InvalidPartNumber: {},
   InvalidBucketName: {

@@ -72,6 +72,7 @@ export async function openData(
   }).catch((error: unknown) => {
     throw openError(invocation, location, error);
   });
+  let secretKey: Uint8Array | undefined;
   return {
     engine,
     documents,
@@ -83,7 +84,10 @@ export async function openData(
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
       return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
     },
-    secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
+    secretKey() {
+      secretKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);
+      return secretKey;
+    },
     async tidy() {
       try {
         await engine.sweep();

@@ -12,7 +12,7 @@ const blobIdPattern = /^(\d+)\.([0-9a-f]{32})\.(\d+)\.(\d+)(\.doubtful)?$/;
 export function parseBlobId(id: string): BackendBlob {
   const [, bucket, name, size, pieceBlocks, doubtful] = blobIdPattern.exec(id) ?? [];
   if (bucket === undefined || name === undefined) {
-    throw new StoreError("InternalError", { detail: `The stored data is damaged: "${id}" names no blob.` });
+    throw new StoreError("Damaged", { detail: `The stored data is damaged: "${id}" names no blob.` });
   }
   const isDoubtful = doubtful !== undefined;
   return {

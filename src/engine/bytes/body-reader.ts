@@ -62,7 +62,7 @@ function checkLength(
   { size, stored }: { readonly size: number; readonly stored: number },
 ): void {
   if (stored === (dataKey === undefined ? size : sealedSize(size, blockBytes))) return;
-  throw new StoreError("InternalError", {
+  throw new StoreError("Damaged", {
     detail: "The stored data is damaged: a body is not as long as its record says.",
   });
 }

@@ -193,7 +193,7 @@ function openBlock(key: Uint8Array, sealed: Uint8Array, index: number, isLast: b
 }
 
 function damaged(cause: unknown): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: "The stored bytes are damaged: a sealed block cannot be decrypted.",
     cause,
   });

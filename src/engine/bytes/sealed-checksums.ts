@@ -47,7 +47,7 @@ function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
       Object.entries(values).map(([name, value]) => [name, Buffer.from(value, "hex")]),
     );
   } catch (cause) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: "The stored record is damaged: its sealed checksums cannot be decrypted.",
       cause,
     });

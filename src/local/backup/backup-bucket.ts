@@ -78,7 +78,7 @@ async function copyBodies(
   const { backup, damages, watch } = work;
   const folders = createFolderMaker(join(backup.blobs, id));
   const counts = { objects: 0, files: 0, stored: 0 };
-  await forEachLimit(contents, fileConcurrency, async (found) => {
+  await forEachLimit(contents, { concurrency: fileConcurrency }, async (found) => {
     if (found.kind === "damage") {
       damages.push(formatDamage(name, found.key, found.what));
     } else if (found.kind === "object") {
@@ -109,7 +109,7 @@ async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: S
   if (await hasBlob(to, blob)) return watch(blob.size);
   const descriptor = await openDescriptor(source, parseBlobId(blob.id));
   if (descriptor === undefined) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: blob ${blob.id} is missing.`,
     });
   }

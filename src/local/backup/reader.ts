@@ -88,7 +88,7 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
   const counts = { objects: 0, files: 0 };
   const database = openSnapshot(records);
   try {
-    await forEachLimit(listContents(database), fileConcurrency, async (found) => {
+    await forEachLimit(listContents(database), { concurrency: fileConcurrency }, async (found) => {
       if (found.kind === "damage") visitor.damage(`${formatSubject(entry, found.key)}: ${found.what}`);
       else if (found.kind === "object") counts.objects++;
       else {

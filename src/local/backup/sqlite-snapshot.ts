@@ -62,7 +62,7 @@ function checkVersion(database: Database, path: string): void {
 export function checkPages(database: Database): void {
   const found = pragma(database, "quick_check");
   if (found === "ok") return;
-  throw new StoreError("InternalError", {
+  throw new StoreError("Damaged", {
     detail: "The stored data is damaged: the index is not whole.",
     cause: new Error(String(found)),
   });

@@ -2,7 +2,7 @@
 // half empty the living bodies are moved. Bytes are never taken from under a reader: files are only ever removed whole.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { StoreError } from "../../model/errors.ts";
+import { isStoreFault, StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import {
   type BucketPaths,
@@ -240,7 +240,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
         if (isMissing(error)) continue;
         if (!(error instanceof StoreError)) throw error;
         // Without room to move anything to, what can be removed whole still is; what is damaged stays, and verify tells.
-        if (error.reason !== "InsufficientStorage" && error.reason !== "InternalError") throw error;
+        if (error.reason !== "InsufficientStorage" && !isStoreFault(error)) throw error;
         bucketSegments(bucketId).delete(name);
       }
     }

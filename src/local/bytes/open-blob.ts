@@ -67,7 +67,7 @@ export async function openDescriptor(layout: Layout, location: BlobLocation): Pr
 }
 
 export function missingBlobError({ id }: StoredBlob): StoreError {
-  return new StoreError("InternalError", { detail: `The stored data is damaged: blob ${id} is missing.` });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: blob ${id} is missing.` });
 }
 
 export async function openParts(

@@ -79,7 +79,7 @@ export function wireChange(change: Change): WireChange {
 }
 
 function isDeleteEvent(mutation: Mutation): boolean {
-  return mutation.kind === "tell" && mutation.ifExists !== undefined;
+  return mutation.kind === "append event" && mutation.ifExists !== undefined;
 }
 
 export function ackEventsChange(entries: readonly number[]): WireChange {
@@ -140,10 +140,10 @@ function wireMutation(mutation: Mutation): WireMutation {
     }
     case "end parts":
       return mutation;
-    case "tell": {
-      const { kind, rule, event, ifExists } = mutation;
+    case "append event": {
+      const { rule, event, ifExists } = mutation;
       const key = ifExists === undefined ? undefined : keyBytes(ifExists);
-      return { kind, rule, event: withTextChecksum(event, rule), ifThere: key };
+      return { kind: "tell", rule, event: withTextChecksum(event, rule), ifThere: key };
     }
     case "put setting": {
       const { name, value } = mutation;

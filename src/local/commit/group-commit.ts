@@ -148,15 +148,7 @@ function toError({ failure, message, code }: Failure, writeStop: WriteStop): Sto
       notDone: true,
     });
   }
-  if (isDamage(code)) {
-    return new StoreError("InternalError", { detail: damageText(message), cause });
-  }
+  if (isDamage(code)) return new StoreError("Damaged", { detail: message, cause });
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return writeStop.trip(cause);
-}
-
-function damageText(message: string): string {
-  return message.startsWith("The stored data is damaged")
-    ? message
-    : `The stored data is damaged: ${message}.`;
 }

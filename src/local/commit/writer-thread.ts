@@ -18,6 +18,7 @@ import {
   createCheckpoint,
   type Database,
   inTransaction,
+  isDamage,
   openDatabase,
   sqliteBusy,
   sqliteCannotOpen,
@@ -113,8 +114,10 @@ function fullDiskError(): Error {
 function failure(kind: Failure["failure"], error: unknown): Failure {
   // Damage that a look at the rows has found, and no failure of the disk.
   if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
-  const message = error instanceof Error ? error.message : String(error);
-  const result: Failure = { failure: kind, message, code: sqliteCode(error) };
+  const words = error instanceof Error ? error.message : String(error);
+  const code = sqliteCode(error);
+  const message = isDamage(code) ? `The stored data is damaged: ${words}.` : words;
+  const result: Failure = { failure: kind, message, code };
   // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.
   if (kind === "failed" && (result.code === undefined || result.code === sqliteIoError))
     diskFailure ??= result;

@@ -14,7 +14,7 @@
 //   restore.unfinished                   a backup is being brought back into it, or was until that was cut off
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { invariant } from "../../model/errors.ts";
+import { StoreError } from "../../model/errors.ts";
 
 export interface Layout {
   readonly root: string;
@@ -105,7 +105,9 @@ const blobIdPattern = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9}|[0-9a-f]{8}-\d{
 
 export function parseBlobId(id: string): BlobLocation {
   const match = blobIdPattern.exec(id);
-  invariant(match !== null, `"${id}" is a blob id`);
+  if (match === null) {
+    throw new StoreError("Damaged", { detail: `The stored data is damaged: "${id}" does not name a blob.` });
+  }
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 

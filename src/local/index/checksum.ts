@@ -51,7 +51,7 @@ export function verifyBytes(version: string, checked: unknown, what: string): Ui
 }
 
 export function damagedError(what: string): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} does not match its checksum.`,
   });
 }

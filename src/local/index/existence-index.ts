@@ -137,14 +137,14 @@ export function inSnapshot<T>(database: Database, read: () => T): T {
 }
 
 export function lostError(what: string): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} is missing from the index.`,
   });
 }
 
 /** What is there but has nobody to miss it, should it be lost. */
 export function unindexedError(what: string): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} is missing from the second witness.`,
   });
 }

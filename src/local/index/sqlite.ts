@@ -127,7 +127,7 @@ export function toReadError(error: unknown, what: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
   if (isDamage(code) || code === sqliteError) {
-    return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
+    return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: error });
   }
   const detail = `${what} could not be read.`;
   return new StoreError("ServiceUnavailable", { detail, cause: error, notDone: true });
@@ -137,7 +137,7 @@ export function toReadError(error: unknown, what: string): unknown {
 export function toDamageError(error: unknown, what: string): StoreError {
   const mapped = toReadError(error, what);
   if (mapped instanceof StoreError) return mapped;
-  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
 }
 
 /** What SQLite also calls a database that the disk refuses to read. */

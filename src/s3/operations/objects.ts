@@ -1,7 +1,6 @@
 // GetObject, HeadObject, PutObject and DeleteObject.
 import type { GetOutcome } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
-import { findFailedClause } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
@@ -47,13 +46,13 @@ export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const overridden = readOverrides(request);
   const { range, part } = readSelection(request);
-  const customerKey = readCustomerKey(request);
-  const found = await engine.describe(operation.bucket, operation.key, { customerKey });
-  if (found === undefined) throw noSuchKey(operation.key);
-  const { record, parts } = found;
-  const condition = readCondition(request);
-  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
-  if (clause !== undefined) return refuseRead(clause, record);
+  const outcome = await engine.describe(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    customerKey: readCustomerKey(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
+  const { record, parts } = outcome;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
   const isPartial = isPartialContent(described, range, part);

@@ -40,7 +40,7 @@ test("a copy that is killed is opened by nobody, and the same command goes on", 
   const { code } = await ended;
   assert.equal(code, "SIGKILL", "it was killed before its end");
   const closed = await shell.fails(1, ["bucket", "list", "--data", "moved/.store"]);
-  assert.match(closed, /A copy of .*\.store was being made here, and that was not finished/);
+  assert.match(closed, /This store is a copy of .*\.store that was not finished/);
   assert.match(closed, /Run the same store copy again/);
 
   const lines = (await shell.store("copy", "--from", ".store", "--to", "moved/.store", "--json")).trim();

@@ -7,7 +7,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../../src/index.ts";
-import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
+import { backUpStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
 import { createControl, type Fault } from "../../proof/disk/faults.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { buildDiskLibrary, calls } from "../../support/disk/disk-library.ts";

@@ -12,8 +12,8 @@ import { blobContext, verifyText, withTextChecksum } from "../../../src/local/in
 import { bucketChecksum } from "../../../src/local/index/checksummed-rows.ts";
 import { existenceKey } from "../../../src/local/index/existence-index.ts";
 import type { Database } from "../../../src/local/index/sqlite.ts";
+import { backUpStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
 import { BackupError, type RestoreOptions } from "../../../src/model/backup.ts";
-import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
 import { everythingIn, fillStore, openPlaces, type Places } from "./scene.ts";
 
 const secretKey = Buffer.from("ab".repeat(32), "hex");

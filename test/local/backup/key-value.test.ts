@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore, type Store } from "../../../src/index.ts";
-import { backUpStore, copyStore, openEngine, restoreStore, verifyBackup } from "../../../src/open.ts";
+import { backUpStore, copyStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
+import { openEngine } from "../../../src/open.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { openPlaces } from "./scene.ts";

@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";
-import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
+import { backUpStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
 import { program } from "../../cli/store.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { verifyBackup } from "../../../src/open.ts";
+import { verifyBackup } from "../../../src/maintenance.ts";
 import { installTools, makeDisk, type PowerDisk } from "../../proof/power/disk.ts";
 import { NotTested } from "../../proof/proof.ts";
 import { unsyncedEntries } from "../../support/disk/directory-entries.ts";

@@ -45,7 +45,7 @@ async function scene(t: TestContext): Promise<Scene> {
   };
 }
 
-const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "InternalError";
+const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "Damaged";
 
 test("an object whose record is lost is told of by every read, and by no other key's", async (t) => {
   const { damage, open } = await scene(t);

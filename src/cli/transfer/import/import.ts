@@ -1,6 +1,6 @@
 // Brings objects in from elsewhere, each with its metadata, etag and parts, and holds its bytes against what the source
 // says of them before it is stored. What is there already is passed by, so a run that was cut off goes on.
-import { forEachConcurrent } from "../../../async/merge-join.ts";
+import { forEachLimit } from "../../../async/for-each-limit.ts";
 import type { Engine, WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
@@ -41,7 +41,7 @@ export async function importObjects(options: ImportOptions, counts: ImportCounts
   async function* all(): AsyncGenerator<SourceObject> {
     yield* source.objects();
   }
-  await forEachConcurrent(all(), { concurrency, signal }, async (object) => {
+  await forEachLimit(all(), { concurrency, signal }, async (object) => {
     const key = prefix + object.key;
     try {
       const size = await importOne(options, counts, key, object);

@@ -79,7 +79,8 @@ export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: C
     return (await md5s(file, [file.size])).join() === hex(md5);
   }
   const described = await engine.describe(bucket, record.key);
-  if (described?.parts === undefined || described.record.version !== record.version) return false;
+  if (described.outcome !== "found" || described.record.version !== record.version) return false;
+  if (described.parts === undefined) return false;
   const sizes = described.parts.map(({ size }) => size);
   return multipartEtag(await md5s(file, sizes)) === record.etag;
 }

@@ -1,6 +1,7 @@
 // Makes one side like the other: a folder and the keys of a bucket below a prefix, walked side by side in key order, so
 // that neither is in memory as a whole. What fails is told by its key, and the others go on.
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
+import { forEachLimit } from "../../../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { compareKeys, type Key } from "../../../model/key.ts";
@@ -108,7 +109,7 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
     });
   });
   try {
-    await forEachConcurrent(pairs, { concurrency, signal: options.signal }, (pair) =>
+    await forEachLimit(pairs, { concurrency, signal: options.signal }, (pair) =>
       catchFailure(pair.key, async () => {
         try {
           await copy(pair);
