@@ -4,7 +4,8 @@
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSharedSync, syncDirectory } from "../disk/fsync-directory.ts";
+import { createSharedRun } from "../../async/shared-run.ts";
+import { syncDirectory } from "../disk/fsync-directory.ts";
 import { type BlobLocation, type BucketPaths, markerName, randomName } from "../disk/layout.ts";
 import { privateFile, privateFolder } from "../disk/private-files.ts";
 import { removeEmpty } from "../recovery/recover.ts";
@@ -50,7 +51,7 @@ export function createFolders(paths: BucketPaths, processName: string, folderFil
       name,
       directory,
       marker,
-      sync: createSharedSync(directory),
+      sync: createSharedRun(() => syncDirectory(directory)),
       taken: 0,
       unsettled: 0,
       retired: false,

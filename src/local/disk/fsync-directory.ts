@@ -36,28 +36,3 @@ export async function syncDirectory(path: string): Promise<void> {
     await directory.close();
   }
 }
-
-/** Syncs one directory for many writers: whoever asks during a sync shares the next one. */
-export function createSharedSync(path: string): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  function start(): Promise<void> {
-    running = syncDirectory(path).finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  return () => {
-    if (running === undefined) return start();
-    // Entries made after the running sync began are only covered by one that begins after it.
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
-}
