@@ -4,7 +4,7 @@ import type { Writer } from "./commit/group-commit.ts";
 import { verifyText } from "./index/checksum.ts";
 import { type DocumentRow, documentContext, documentText } from "./index/checksummed-rows.ts";
 import { existenceKey, lostError } from "./index/existence-index.ts";
-import { type Database, inTransaction, toDamageError } from "./index/sqlite.ts";
+import { type Database, inTransaction, type Statement, toDamageError } from "./index/sqlite.ts";
 import type { WalChangeCounter } from "./index/wal-change-counter.ts";
 
 const maxCached = 1000;
@@ -22,7 +22,7 @@ export function createLocalDocuments(
   // What was read since the last commit to the registry, which is rarely written.
   const cache = new Map<string, Document | undefined>();
   // Asked for with every request to the S3 API, for its credential; not at all by most who open a store.
-  let selectOne: ReturnType<Database["prepare"]> | undefined;
+  let selectOne: Statement<DocumentRow> | undefined;
   return {
     async get(kind, name) {
       // SQLite's driver ends a text at NUL, and would find the document of the name before it.
@@ -45,7 +45,7 @@ export function createLocalDocuments(
     },
     async list(kind) {
       const sql = "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name";
-      return readRows(() => registry.prepare(sql).all(kind)).map(toDocument);
+      return readRows(() => registry.prepare<DocumentRow>(sql).all(kind)).map(toDocument);
     },
     put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),
     delete: (kind, name) => writer.deleteDocument(kind, name),
@@ -56,9 +56,9 @@ export function createLocalDocuments(
   };
 }
 
-function readRows(read: () => unknown[]): DocumentRow[] {
+function readRows(read: () => DocumentRow[]): DocumentRow[] {
   try {
-    return read() as DocumentRow[];
+    return read();
   } catch (error) {
     throw toDamageError(error, "the registry");
   }
@@ -81,14 +81,13 @@ export function putDocument(
   { kind, name, text, seen }: DocumentWrite,
 ): "committed" | "conflict" {
   return inTransaction(registry, () => {
-    const find = registry.prepare("SELECT revision FROM documents WHERE kind = ? AND name = ?");
-    const current = find.get(kind, name) as { revision: number } | undefined;
-    if (current?.revision !== seen) return "conflict";
+    const find = registry.prepare<{ revision: number }>(
+      "SELECT revision FROM documents WHERE kind = ? AND name = ?",
+    );
+    if (find.get(kind, name)?.revision !== seen) return "conflict";
     // Counted over all documents and never again, so that one made anew is not taken for the one before.
     registry.exec("UPDATE revisions SET last = last + 1");
-    const { revision } = registry.prepare("SELECT last AS revision FROM revisions").get() as {
-      revision: number;
-    };
+    const { last: revision } = registry.prepare<{ last: number }>("SELECT last FROM revisions").get()!;
     registry
       .prepare("REPLACE INTO documents (kind, name, revision, text) VALUES (?, ?, ?, ?)")
       .run(kind, name, revision, documentText({ kind, name, revision, text }));

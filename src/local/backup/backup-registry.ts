@@ -103,7 +103,7 @@ async function settleDeleted(
 
 /** By closing it is not certain: the driver keeps a closed database as long as any of its statements is held. */
 function truncateLog(database: Database): void {
-  const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+  const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
   invariant(busy === 0, "nobody else uses the copy of the registry");
 }
 

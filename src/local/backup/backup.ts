@@ -124,9 +124,9 @@ function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   let bytes = 0;
   for (const { id } of buckets) {
     try {
-      const count = (database: Database) => database.prepare("SELECT bytes FROM bucket").get();
-      const row = readDatabase(bucketPaths(source, id).database, count) as { bytes: number } | undefined;
-      bytes += row?.bytes ?? 0;
+      const count = (database: Database) =>
+        database.prepare<{ bytes: number }>("SELECT bytes FROM bucket").get();
+      bytes += readDatabase(bucketPaths(source, id).database, count)?.bytes ?? 0;
     } catch {
       // Deleted by now; other failures come up again when the bucket's turn comes, and are told then.
     }

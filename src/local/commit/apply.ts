@@ -4,7 +4,7 @@
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
-import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "../index/object-row.ts";
+import { isSoundPart, isSoundRow, type ObjectRow } from "../index/object-row.ts";
 import { emptyBody, parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
 import { prepareApplyStatements } from "./apply-statements.ts";
@@ -34,23 +34,20 @@ export function createApplier(database: Database): Applier {
 
   function isSatisfied(check: WireCheck): boolean {
     if (check.kind === "object") {
-      const row = sql.findVersion.get(check.key) as { version: unknown } | undefined;
+      const row = sql.findVersion.get(check.key);
       if (row !== undefined) return row.version === check.version;
       // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
       return (
         check.version === undefined && sql.findExistence.get(existenceKey.object(check.key)) === undefined
       );
     }
-    if (check.kind === "setting") {
-      const row = sql.findSetting[check.name].get() as { text: unknown } | undefined;
-      return row?.text === check.text;
-    }
-    const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
+    if (check.kind === "setting") return sql.findSetting[check.name].get()?.text === check.text;
+    const row = sql.findUpload.get(check.key, check.id);
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }
 
   function findObject(key: Uint8Array): FoundObject | undefined {
-    const row = sql.findObject.get(key) as unknown as FoundRow | undefined;
+    const row = sql.findObject.get(key);
     if (row === undefined) return undefined;
     const [version, size, inline, blob, stored, manifest, record, bytes] = row;
     return { version, size, inline, blob, stored, manifest, record, bytes };
@@ -157,7 +154,7 @@ export function createApplier(database: Database): Applier {
 
   function endParts(uploadId: string, taken: readonly number[]): void {
     const takenNumbers = new Set(taken);
-    for (const row of sql.listParts.all(uploadId) as unknown as PartRow[]) {
+    for (const row of sql.listParts.all(uploadId)) {
       if (!takenNumbers.has(row.number) && isSoundPart(uploadId, row)) enqueueGarbage(row.blob);
     }
     sql.deleteParts.run(uploadId);
@@ -198,7 +195,7 @@ export function createApplier(database: Database): Applier {
         return;
       case "put part": {
         const { uploadId, number, blob, record } = mutation;
-        const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
+        const replaced = sql.findPart.get(uploadId, number);
         if (replaced !== undefined && isSoundPart(uploadId, replaced)) enqueueGarbage(replaced.blob);
         insertBlob(blob, null);
         sql.putPart.run(uploadId, number, blob, record);
@@ -224,7 +221,7 @@ export function createApplier(database: Database): Applier {
 
   return {
     isDeleted() {
-      const isDeleted = parseDeletedMark((sql.bucket.get() as { deleted: unknown }).deleted);
+      const isDeleted = parseDeletedMark(sql.bucket.get()?.deleted);
       if (isDeleted === undefined) throw corruptionError("Whether the bucket was deleted");
       return isDeleted;
     },
@@ -253,18 +250,7 @@ function rebindChecksum(record: string, from: BodyLocation, to: BodyLocation): s
   return withTextChecksum(text, blobContext(to.blob, to.stored));
 }
 
-/** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */
+/** An object's row with the bytes of its inline body. */
 interface FoundObject extends ObjectRow {
   readonly bytes: unknown;
 }
-
-type FoundRow = readonly [
-  version: string,
-  size: number,
-  inline: number | null,
-  blob: string | null,
-  stored: number | null,
-  manifest: number | null,
-  record: string,
-  bytes: unknown,
-];

@@ -71,25 +71,27 @@ const columns = "SELECT name, id, created, storage_class, account, deleting, che
 
 export function createRegistryReader(registry: Database): RegistryReader {
   // One statement, so that both sides are read at one instant.
-  const find = registry.prepare(
+  const find = registry.prepare<RegistryRow>(
     `${columns} WHERE name = ? UNION ALL SELECT NULL, id, 0, '', '', 0, '' FROM witness WHERE place = ?`,
   );
-  const all = registry.prepare(`${columns} ORDER BY name`);
+  const all = registry.prepare<RegistryRow>(`${columns} ORDER BY name`);
   return {
     find(name) {
       // SQLite's driver ends a text at NUL, and would find the bucket of the name before it.
       if (name.includes("\0")) return undefined;
-      const [row] = find.all(name, existenceKey.bucket(name)) as unknown as RegistryRow[];
+      const [row] = find.all(name, existenceKey.bucket(name));
       if (row !== undefined && row.name === null) throw lostError(`bucket "${name}"`);
       return row === undefined ? undefined : toRegisteredBucket(row);
     },
     all: (which) =>
-      (all.all() as unknown as RegistryRow[])
+      all
+        .all()
         .filter((row) => which === undefined || isSound(row))
         .map(toRegisteredBucket),
     ids() {
-      const rows = registry.prepare("SELECT id FROM buckets UNION ALL SELECT id FROM witness").all();
-      return new Set(rows.map((row) => String((row as { id: unknown }).id)));
+      const sql = "SELECT id FROM buckets UNION ALL SELECT id FROM witness";
+      const rows = registry.prepare<{ id: unknown }>(sql).all();
+      return new Set(rows.map(({ id }) => String(id)));
     },
   };
 }
@@ -196,12 +198,8 @@ function markDeleted(layout: Layout, id: string): boolean | Error {
 
 /** Ends the deletions that a crash has cut off. */
 export function finishDeletions(layout: Layout, registry: Database): void {
-  const names = registry
-    .prepare("SELECT name FROM buckets WHERE deleting = ?")
-    .all(deletedMark) as unknown as {
-    name: string;
-  }[];
-  for (const { name } of names) {
+  const find = registry.prepare<{ name: string }>("SELECT name FROM buckets WHERE deleting = ?");
+  for (const { name } of find.all(deletedMark)) {
     try {
       deleteBucket(layout, registry, name);
     } catch (error) {

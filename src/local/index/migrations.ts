@@ -7,7 +7,9 @@ import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";
 import {
+  type BucketRow,
   bucketChecksum,
+  type DocumentRow,
   documentText,
   garbageBlobChecksum,
   garbageManifestChecksum,
@@ -85,11 +87,11 @@ function addExistenceIndex(database: Database): void {
 }
 
 function upgradeBucketRow(database: Database): void {
-  const row = database.prepare("SELECT deleted, cors, lifecycle FROM bucket").get() as {
-    deleted: number;
-    cors: string | null;
-    lifecycle: string | null;
-  };
+  const row = database
+    .prepare<{ deleted: number; cors: string | null; lifecycle: string | null }>(
+      "SELECT deleted, cors, lifecycle FROM bucket",
+    )
+    .get()!;
   const text = (name: "cors" | "lifecycle") =>
     row[name] === null ? noSetting(name) : settingText(name, row[name]);
   database
@@ -99,7 +101,7 @@ function upgradeBucketRow(database: Database): void {
 
 function indexRows(database: Database): void {
   const insertExistence = database.prepare("INSERT OR IGNORE INTO witness (place) VALUES (?)");
-  const rows = <T>(sql: string) => database.prepare(sql).iterate() as unknown as Iterable<T>;
+  const rows = <Row>(sql: string) => database.prepare<Row>(sql).iterate();
   for (const { key } of rows<{ key: Uint8Array }>("SELECT key FROM objects")) {
     insertExistence.run(existenceKey.object(key));
   }
@@ -117,8 +119,10 @@ function indexRows(database: Database): void {
 
 function addGarbageChecksums(database: Database): void {
   const rows = database
-    .prepare("SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest")
-    .all() as unknown as { entry: number; blob: string | null; manifest: number | null; parts: string }[];
+    .prepare<{ entry: number; blob: string | null; manifest: number | null; parts: string }>(
+      "SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest",
+    )
+    .all();
   const setChecksum = database.prepare("UPDATE buried SET checksum = ? WHERE entry = ?");
   for (const { entry, blob, manifest, parts } of rows) {
     if (blob !== null) setChecksum.run(garbageBlobChecksum(blob), entry);
@@ -142,15 +146,17 @@ function addRegistryExistenceIndex(registry: Database): void {
   );
   registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(deletedMark);
   const insertExistence = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
-  const buckets = registry.prepare("SELECT name, id, created, storage_class, account FROM buckets").all();
+  const buckets = registry.prepare<BucketRow>(
+    "SELECT name, id, created, storage_class, account FROM buckets",
+  );
   const setChecksum = registry.prepare("UPDATE buckets SET checksum = ? WHERE name = ?");
-  for (const row of buckets as unknown as Parameters<typeof bucketChecksum>[0][]) {
+  for (const row of buckets.all()) {
     setChecksum.run(bucketChecksum(row), row.name);
     insertExistence.run(existenceKey.bucket(row.name), row.id);
   }
   const setText = registry.prepare("UPDATE documents SET text = ? WHERE kind = ? AND name = ?");
-  const documents = registry.prepare("SELECT kind, name, text, revision FROM documents").all();
-  for (const row of documents as unknown as Parameters<typeof documentText>[0][]) {
+  const documents = registry.prepare<DocumentRow>("SELECT kind, name, text, revision FROM documents");
+  for (const row of documents.all()) {
     setText.run(documentText(row), row.kind, row.name);
     insertExistence.run(existenceKey.document(row.kind, row.name), "");
   }

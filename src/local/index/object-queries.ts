@@ -12,7 +12,7 @@ import { matchesRecord } from "./object-row.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { emptyBody, noSetting, parseDeletedMark } from "./schema.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
-import type { Database } from "./sqlite.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
 import { afterAllKeys, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
 
 export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
@@ -58,7 +58,7 @@ const firstBatchRows = 4;
 const maxBatchRows = 1001;
 
 export function createQueries(database: Database): Queries {
-  const sql = prepare(database);
+  const sql = prepareStatements(database);
 
   /** Rows in growing batches: a folder that is skipped costs a few, a long run of keys one fetch. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
@@ -66,7 +66,7 @@ export function createQueries(database: Database): Queries {
     const end = successor(start) ?? afterAllKeys;
     let from = Buffer.compare(startAfter(after), start) > 0 ? startAfter(after) : start;
     for (let limit = batch; ; limit = Math.min(limit * 8, maxBatchRows)) {
-      const rows = sql.scan.all(from, end, limit) as unknown as ListedRow[];
+      const rows = sql.scan.all(from, end, limit);
       for (const row of rows) {
         const [text, blob, stored, key] = row;
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
@@ -98,26 +98,25 @@ export function createQueries(database: Database): Queries {
     ...createOutboxQueries(database),
     ...createSegmentQueries(database),
     isDeleted() {
-      const row = sql.bucket.get() as unknown as [unknown] | undefined;
-      return isMarkedDeleted(row?.[0]);
+      return isMarkedDeleted(sql.bucket.get()?.[0]);
     },
     settings() {
-      const [deleted, ...settings] = sql.settings.get() as unknown as SettingsRow;
+      const [deleted, ...settings] = sql.settings.get()!;
       if (isMarkedDeleted(deleted)) return undefined;
       return settings.every((text, i) => text === unset[i]) ? noSettings : parseSettings(settings);
     },
     totals() {
-      const [objects, bytes] = sql.totals.get() as unknown as [number, number];
+      const [objects, bytes] = sql.totals.get()!;
       return { objects, bytes };
     },
     object(key) {
-      const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
+      const row = sql.object.get(keyBytes(key));
       if (row !== undefined) return toObject(key, row);
       throwIfLost(key, (bytes) => sql.object.get(bytes));
       return undefined;
     },
     objectWithBody(key) {
-      const row = sql.objectWithBody.get(keyBytes(key)) as unknown as BodyRow | undefined;
+      const row = sql.objectWithBody.get(keyBytes(key));
       if (row === undefined) {
         throwIfLost(key, (bytes) => sql.object.get(bytes));
         return undefined;
@@ -132,30 +131,26 @@ export function createQueries(database: Database): Queries {
     },
     keys(after) {
       const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
-      return (rows as unknown as [unknown][]).map(([key]) => key);
+      return rows.map(([key]) => key);
     },
     checkVersion(key) {
       inSnapshot(database, () => {
-        const versionAndSize = sql.versionAndSize.get(key) as unknown as
-          | readonly [version: string, size: number]
-          | undefined;
+        const versionAndSize = sql.versionAndSize.get(key);
         if (versionAndSize === undefined) return;
         const text = Buffer.from(key).toString();
-        const record = toObject(text, sql.object.get(key) as unknown as RecordRow);
+        const record = toObject(text, sql.object.get(key)!);
         if (record.version !== versionAndSize[0])
           throw damagedError(`what the index says beside the record of "${text}"`);
       });
     },
     inspect(key) {
       return inSnapshot(database, () => {
-        const versionAndSize = sql.versionAndSize.get(key) as unknown as
-          | readonly [version: string, size: number]
-          | undefined;
+        const versionAndSize = sql.versionAndSize.get(key);
         const isIndexed = sql.existence.get(existenceKey.object(key)) !== undefined;
         const text = Buffer.from(key).toString();
         if (versionAndSize === undefined && !isIndexed) return undefined;
         if (versionAndSize === undefined) throw lostError(`the record of "${text}"`);
-        const row = sql.objectWithBody.get(key) as unknown as BodyRow;
+        const row = sql.objectWithBody.get(key)!;
         const record = toObject(text, row);
         if (!matchesRecord(key, { version: versionAndSize[0], size: versionAndSize[1] }, record))
           throw damagedError(`what the index says beside the record of "${text}"`);
@@ -164,8 +159,7 @@ export function createQueries(database: Database): Queries {
       });
     },
     garbage(after, limit) {
-      const rows = sql.garbage.all(after, limit) as unknown as GarbageRow[];
-      return rows.map(toGarbageEntry);
+      return sql.garbage.all(after, limit).map(toGarbageEntry);
     },
     referencesBlob: (id) =>
       sql.blob.get(id) !== undefined || sql.existence.get(existenceKey.blob(id)) !== undefined,
@@ -242,30 +236,25 @@ function startAfter({ kind, value }: Position): Uint8Array {
   return kind === "prefix" ? (successor(bytes) ?? bytes) : bytes;
 }
 
-function prepare(database: Database) {
-  const sql = (text: string) => {
-    const statement = database.prepare(text);
-    // Rows as arrays: naming the columns of each row costs more than reading them.
-    statement.setReturnArrays(true);
-    return statement;
-  };
+function prepareStatements(database: Database) {
+  const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   return {
-    bucket: sql("SELECT deleted FROM bucket"),
-    settings: sql(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
-    totals: sql("SELECT objects, bytes FROM bucket"),
-    object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
-    objectWithBody: sql(
+    bucket: sql<[deleted: unknown]>("SELECT deleted FROM bucket"),
+    settings: sql<SettingsRow>(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
+    totals: sql<[objects: number, bytes: number]>("SELECT objects, bytes FROM bucket"),
+    object: sql<RecordRow>("SELECT record, blob, stored FROM objects WHERE key = ?"),
+    objectWithBody: sql<BodyRow>(
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
-    scan: sql(
+    scan: sql<ListedRow>(
       "SELECT record, blob, stored, key FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?",
     ),
-    versionAndSize: sql("SELECT version, size FROM objects WHERE key = ?"),
+    versionAndSize: sql<[version: string, size: number]>("SELECT version, size FROM objects WHERE key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
-    firstKeys: sql("SELECT key FROM objects ORDER BY key LIMIT 256"),
-    keys: sql("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
-    garbage: sql(
+    firstKeys: sql<[key: unknown]>("SELECT key FROM objects ORDER BY key LIMIT 256"),
+    keys: sql<[key: unknown]>("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
+    garbage: sql<GarbageRow>(
       "SELECT entry, blob, checksum, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest " +
         "WHERE entry > ? ORDER BY entry LIMIT ?",
     ),

@@ -20,7 +20,7 @@ export function isOrphaned(layout: Layout, id: string): boolean {
 
 function isMarkedDeleted(path: string): boolean {
   return readDatabase(path, (database) => {
-    const row = database.prepare("SELECT deleted FROM bucket").get() as { deleted: unknown } | undefined;
+    const row = database.prepare<{ deleted: unknown }>("SELECT deleted FROM bucket").get();
     return parseDeletedMark(row?.deleted) === true;
   });
 }
@@ -70,8 +70,9 @@ function attempt(ask: () => boolean): boolean {
 /** By either side: objects that damage hides are still there, and that is told. */
 export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
-  for (const row of database.prepare("SELECT place FROM witness").iterate()) {
-    const entry = parseExistenceKey((row as { place: Uint8Array }).place);
+  const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");
+  for (const { place } of keys.iterate()) {
+    const entry = parseExistenceKey(place);
     if (entry === undefined || entry.kind === "object") {
       throw corruptionError("The index of the bucket, which reads as empty,");
     }

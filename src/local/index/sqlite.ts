@@ -4,7 +4,30 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";
 import { createPrivateFile } from "../disk/private-files.ts";
 
-export type Database = InstanceType<typeof DatabaseSync>;
+type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** A prepared statement. `Row` is what its SQL text selects; this interface alone asserts that. */
+export interface Statement<Row> {
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+  iterate(...values: readonly SqlValue[]): Iterable<Row>;
+  run(...values: readonly SqlValue[]): { changes: number; lastInsertRowid: number | bigint };
+  setReturnArrays(areArrays: boolean): void;
+}
+
+export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } & InstanceType<
+  typeof DatabaseSync
+>;
+
+/** Rows as arrays: naming the columns of each row costs more than reading them. */
+export function prepareArrays<Row extends readonly unknown[]>(
+  database: Database,
+  sql: string,
+): Statement<Row> {
+  const statement = database.prepare<Row>(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
 
 export interface DatabaseOptions {
   /** Who uses it: readers serve, the writer commits for its process. */
@@ -45,8 +68,7 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
 }
 
 export function pragma(database: Database, name: string): unknown {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, unknown> | undefined;
-  return row?.[name];
+  return database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get()?.[name];
 }
 
 const retryMilliseconds = 0.2;
@@ -98,11 +120,10 @@ const longLogPages = 1000;
 
 /** Folds the log into the database when it has become long. Throws what the disk refuses, but for want of room. */
 export function createCheckpoint(database: Database): () => void {
-  const readLogSize = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const readLogSize = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)");
   const runCheckpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return () => {
-    const { log } = readLogSize.get() as { log: number };
-    if (log < longLogPages) return;
+    if (readLogSize.get()!.log < longLogPages) return;
     try {
       runCheckpoint.get();
     } catch (error) {

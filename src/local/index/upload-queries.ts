@@ -5,7 +5,7 @@ import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
 import { damagedError, partContext, verifyText } from "./checksum.ts";
 import { existenceKey, inSnapshot, lostError } from "./existence-index.ts";
-import type { Database } from "./sqlite.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface UploadQueries {
   upload(key: string, id: string): StoredUpload | undefined;
@@ -25,11 +25,11 @@ type UploadRow = readonly [
 type PartRow = readonly [number: number, blob: string, record: string];
 
 export function createUploadQueries(database: Database): UploadQueries {
-  const sql = prepare(database);
+  const sql = prepareStatements(database);
   return {
     upload(key, id) {
       const bytes = keyBytes(key);
-      const find = () => sql.upload.get(bytes, id) as unknown as UploadRow | undefined;
+      const find = () => sql.upload.get(bytes, id);
       const row = find();
       if (row !== undefined) return { record: toUpload(row), revision: row[1] };
       const indexKey = existenceKey.upload(bytes, id);
@@ -47,7 +47,7 @@ export function createUploadQueries(database: Database): UploadQueries {
       const end = successor(start) ?? afterAllKeys;
       // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
       const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
-      const uploads = (sql.uploads.all(start, end, key, id, limit) as unknown as UploadRow[]).map(toUpload);
+      const uploads = sql.uploads.all(start, end, key, id, limit).map(toUpload);
       for (const [i, upload] of uploads.entries()) {
         const before = i === 0 ? after : uploads[i - 1];
         if (before !== undefined && !isAfter(upload, before)) throw damagedError("the order of the uploads");
@@ -55,18 +55,17 @@ export function createUploadQueries(database: Database): UploadQueries {
       return uploads;
     },
     dueUploads(now, limit) {
-      const rows = sql.dueUploads.all(now, limit) as unknown as UploadRow[];
+      const rows = sql.dueUploads.all(now, limit);
       // The index by time may be damaged; what the record says counts.
       return rows.map(toUpload).filter(({ due }) => due <= now);
     },
     parts(uploadId) {
-      const [rows, indexedCount] = inSnapshot(database, () => [
-        sql.parts.all(uploadId) as unknown as PartRow[],
-        sql.indexedPartCount.get(existenceKey.part(uploadId, 0), existenceKey.afterParts(uploadId)),
-      ]);
-      if (rows.length < Number((indexedCount as unknown as [number])[0])) {
-        throw lostError(`a part of upload "${uploadId}"`);
-      }
+      const range = [existenceKey.part(uploadId, 0), existenceKey.afterParts(uploadId)];
+      const { rows, indexed } = inSnapshot(database, () => ({
+        rows: sql.parts.all(uploadId),
+        indexed: sql.indexedPartCount.get(...range)![0],
+      }));
+      if (rows.length < indexed) throw lostError(`a part of upload "${uploadId}"`);
       return rows.map((row) => toPart(uploadId, row));
     },
   };
@@ -109,19 +108,17 @@ export function successor(prefix: Uint8Array): Uint8Array | null {
 /** Keys are UTF-8, which has no such byte. */
 export const afterAllKeys = Uint8Array.of(0xff);
 
-function prepare(database: Database) {
-  const sql = (text: string) => {
-    const statement = database.prepare(text);
-    statement.setReturnArrays(true);
-    return statement;
-  };
+function prepareStatements(database: Database) {
+  const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   const columns = "SELECT record, revision, key, id, active, due FROM uploads";
   return {
-    upload: sql(`${columns} WHERE key = ? AND id = ?`),
-    uploads: sql(`${columns} WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?`),
-    dueUploads: sql(`${columns} WHERE due <= ? ORDER BY due LIMIT ?`),
-    parts: sql("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
+    upload: sql<UploadRow>(`${columns} WHERE key = ? AND id = ?`),
+    uploads: sql<UploadRow>(
+      `${columns} WHERE key >= ? AND key < ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?`,
+    ),
+    dueUploads: sql<UploadRow>(`${columns} WHERE due <= ? ORDER BY due LIMIT ?`),
+    parts: sql<PartRow>("SELECT number, blob, record FROM parts WHERE upload = ? ORDER BY number"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
-    indexedPartCount: sql("SELECT count(*) FROM witness WHERE place >= ? AND place < ?"),
+    indexedPartCount: sql<[count: number]>("SELECT count(*) FROM witness WHERE place >= ? AND place < ?"),
   };
 }

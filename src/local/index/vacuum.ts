@@ -54,10 +54,10 @@ export function releasePagesNow(database: Database): boolean {
 
 /** Folds the log in and gives its room back; false when there was none, or it cannot be done now. */
 export function truncateLog(database: Database): boolean {
-  const { log } = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number };
+  const { log } = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)").get()!;
   if (log <= 0) return false;
   try {
-    const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
     return busy === 0;
   } catch (error) {
     if (!isRetryable(error)) throw error;

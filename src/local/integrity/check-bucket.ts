@@ -83,9 +83,8 @@ function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
     yield* attempt(() =>
       read((_, database) =>
         inSnapshot(database, () => {
-          const rows = database
-            .prepare(`SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`)
-            .all(after) as unknown as { place: Uint8Array }[];
+          const sql = `SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`;
+          const rows = database.prepare<{ place: Uint8Array }>(sql).all(after);
           last = rows.length < batch ? undefined : rows.at(-1)!.place;
           return rows.flatMap(({ place: indexKey }) => findMissing(database, indexKey));
         }),
@@ -196,7 +195,7 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
       read((_, database) =>
         inSnapshot(database, () => {
           const findExistence = database.prepare("SELECT 1 FROM witness WHERE place = ?");
-          rows = database.prepare(sql).all(...after) as unknown as Row[];
+          rows = database.prepare<Row>(sql).all(...after);
           last = rows.length < batch ? undefined : rows.at(-1);
           return rows.flatMap((row) =>
             findExistence.get(indexKey(row)) === undefined ? [describe(row)] : [],
@@ -229,10 +228,10 @@ const databaseChecks: readonly ((database: Database) => Finding[])[] = [
 /** One statement each, so that both sides are of one instant. */
 function checkTotals(database: Database): Finding[] {
   const row = database
-    .prepare(
+    .prepare<{ hold: number }>(
       "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
     )
-    .get() as { hold: number } | undefined;
+    .get();
   if (row?.hold === 1) return [];
   return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
 }
@@ -262,17 +261,19 @@ const unownedQueries: readonly (readonly [what: string, sql: string])[] = [
 
 function checkOwners(database: Database): Finding[] {
   return unownedQueries.flatMap(([what, sql]) =>
-    (database.prepare(sql).all() as unknown as { id: unknown }[]).map(({ id }) => ({
-      what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
-    })),
+    database
+      .prepare<{ id: unknown }>(sql)
+      .all()
+      .map(({ id }) => ({
+        what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
+      })),
   );
 }
 
 export function checkPageIntegrity(database: Database): Finding[] {
-  const rows = database.prepare("PRAGMA integrity_check(20)").all() as unknown as {
-    integrity_check: string;
-  }[];
-  return rows
+  return database
+    .prepare<{ integrity_check: string }>("PRAGMA integrity_check(20)")
+    .all()
     .filter(({ integrity_check }) => integrity_check !== "ok")
     .map(({ integrity_check }) => ({ what: `The stored data is damaged: ${integrity_check}.` }));
 }

@@ -24,14 +24,10 @@ function attempt(find: () => Finding[]): Finding[] {
   }
 }
 
-function readRows<T>(registry: Database, sql: string): T[] {
-  return registry.prepare(sql).all() as unknown as T[];
-}
-
 function checkExistenceIndex(registry: Database): Finding[] {
   const bucket = registry.prepare("SELECT 1 FROM buckets WHERE name = ? AND id = ?");
   const document = registry.prepare("SELECT 1 FROM documents WHERE kind = ? AND name = ?");
-  const rows = readRows<{ place: unknown; id: string }>(registry, "SELECT place, id FROM witness");
+  const rows = registry.prepare<{ place: unknown; id: string }>("SELECT place, id FROM witness").all();
   return rows.flatMap(({ place: indexKey, id }) => {
     const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
     if (entry?.kind === "bucket") {
@@ -55,7 +51,7 @@ function describeUnindexed(what: string): string {
 }
 
 function checkBuckets(registry: Database): Finding[] {
-  const names = readRows<{ name: string }>(registry, "SELECT name FROM buckets ORDER BY name");
+  const names = registry.prepare<{ name: string }>("SELECT name FROM buckets ORDER BY name").all();
   const reader = createRegistryReader(registry);
   const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return names.flatMap(({ name }) => {
@@ -69,7 +65,7 @@ function checkBuckets(registry: Database): Finding[] {
 }
 
 function checkDocuments(registry: Database): Finding[] {
-  const rows = readRows<DocumentRow>(registry, "SELECT kind, name, text, revision FROM documents");
+  const rows = registry.prepare<DocumentRow>("SELECT kind, name, text, revision FROM documents").all();
   const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return rows.flatMap((row) => {
     const findings = attempt(() => {
@@ -82,10 +78,11 @@ function checkDocuments(registry: Database): Finding[] {
 }
 
 function checkRevisions(registry: Database): Finding[] {
-  const [row] = readRows<{ hold: number }>(
-    registry,
-    "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
-  );
+  const row = registry
+    .prepare<{ hold: number }>(
+      "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
+    )
+    .get();
   return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the count of revisions." }];
 }
 
