@@ -47,7 +47,7 @@ export function createLocalDocuments(
       const sql = "SELECT kind, name, text, revision FROM documents WHERE kind = ? ORDER BY name";
       return readRows(() => registry.prepare<DocumentRow>(sql).all(kind)).map(toDocument);
     },
-    put: (kind, name, text, seen) => writer.putDocument({ kind, name, text, seen }),
+    put: (kind, name, text, expectedRevision) => writer.putDocument({ kind, name, text, expectedRevision }),
     delete: (kind, name) => writer.deleteDocument(kind, name),
     close() {
       selectOne = undefined;
@@ -73,18 +73,18 @@ export interface DocumentWrite {
   readonly kind: string;
   readonly name: string;
   readonly text: string;
-  readonly seen: number | undefined;
+  readonly expectedRevision: number | undefined;
 }
 
 export function putDocument(
   registry: Database,
-  { kind, name, text, seen }: DocumentWrite,
+  { kind, name, text, expectedRevision }: DocumentWrite,
 ): "committed" | "conflict" {
   return inTransaction(registry, () => {
     const find = registry.prepare<{ revision: number }>(
       "SELECT revision FROM documents WHERE kind = ? AND name = ?",
     );
-    if (find.get(kind, name)?.revision !== seen) return "conflict";
+    if (find.get(kind, name)?.revision !== expectedRevision) return "conflict";
     // Counted over all documents and never again, so that one made anew is not taken for the one before.
     registry.exec("UPDATE revisions SET last = last + 1");
     const { last: revision } = registry.prepare<{ last: number }>("SELECT last FROM revisions").get()!;

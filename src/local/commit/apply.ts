@@ -172,11 +172,11 @@ export function createApplier(database: Database): Applier {
       case "put setting":
         sql.putSetting[mutation.name].run(mutation.text);
         return;
-      case "tell":
-        if (mutation.ifThere === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
-        else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifThere);
+      case "add event":
+        if (mutation.ifExists === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
+        else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifExists);
         return;
-      case "strike":
+      case "ack events":
         for (const entry of mutation.entries) sql.deleteEvent.run(entry);
         return;
       case "delete object":
@@ -206,7 +206,7 @@ export function createApplier(database: Database): Applier {
       case "end parts":
         endParts(mutation.uploadId, mutation.taken);
         return;
-      case "forget":
+      case "ack garbage":
         for (const entry of mutation.entries) {
           sql.deleteGarbageManifest.run(entry);
           sql.deleteGarbage.run(entry);

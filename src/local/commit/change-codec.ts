@@ -47,9 +47,9 @@ export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown)
   return changes;
 }
 
-function asPlainPut({ checks, mutations, frees }: WireChange): PlainPut | undefined {
+function asPlainPut({ checks, mutations, onlyFreesSpace }: WireChange): PlainPut | undefined {
   const [only] = mutations;
-  const isOne = mutations.length === 1 && checks.length === 0 && !frees;
+  const isOne = mutations.length === 1 && checks.length === 0 && !onlyFreesSpace;
   return isOne && isPlainPut(only!) ? only : undefined;
 }
 
@@ -109,7 +109,7 @@ function readPlainPut(bytes: Buffer, start: number, kind: number | undefined): [
     stored: isInline ? undefined : bytes.readDoubleLE(start + numberBytes),
     manifest: undefined,
   };
-  return [{ checks: [], mutations: [put], frees: false }, end];
+  return [{ checks: [], mutations: [put], onlyFreesSpace: false }, end];
 }
 
 function writeOther(packed: Buffer, change: Uint8Array, start: number): number {

@@ -105,7 +105,7 @@ export function createWriter(
     createBucket: (bucket) => submit({ kind: "create bucket", bucket }),
     deleteBucket: (name) => submit({ kind: "delete bucket", name }),
     putDocument: (write) => submit({ kind: "put document", write }),
-    deleteDocument: (of, name) => submit({ kind: "delete document", of, name }),
+    deleteDocument: (documentKind, name) => submit({ kind: "delete document", documentKind, name }),
     startServer: () => committer.startServer(),
     async close() {
       if (queue.size > 0) flush();

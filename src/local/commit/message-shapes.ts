@@ -65,10 +65,10 @@ function mutationShapes(bucketId: string) {
     "put part": { uploadId: isText, number: isCount, blob: isBlob, record: isText },
     "end parts": { uploadId: isText, taken: list(isCount) },
     "put setting": { name: isSetting, text: isText },
-    tell: { rule: isText, event: isText, ifThere: optional(isBytes) },
+    "add event": { rule: isText, event: isText, ifExists: optional(isBytes) },
     "move body": { key: isBytes, from: isBlob, to: isBlob },
-    strike: { entries: list(isCount) },
-    forget: { entries: list(isCount), blobs: list(isBlob) },
+    "ack events": { entries: list(isCount) },
+    "ack garbage": { entries: list(isCount), blobs: list(isBlob) },
   };
 }
 
@@ -85,7 +85,7 @@ export function readRequest(message: unknown): ClientRequest {
     "create bucket": { id: isCount, bucket: isBucketRecord },
     "delete bucket": { id: isCount, name: isText },
     "put document": { id: isCount, write: (write) => hasShape(write, documentShape) },
-    "delete document": { id: isCount, of: isText, name: isText },
+    "delete document": { id: isCount, documentKind: isText, name: isText },
   });
   if (!isRequest) throw new TypeError("a message that is not a request");
   const request = message as ClientRequest["request"];
@@ -104,7 +104,7 @@ export function readRequest(message: unknown): ClientRequest {
 }
 
 const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
-const documentShape = { kind: isText, name: isText, text: isText, seen: optional(isCount) };
+const documentShape = { kind: isText, name: isText, text: isText, expectedRevision: optional(isCount) };
 
 /** A put has its sizes and its body where the packing says, of whatever value. */
 function isInBucket(mutation: WireMutation, bucketId: string): boolean {
@@ -121,7 +121,7 @@ function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): b
   return hasShape(change, {
     checks: list((check) => hasKind(check, checkShapes)),
     mutations: list((mutation) => hasKind(mutation, shapes)),
-    frees: isBoolean,
+    onlyFreesSpace: isBoolean,
   });
 }
 

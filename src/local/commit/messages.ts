@@ -34,7 +34,7 @@ export type Job =
   | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
   | { readonly kind: "delete bucket"; readonly name: string }
   | { readonly kind: "put document"; readonly write: DocumentWrite }
-  | { readonly kind: "delete document"; readonly of: string; readonly name: string }
+  | { readonly kind: "delete document"; readonly documentKind: string; readonly name: string }
   /** Commits for other processes, too. */
   | { readonly kind: "start server" }
   | { readonly kind: "close" };

@@ -73,7 +73,8 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
   try {
     if (diskFailure !== undefined) return changes.map(() => diskFailure!);
     const { database, applier } = buckets.get(bucketId);
-    if (changes.some((change) => !change.frees) && !ensureReserve(reserve, database)) throw fullDiskError();
+    if (changes.some((change) => !change.onlyFreesSpace) && !ensureReserve(reserve, database))
+      throw fullDiskError();
     return inTransaction(
       database,
       () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
@@ -93,7 +94,7 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
 
 /** What only frees space goes ahead, with the reserve's room; everything else is refused. */
 function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
-  const freeing = changes.filter((change) => change.frees);
+  const freeing = changes.filter((change) => change.onlyFreesSpace);
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
   try {
@@ -103,7 +104,7 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
     return changes.map(() => failure("failed", failed));
   }
   const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
-  return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+  return changes.map((change) => (change.onlyFreesSpace ? outcomes.next().value! : failure("full", error)));
 }
 
 function fullDiskError(): Error {
@@ -147,7 +148,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
     case "put document":
       return attempt(() => putDocument(registry, request.write));
     case "delete document":
-      return attempt(() => deleteDocument(registry, request.of, request.name));
+      return attempt(() => deleteDocument(registry, request.documentKind, request.name));
     case "start server":
       return attempt(() => {
         startServer();

@@ -38,7 +38,7 @@ export function dataLayout(root: string): Layout {
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
     restoreMarker: join(root, "restore.unfinished"),
-    commitServerFile: join(root, "writer-2"),
+    commitServerFile: join(root, "writer-3"),
     auditLog: join(root, "audit.log"),
   };
 }

@@ -17,30 +17,34 @@ const put: WireObject = {
 };
 
 const changes: Record<string, WireChange> = {
-  "a small put": { checks: [], mutations: [put], frees: false },
-  "an empty one": { checks: [], mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }], frees: false },
+  "a small put": { checks: [], mutations: [put], onlyFreesSpace: false },
+  "an empty one": {
+    checks: [],
+    mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }],
+    onlyFreesSpace: false,
+  },
   "one on a condition": {
     checks: [{ kind: "object", key: put.key, version: undefined }],
     mutations: [put],
-    frees: false,
+    onlyFreesSpace: false,
   },
   "a put of a blob": {
     checks: [],
     mutations: [{ ...put, inline: undefined, blob: "blob", stored: 5 }],
-    frees: false,
+    onlyFreesSpace: false,
   },
   "a put of parts": {
     checks: [],
     mutations: [{ ...put, inline: undefined, manifest: "parts" }],
-    frees: false,
+    onlyFreesSpace: false,
   },
   "a put with what is told of it": {
     checks: [],
-    mutations: [put, { kind: "tell", rule: "rule", event: "event", ifThere: undefined }],
-    frees: false,
+    mutations: [put, { kind: "add event", rule: "rule", event: "event", ifExists: undefined }],
+    onlyFreesSpace: false,
   },
-  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], frees: true },
-  "nothing at all": { checks: [], mutations: [], frees: true },
+  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], onlyFreesSpace: true },
+  "nothing at all": { checks: [], mutations: [], onlyFreesSpace: true },
 };
 
 /** Whether bytes are a Buffer or not is nobody's business. */

@@ -53,7 +53,7 @@ function packed(change: unknown): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-const change = (mutation: unknown) => packed({ checks: [], mutations: [mutation], frees: true });
+const change = (mutation: unknown) => packed({ checks: [], mutations: [mutation], onlyFreesSpace: true });
 
 test("what is not a request ends its own connection, and the server goes on", async (t) => {
   const { engine, path, id } = await openHost(t);

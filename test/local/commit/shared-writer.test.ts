@@ -10,7 +10,7 @@ import { type Agent, withAgents } from "../agents/agents.ts";
 const bucket = "shared";
 
 function doorOf(directory: string): string {
-  return readFileSync(join(directory, "writer-2"), "utf8");
+  return readFileSync(join(directory, "writer-3"), "utf8");
 }
 
 async function put(agent: Agent, key: string): Promise<void> {
@@ -98,14 +98,14 @@ test("a closed store leaves no door behind", async (t) => {
   assert.ok(existsSync(door));
   await engine.close();
   assert.ok(!existsSync(dirname(door)));
-  assert.ok(!existsSync(join(directory, "writer-2")));
+  assert.ok(!existsSync(join(directory, "writer-3")));
 });
 
 test("what stands in the place of a door and is none is passed by", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
-  writeFileSync(join(directory, "writer-2"), join(directory, "registry.db"));
+  writeFileSync(join(directory, "writer-3"), join(directory, "registry.db"));
   await engine.createBucket(bucket);
   assert.ok(await engine.bucket(bucket));
 });

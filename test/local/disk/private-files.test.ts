@@ -55,7 +55,7 @@ test("everything in a data directory in use is for its owner alone", async (t) =
     /registry\.db-shm$/,
     /segments\/\w+$/,
     /\.lock$/,
-    /writer-2$/,
+    /writer-3$/,
     /reserve$/,
   ])
     assert.ok(
