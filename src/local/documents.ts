@@ -1,4 +1,5 @@
-// Documents in the registry's database: read on the serving thread, written through the writer thread.
+// Documents in the registry's database: read on the serving thread, written through the writer
+// thread.
 import type { Document, Documents } from "../engine/records.ts";
 import type { Writer } from "./commit/group-commit.ts";
 import { verifyText } from "./index/checksum.ts";
@@ -10,7 +11,7 @@ import type { WalChangeCounter } from "./index/wal-change-counter.ts";
 const maxCached = 1000;
 
 export interface LocalDocuments extends Documents {
-  /** Lets go of the statement that would keep a closed registry open. */
+  /** Drops the statement, which would keep a closed registry open. */
   close(): void;
 }
 
@@ -19,19 +20,19 @@ export function createLocalDocuments(
   changeCounter: WalChangeCounter,
   writer: Writer,
 ): LocalDocuments {
-  // What was read since the last commit to the registry, which is rarely written.
+  // Documents read since the last commit to the registry, which is rarely written.
   const cache = new Map<string, Document | undefined>();
-  // Asked for with every request to the S3 API, for its credential; not at all by most who open a store.
+  // Prepared on first use: every S3 request reads a credential, but most scripts read no document.
   let selectOne: Statement<DocumentRow> | undefined;
   return {
     async get(kind, name) {
-      // SQLite's driver ends a text at NUL, and would find the document of the name before it.
+      // The driver cuts text at NUL, and would find a document with the shortened name.
       if (name.includes("\0")) return undefined;
       if (changeCounter.hasChanged() || cache.size >= maxCached) cache.clear();
       const cacheKey = `${kind} ${name}`;
       if (cache.has(cacheKey)) return cache.get(cacheKey);
       const [row] = readRows(() => {
-        // Both witnesses in one statement, and so at one instant.
+        // One statement, so that table and existence index are read in one snapshot.
         selectOne ??= registry.prepare(
           "SELECT kind, name, text, revision FROM documents WHERE kind = ? AND name = ? " +
             "UNION ALL SELECT NULL, id, '', 0 FROM witness WHERE place = ?",
@@ -85,7 +86,7 @@ export function putDocument(
       "SELECT revision FROM documents WHERE kind = ? AND name = ?",
     );
     if (find.get(kind, name)?.revision !== expectedRevision) return "conflict";
-    // Counted over all documents and never again, so that one made anew is not taken for the one before.
+    // Counted over all documents and never used again: a document created again has a new revision.
     registry.exec("UPDATE revisions SET last = last + 1");
     const { last: revision } = registry.prepare<{ last: number }>("SELECT last FROM revisions").get()!;
     registry

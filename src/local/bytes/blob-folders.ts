@@ -1,6 +1,6 @@
-// Folders for new blobs. A process writes into a folder of its own, named in a durable marker before the
-// first file; when every file of a full folder is accounted for, the marker goes. Whatever a crash leaves
-// is therefore in the few folders of dead processes that still have one: no scan of the whole store.
+// Folders for new blobs. A process writes into a folder of its own; a durable marker names the
+// folder before its first file, and is removed when every file of the full folder is settled. After
+// a crash, orphans are only in marked folders, so recovery need not scan the whole store.
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,13 +15,13 @@ export interface Slot {
   readonly path: string;
   /** Makes the file's entry in its folder durable. */
   sync(): Promise<void>;
-  /** The file is named by a record, or gone: recovery need not look at it. */
+  /** The file is referenced by a record, or removed: recovery need not check it. */
   settle(): void;
 }
 
 export interface Folders {
   takeSlot(): Promise<Slot>;
-  /** Gives up the current folder; what is still unsettled in it is left to recovery. */
+  /** Retires the current folder; recovery checks the files that are still unsettled. */
   close(): void;
 }
 

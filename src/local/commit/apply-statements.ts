@@ -1,4 +1,4 @@
-// The statements by which changes are applied to a bucket's database (apply.ts).
+// The prepared statements of apply.ts.
 import { type SettingName, settingNames } from "../../model/bucket.ts";
 import type { PartRow } from "../index/object-row.ts";
 import { type Database, prepareArrays } from "../index/sqlite.ts";

@@ -1,6 +1,6 @@
-// Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
-// then, when all hold, every mutation, with what it leaves without a name buried beside it.
-
+// Applies changes to a bucket's database inside the writer's transaction: first all checks of a
+// change, then, if they hold, its mutations. Blobs that lose their last reference go into the
+// garbage queue.
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
@@ -11,9 +11,9 @@ import { prepareApplyStatements } from "./apply-statements.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./change.ts";
 
 export interface Applier {
-  /** True when the bucket was deleted, by whichever process. */
+  /** Whether any process has deleted the bucket. */
   isDeleted(): boolean;
-  /** Each change by itself, all of it or nothing, in order. */
+  /** Applies each change in order, completely or not at all. */
   apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
 }
 
@@ -21,7 +21,7 @@ export function createApplier(database: Database): Applier {
   const sql = prepareApplyStatements(database);
   let objects = 0;
   let bytes = 0;
-  /** Damage was written over: the totals are counted anew instead of carried on. */
+  /** A damaged row was overwritten, so the totals must be counted again. */
   let isUncertain = false;
 
   function insertExistence(indexKey: Uint8Array): boolean {
@@ -36,7 +36,7 @@ export function createApplier(database: Database): Applier {
     if (check.kind === "object") {
       const row = sql.findVersion.get(check.key);
       if (row !== undefined) return row.version === check.version;
-      // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
+      // A lost row is not absent. The conflict makes the caller read again, which reports the loss.
       return (
         check.version === undefined && sql.findExistence.get(existenceKey.object(check.key)) === undefined
       );
@@ -54,8 +54,8 @@ export function createApplier(database: Database): Applier {
   }
 
   /**
-   * Lets go of what an object row names but its inline bytes: files once they are swept. A damaged row may
-   * name another's bytes, so what it names stays.
+   * Enqueues the blobs of a replaced or deleted object as garbage. A damaged row may name the blobs
+   * of another object, so those stay.
    */
   function release(key: Uint8Array, row: ObjectRow): void {
     if (!isSoundRow(key, row)) {
@@ -91,7 +91,7 @@ export function createApplier(database: Database): Applier {
     deleteBlob(from);
   }
 
-  /** Whoever read the body before it was moved states its record under the place it had. */
+  /** The caller may have read the body's location before a move: then the checksum is adapted. */
   function restateObject({ key, record, blob, stored }: WireObject): void {
     const row = blob === undefined ? undefined : findObject(key);
     const isMoved = row !== undefined && row.blob !== blob;
@@ -101,7 +101,8 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
-    // Missing beside a record that is there, or there beside one that is missing: mended either way.
+    // If table and existence index disagreed, this put repairs them, and the totals are counted
+    // again.
     const isNew = insertExistence(existenceKey.object(put.key));
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);
@@ -115,7 +116,7 @@ export function createApplier(database: Database): Applier {
     bytes += size;
   }
 
-  /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
+  /** Reuses the row of the replaced body: a new row would change more pages in every overwrite. */
   function putInline(
     body: Uint8Array | undefined,
     replaced: FoundObject | undefined,
@@ -131,7 +132,7 @@ export function createApplier(database: Database): Applier {
     return body === undefined ? null : emptyBody;
   }
 
-  /** The row of its inline body, unless that is another's: an id that damage has changed leads astray. */
+  /** The row of the inline body; null if damage has changed the id to that of another body. */
   function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
     try {
@@ -222,11 +223,11 @@ export function createApplier(database: Database): Applier {
   return {
     isDeleted() {
       const isDeleted = parseDeletedMark(sql.bucket.get()?.deleted);
-      if (isDeleted === undefined) throw corruptionError("Whether the bucket was deleted");
+      if (isDeleted === undefined) throw corruptionError("The deletion mark of the bucket");
       return isDeleted;
     },
     apply(changes) {
-      // Also after a transaction that failed half way.
+      // A transaction that failed may have left counts.
       objects = 0;
       bytes = 0;
       isUncertain = false;
@@ -244,7 +245,7 @@ export function createApplier(database: Database): Applier {
 
 type BodyLocation = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
 
-/** The same record, with the checksum that ties it to another place of its body. */
+/** The same record with the checksum for another location of its body. */
 function rebindChecksum(record: string, from: BodyLocation, to: BodyLocation): string {
   const text = verifyText(record, "a record whose body is moved", blobContext(from.blob, from.stored));
   return withTextChecksum(text, blobContext(to.blob, to.stored));

@@ -1,5 +1,5 @@
-// Makes directory entries durable. A file that was synced is still lost in a power cut when the directory
-// that names it was not.
+// Makes directory entries durable. A synced file is still lost in a power cut if the directory that
+// names it was not synced.
 import { closeSync, fsync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -16,14 +16,14 @@ export function syncDirectorySync(path: string): void {
   }
 }
 
-/** Syncs the names of the folder and of all that were made above it, down from the first. */
+/** Makes the entries of `directory` and its new ancestors durable, from `firstCreated` down. */
 export function syncAncestors(directory: string, firstCreated = directory): void {
   const parent = dirname(directory);
   if (directory !== firstCreated && parent !== directory) syncAncestors(parent, firstCreated);
   try {
     syncDirectorySync(parent);
   } catch (error) {
-    // A parent that may be passed through and not read was made by somebody else, long before.
+    // A parent that this user cannot read was not created here, so it is durable already.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
   }
 }

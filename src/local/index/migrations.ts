@@ -1,8 +1,8 @@
-// Brings databases of an earlier schema up to date, each in one transaction, when they are first opened. Of
-// several processes that open one at once, the first does it and the others find it done.
+// Migrates databases of earlier schemas when they are opened, each in one transaction. If several
+// processes open one at the same time, the first migrates it.
 //
-// The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
-// had no events, and only two settings of a bucket. The third had no segments.
+// Schema 1 had no existence index, and checksums only on records of objects and uploads. Schema 2
+// had no outbox, and two settings of a bucket. Schema 3 had no segments.
 import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";
@@ -27,7 +27,7 @@ import {
 } from "./schema.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./sqlite.ts";
 
-/** What brings a bucket from each version to the next, the first first. */
+/** The first step migrates a bucket from schema 1 to 2, the second from 2 to 3, and so on. */
 const bucketSteps: readonly ((database: Database) => void)[] = [addExistenceIndex, addOutbox, addBlobKeys];
 const registrySteps: readonly ((registry: Database) => void)[] = [
   addRegistryExistenceIndex,
@@ -35,13 +35,13 @@ const registrySteps: readonly ((registry: Database) => void)[] = [
   () => {},
 ];
 
-/** Those still to be done; none where the version is one that nobody has ever written. */
+/** The steps from the database's version to the current one; none for an unknown version. */
 function pendingSteps<T>(steps: readonly T[], database: Database): readonly T[] {
   const found = Number(pragma(database, "user_version"));
   return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
 }
 
-/** Opens a bucket's database as this Store knows it. */
+/** Opens a bucket's database, migrated to the current schema. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
   tightenBucket(dirname(path));
   const database = openDatabase(path, { role });
@@ -127,13 +127,13 @@ function addGarbageChecksums(database: Database): void {
   for (const { entry, blob, manifest, parts } of rows) {
     if (blob !== null) setChecksum.run(garbageBlobChecksum(blob), entry);
     else {
-      const version = verifyText(parts, "the list of parts of a buried body").slice(0, 32);
+      const version = verifyText(parts, "a list of parts in the garbage queue").slice(0, 32);
       setChecksum.run(garbageManifestChecksum(manifest!, version), entry);
     }
   }
 }
 
-/** Inside the transaction that looks whether the registry is there. */
+/** Runs inside the caller's transaction, which also checks whether the registry exists. */
 export function upgradeRegistry(registry: Database): void {
   const steps = pendingSteps(registrySteps, registry);
   for (const step of steps) step(registry);

@@ -1,4 +1,5 @@
-// The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
+// Reads of a bucket's database: statements are prepared once, and checksums of records are
+// verified.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart, GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
 import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
@@ -23,14 +24,14 @@ export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
-  /** A batch of the keys behind the given one, as the index has them; damaged, one may be no key at all. */
+  /** The next batch of keys after `after`, unverified: a damaged one may have any type. */
   keys(after: Uint8Array | undefined): unknown[];
-  /** Throws when the version beside a record is not the record's. */
+  /** Throws if the version column does not match the record. */
   checkVersion(key: Uint8Array): void;
-  /** One of them with everything that ties it to its place; undefined when it is gone, by both witnesses. */
+  /** Verifies record, columns and existence index; undefined if the key is in neither. */
   inspect(key: Uint8Array): ObjectWithBody | undefined;
   garbage(after: number, limit: number): GarbageEntry[];
-  /** Whether a commit has named this blob and no sweep has removed it. */
+  /** Whether a commit has referenced this blob and no sweep has removed it since. */
   referencesBlob(id: string): boolean;
 }
 
@@ -53,14 +54,14 @@ type GarbageRow = readonly [
   parts: string | null,
 ];
 
-/** How many rows a scan fetches at first, and at most, in one go. */
+/** Rows in the first batch of a scan, and in the largest. */
 const firstBatchRows = 4;
 const maxBatchRows = 1001;
 
 export function createQueries(database: Database): Queries {
   const sql = prepareStatements(database);
 
-  /** Rows in growing batches: a folder that is skipped costs a few, a long run of keys one fetch. */
+  /** Reads in growing batches: a skipped folder costs few rows, a long run of keys few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
     const start = keyBytes(prefix);
     const end = successor(start) ?? afterAllKeys;
@@ -71,8 +72,9 @@ export function createQueries(database: Database): Queries {
         const [text, blob, stored, key] = row;
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
         if (Buffer.compare(keyBytes(record.key), key) !== 0)
-          throw damagedError(`the key under which "${record.key}" stands in the index`);
-        // Rows out of order are not all of them, and a listing that goes back would never end.
+          throw damagedError(`the key of "${record.key}" in the index`);
+        // If rows are out of order some may be missing, and a listing that goes back would never
+        // end.
         if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
         from = Buffer.concat([key, nul]);
         yield record;
@@ -81,12 +83,12 @@ export function createQueries(database: Database): Queries {
     }
   }
 
-  /** For a row that was not found: silent when there is none, by both witnesses. */
+  /** For a row that was not found: throws if the existence index has its key. */
   function throwIfLost(key: string, find: (key: Uint8Array) => unknown): void {
     const bytes = keyBytes(key);
     const indexKey = existenceKey.object(bytes);
     if (sql.existence.get(indexKey) === undefined) return;
-    // The two looks may have stood astride a commit: once more, at one instant.
+    // A commit may have come between the two reads, so read again in one snapshot.
     inSnapshot(database, () => {
       if (find(bytes) === undefined && sql.existence.get(indexKey) !== undefined)
         throw lostError(`the record of "${key}"`);
@@ -126,7 +128,7 @@ export function createQueries(database: Database): Queries {
     },
     objects(scan) {
       const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, maxBatchRows) : firstBatchRows;
-      // One snapshot for the whole page, and one lock instead of one a seek.
+      // One snapshot and one lock for the whole page, not one for each seek.
       return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
     keys(after) {
@@ -139,8 +141,7 @@ export function createQueries(database: Database): Queries {
         if (versionAndSize === undefined) return;
         const text = Buffer.from(key).toString();
         const record = toObject(text, sql.object.get(key)!);
-        if (record.version !== versionAndSize[0])
-          throw damagedError(`what the index says beside the record of "${text}"`);
+        if (record.version !== versionAndSize[0]) throw damagedError(`the index entry of "${text}"`);
       });
     },
     inspect(key) {
@@ -153,7 +154,7 @@ export function createQueries(database: Database): Queries {
         const row = sql.objectWithBody.get(key)!;
         const record = toObject(text, row);
         if (!matchesRecord(key, { version: versionAndSize[0], size: versionAndSize[1] }, record))
-          throw damagedError(`what the index says beside the record of "${text}"`);
+          throw damagedError(`the index entry of "${text}"`);
         if (!isIndexed) throw unindexedError(`"${text}"`);
         return { record, body: toBody(record, row) };
       });
@@ -170,7 +171,7 @@ const nul = Buffer.alloc(1);
 
 function isMarkedDeleted(mark: unknown): boolean {
   const isDeleted = parseDeletedMark(mark);
-  if (isDeleted === undefined) throw damagedError("the mark that tells whether the bucket was deleted");
+  if (isDeleted === undefined) throw damagedError("the deletion mark of the bucket");
   return isDeleted;
 }
 
@@ -198,7 +199,8 @@ function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]:
   if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
   if (manifest !== null) {
     const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
-    if (owner !== version) throw damagedError(`the list of parts of "${key}", which is another's,`);
+    if (owner !== version)
+      throw damagedError(`the list of parts of "${key}", which belongs to another object,`);
     return { storage: "parts", parts };
   }
   if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
@@ -206,7 +208,7 @@ function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]:
   return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
 }
 
-/** A list of parts begins with the version it belongs to. */
+/** A stored list of parts begins with the version that owns it. */
 function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
   const text = verifyText(manifest, what);
   return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
@@ -214,22 +216,23 @@ function ownedParts(manifest: string, what: string): [version: string, parts: Bo
 
 const versionDigits = 32;
 
-/** What a damaged entry names may be another's: it names nothing, and verify tells of it. */
+/** A damaged entry may name the blob of another object, so it names none; `verify` reports it. */
 function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): GarbageEntry {
   try {
     if (blob !== null) {
-      if (checksum !== garbageBlobChecksum(blob)) throw damagedError("a buried blob");
+      if (checksum !== garbageBlobChecksum(blob)) throw damagedError("a blob in the garbage queue");
       return { entry, blobs: [blob] };
     }
-    const [owner, list] = ownedParts(parts ?? "", "the list of parts of a buried body");
-    if (checksum !== garbageManifestChecksum(Number(manifest), owner)) throw damagedError("a buried body");
+    const [owner, list] = ownedParts(parts ?? "", "a list of parts in the garbage queue");
+    if (checksum !== garbageManifestChecksum(Number(manifest), owner))
+      throw damagedError("a body in the garbage queue");
     return { entry, blobs: list.map(({ blob }) => blob.id) };
   } catch {
     return { entry, blobs: [], isDamaged: true };
   }
 }
 
-/** The first possible key behind a position. */
+/** The first possible key after a position. */
 function startAfter({ kind, value }: Position): Uint8Array {
   const bytes = keyBytes(value);
   if (kind === "key") return Buffer.concat([bytes, Buffer.alloc(1)]);

@@ -1,4 +1,4 @@
-// The reads of a bucket's events that are still to be delivered.
+// Reads of a bucket's outbox: the events that are still to be delivered.
 import type { EventCount, OutboxEvent } from "../../engine/records.ts";
 import { verifyText } from "./checksum.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
@@ -6,7 +6,7 @@ import { type Database, prepareArrays } from "./sqlite.ts";
 export interface OutboxQueries {
   outboxEvents(rule: string, limit: number): OutboxEvent[];
   eventCounts(): EventCount[];
-  /** Entries behind the given one that do not say what was written, a batch of them looked at. */
+  /** Damaged entries among the next `limit` after `after`; `last` is undefined at the end. */
   damagedEvents(
     after: number,
     limit: number,
@@ -18,7 +18,7 @@ type EventRow = readonly [entry: number, event: unknown, rule: string];
 const columns = "SELECT entry, event, rule FROM outbox";
 
 export function createOutboxQueries(database: Database): OutboxQueries {
-  // Prepared when asked: most buckets have no rules.
+  // Statements are prepared on use: most buckets have no rules.
   return {
     outboxEvents(rule, limit) {
       const find = prepareArrays<EventRow>(database, `${columns} WHERE rule = ? ORDER BY entry LIMIT ?`);
@@ -38,7 +38,7 @@ export function createOutboxQueries(database: Database): OutboxQueries {
   };
 }
 
-/** One that cannot be read must not keep those behind it from being delivered. */
+/** Undefined if damaged: such an event must not block the delivery of later ones. */
 function eventText([, event, rule]: EventRow): string | undefined {
   try {
     return verifyText(event, "an event", rule);

@@ -1,19 +1,18 @@
-// What a bucket's database knows of the bodies in a segment, by either witness.
-
+// Reads which blobs a segment contains, from the table of blobs and from the existence index.
 import { existenceKey, parseExistenceKey } from "./existence-index.ts";
 import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface SegmentQueries {
-  /** The blobs in a segment that a commit has named and no sweep has removed, in the order of their places. */
+  /** The blobs of a segment that a commit has referenced and no sweep has removed, by offset. */
   blobsIn(bucketId: string, segment: string): SegmentBlob[];
   hasBlobsIn(bucketId: string, segment: string): boolean;
-  /** Whether the object of this key has this body now. */
+  /** Whether this blob is the current body of the object. */
   isCurrentBody(key: Uint8Array, blob: string): boolean;
 }
 
 export interface SegmentBlob {
   readonly id: string;
-  /** The key of its object; undefined where that is not known. */
+  /** The key of its object, if known. */
   readonly key: Uint8Array | undefined;
 }
 
@@ -38,7 +37,7 @@ export function createSegmentQueries(database: Database): SegmentQueries {
   };
 }
 
-/** The ids of its blobs, and nothing else, are between these two. */
+/** The range of the ids of a segment's blobs; it contains no other ids. */
 function idRange(bucketId: string, segment: string): [from: string, to: string] {
   return [`${bucketId}.${segment}.`, `${bucketId}.${segment}/`];
 }

@@ -1,4 +1,4 @@
-// The reads of uploads and their parts in a bucket's database.
+// Reads of uploads and their parts in a bucket's database.
 import { decodePart, decodeUpload } from "../../engine/codec/record-codec.ts";
 import type { StoredUpload, UploadScan } from "../../engine/records.ts";
 import { compareKeys, keyBytes } from "../../model/key.ts";
@@ -34,7 +34,7 @@ export function createUploadQueries(database: Database): UploadQueries {
       if (row !== undefined) return { record: toUpload(row), revision: row[1] };
       const indexKey = existenceKey.upload(bytes, id);
       if (sql.existence.get(indexKey) === undefined) return undefined;
-      // The two looks may have stood astride a commit: once more, at one instant.
+      // A commit may have come between the two reads, so read again in one snapshot.
       return inSnapshot(database, () => {
         const again = find();
         if (again !== undefined) return { record: toUpload(again), revision: again[1] };
@@ -45,7 +45,7 @@ export function createUploadQueries(database: Database): UploadQueries {
     uploads({ prefix, after, limit }) {
       const start = keyBytes(prefix);
       const end = successor(start) ?? afterAllKeys;
-      // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
+      // Without an id, start after all uploads of the key: ids are hex, so "~" sorts after each.
       const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
       const uploads = sql.uploads.all(start, end, key, id, limit).map(toUpload);
       for (const [i, upload] of uploads.entries()) {
@@ -56,7 +56,7 @@ export function createUploadQueries(database: Database): UploadQueries {
     },
     dueUploads(now, limit) {
       const rows = sql.dueUploads.all(now, limit);
-      // The index by time may be damaged; what the record says counts.
+      // The index by time may be damaged, so the record decides.
       return rows.map(toUpload).filter(({ due }) => due <= now);
     },
     parts(uploadId) {
@@ -71,7 +71,7 @@ export function createUploadQueries(database: Database): UploadQueries {
   };
 }
 
-/** Behind a key by itself are all but the uploads of that key. */
+/** Without an id, the uploads of the key itself do not count as after it. */
 function isAfter(upload: UploadRecord, { key, id }: { key: string; id?: string }): boolean {
   const order = compareKeys(upload.key, key);
   return order > 0 || (order === 0 && id !== undefined && upload.id > id);
@@ -84,7 +84,7 @@ function toUpload([text, , key, id, active, due]: UploadRow): UploadRecord {
     record.id === id &&
     record.due === due &&
     active === (record.state === "active" ? 1 : 0);
-  if (!isSame) throw damagedError(`what the index says beside the record of an upload of "${record.key}"`);
+  if (!isSame) throw damagedError(`the index entry of an upload of "${record.key}"`);
   return record;
 }
 
@@ -97,7 +97,7 @@ function toPart(uploadId: string, [number, blob, record]: PartRow): PartRecord {
   return decodePart(number, blob, text);
 }
 
-/** The first byte string behind everything that begins with the prefix; UTF-8 has no byte 0xff to overflow. */
+/** The first byte string after all with this prefix. UTF-8 has no byte 0xff that could overflow. */
 export function successor(prefix: Uint8Array): Uint8Array | null {
   if (prefix.length === 0) return null;
   const end = Uint8Array.from(prefix);
@@ -105,7 +105,7 @@ export function successor(prefix: Uint8Array): Uint8Array | null {
   return end;
 }
 
-/** Keys are UTF-8, which has no such byte. */
+/** Sorts after every key: UTF-8 has no byte 0xff. */
 export const afterAllKeys = Uint8Array.of(0xff);
 
 function prepareStatements(database: Database) {

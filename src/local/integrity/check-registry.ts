@@ -1,4 +1,5 @@
-// Looks at the registry from both sides, and at the folders of buckets beside it.
+// Compares the registry with its existence index in both directions, and with the folders of
+// buckets.
 import { readdirSync } from "node:fs";
 import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";
@@ -38,7 +39,7 @@ function checkExistenceIndex(registry: Database): Finding[] {
       if (document.get(entry.documentKind, entry.name) !== undefined) return [];
       return [{ what: describeMissing(`the document "${entry.name}" (${entry.documentKind})`) }];
     }
-    return [{ what: "The stored data is damaged: an entry of the registry's second witness." }];
+    return [{ what: "The stored data is damaged: an entry of the registry's existence index." }];
   });
 }
 
@@ -47,7 +48,7 @@ function describeMissing(what: string): string {
 }
 
 function describeUnindexed(what: string): string {
-  return `The stored data is damaged: ${what} is missing from the registry's second witness.`;
+  return `The stored data is damaged: ${what} is missing from the registry's existence index.`;
 }
 
 function checkBuckets(registry: Database): Finding[] {
@@ -83,10 +84,10 @@ function checkRevisions(registry: Database): Finding[] {
       "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
     )
     .get();
-  return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the count of revisions." }];
+  return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the counter of revisions." }];
 }
 
-/** A folder that the registry does not name, and that is not just what a crash has left of one. */
+/** Finds buckets that the registry does not name; empty folders left by a crash do not count. */
 function checkFolders(layout: Layout, registry: Database): Finding[] {
   const before = new Set(readdirSync(layout.buckets));
   const registeredIds = createRegistryReader(registry).ids();

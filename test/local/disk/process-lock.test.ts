@@ -13,9 +13,9 @@ test("announcing and clearing at once: nobody fails, and whoever is there is see
   const isOver = new Uint8Array(new SharedArrayBuffer(1));
   const clearing = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");
-    import(workerData.program).then(({ clearAbsent }) => {
+    import(workerData.program).then(({ clearStaleLocks }) => {
       parentPort.postMessage("clearing");
-      while (workerData.isOver[0] === 0) clearAbsent(workerData.directory);
+      while (workerData.isOver[0] === 0) clearStaleLocks(workerData.directory);
     });`,
     { eval: true, workerData: { program, directory, isOver } },
   );
