@@ -44,7 +44,7 @@ export interface LocalBlobsOptions {
 /** Sizes of units on disk. A directory must be read with the block size it was written with. */
 export interface Sizes {
   readonly blockBytes: number;
-  /** Maximum of files in a folder: few, so that recovery is quick and folders stay small. */
+  /** Maximum number of files in a folder: few, so that recovery is quick and folders stay small. */
   readonly folderFiles: number;
   /** Undefined: every body has a file of its own. */
   readonly segments?: SegmentSizes;
@@ -56,7 +56,7 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
-/** Maximum of buckets that have a segment open for new bodies. */
+/** Maximum number of buckets that have a segment open for new bodies. */
 const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {

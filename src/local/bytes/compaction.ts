@@ -72,7 +72,7 @@ const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as
  * new bodies wait.
  */
 const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
-/** Maximum of segments counted in one pass over all. */
+/** Maximum number of segments counted in one pass over all. */
 const maxSegmentsPerPass = 64;
 
 export function createCompaction(options: CompactionOptions): Compaction {
