@@ -1,5 +1,6 @@
 // The processes of one script, supervised: one that dies is replaced; one that blocks its event loop is replaced and,
 // if it does not recover, ended. New code comes in by new processes; old ones finish first.
+import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import type { LoadedScript } from "../host/messages.ts";
 import type { Bundle } from "./bundle.ts";
@@ -48,7 +49,7 @@ const blockedAsleepMilliseconds = 10_000;
 /** How long a process that is out of service may stand still before it is ended. */
 const recoverCpuMilliseconds = 10_000;
 const recoverWallMilliseconds = 60_000;
-/** Delays before a replacement, longer the more there were in the last minute: so there are at most twelve a minute. */
+/** With these delays, a script that keeps dying is started at most twelve times a minute. */
 const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
 const restartWindowMilliseconds = 60_000;
 /** How long a request waits for a process. */
@@ -61,9 +62,9 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   const waiters = new Set<() => void>();
   let current: PoolLoad | undefined;
   let started = 0;
-  let recentRestarts = 0;
   let isShuttingDown = false;
   let closed = false;
+  const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
@@ -98,24 +99,16 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     if (!active.includes(pooled)) return;
     active = active.filter((other) => other !== pooled);
     log(`Script "${name}" ended (${exitDescription}): starting it again.`);
-    void replace(load);
+    replace(load);
   }
 
-  /** Brings the number of processes up again, unless other code has come meanwhile. */
-  async function replace(load: PoolLoad): Promise<void> {
-    for (;;) {
-      const pause = restartMilliseconds[Math.min(recentRestarts++, restartMilliseconds.length - 1)]!;
-      setTimeout(() => recentRestarts--, restartWindowMilliseconds).unref();
-      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-      if (closed || load !== current) return;
-      try {
-        return admit(await startServing(load), load);
-      } catch (error) {
-        log(
-          `Script "${name}" could not be started: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
-    }
+  /** Starts another process, unless new code was loaded meanwhile. */
+  function replace(load: PoolLoad): void {
+    void restart({
+      isNeeded: () => !closed && load === current,
+      start: async () => admit(await startServing(load), load),
+      onError: (message) => log(`Script "${name}" could not be started: ${message}`),
+    });
   }
 
   function admit(pooled: PooledProcess, load: PoolLoad): void {
@@ -156,7 +149,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       log(`Script "${name}" has blocked its event loop: another process takes over.`);
       retire(pooled);
       pooled.abandon();
-      if (current !== undefined) void replace(current);
+      if (current !== undefined) replace(current);
     }
     const blocked: [PooledProcess, Standstill][] = [];
     for (const pooled of retired) {

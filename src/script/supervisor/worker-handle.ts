@@ -1,9 +1,8 @@
 // One process that runs a script, as the supervisor holds it.
 import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
-import { createStandstillWatch, type Standstill } from "../../child/standstill.ts";
-import { type Child, startChild } from "../../child/start-child.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
+import type { Standstill } from "../../child/standstill.ts";
+import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
@@ -43,7 +42,8 @@ export interface HostProcess {
   readonly ended: Promise<string>;
 }
 
-export interface HostOptions {
+/** `limits` are those of each process. */
+export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> {
   /** A script that grows beyond this many megabytes of heap dies and is replaced. */
   readonly heapMegabytes: number;
   /** What a script writes to its console, line by line. */
@@ -53,11 +53,6 @@ export interface HostOptions {
   /** The port that processes accept on themselves; undefined behind a front. */
   readonly listener: SharedListener | undefined;
   readonly tls: TlsSource | undefined;
-  /** Proxies whose X-Forwarded-* headers are trusted. */
-  readonly trusted: readonly string[];
-  /** Of each process. */
-  readonly limits: PortLimits;
-  readonly probe: string;
   /** Receives what the processes count, and the lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
@@ -75,6 +70,8 @@ export interface WarmHost {
   /** Resolves when it waits for a script; rejects when it ended before. */
   readonly warm: Promise<void>;
 }
+
+type HostMessage = Exclude<FromHost, StartMessage>;
 
 interface PendingRun {
   resolve(message: FromHost): void;
@@ -100,12 +97,8 @@ export function startHost(options: HostOptions): WarmHost {
   /** Runs of handlers, by the id of their message. */
   const runs = new Map<number, PendingRun>();
   const abandonListeners = new Set<() => void>();
-  const [warm, setWarm] = settleable();
-  const [loaded, setLoaded] = settleable();
-  // Both may be rejected while they are not awaited.
-  for (const promise of [warm, loaded]) promise.catch(() => {});
 
-  const child: Child<ToHost> = startChild<FromHost, ToHost>({
+  const child: Child<ToHost> = startChild<HostMessage, ToHost>({
     title: () => (script === "" ? "A process for scripts" : `The process of script "${script}"`),
     program,
     nodeOptions: [
@@ -121,14 +114,9 @@ export function startHost(options: HostOptions): WarmHost {
     onLine: (line, stream) => options.onOutput(script === "" ? "script" : script, line, stream),
     log: options.log,
   });
-  const standstill = createStandstillWatch(child.pid);
 
-  function onMessage(message: FromHost): void {
-    standstill.beat();
-    if (message.kind === "warm") setWarm.resolve();
-    else if (message.kind === "ready") setLoaded.resolve();
-    else if (message.kind === "failed") setLoaded.reject(new LoadError(message.message));
-    else if (message.kind === "metrics") watched?.receive(message);
+  function onMessage(message: HostMessage): void {
+    if (message.kind === "metrics") watched?.receive(message);
     else if (message.kind === "request lines") {
       watched?.receive({ kind: message.kind, text: scriptLines(message.text, script) });
     } else if (message.kind === "ran" || message.kind === "notified") {
@@ -148,8 +136,6 @@ export function startHost(options: HostOptions): WarmHost {
   void child.ended.then((exitDescription) => {
     unsubscribeTls?.();
     abandon();
-    setWarm.reject(new Error(`A script process did not start: ${exitDescription}.`));
-    setLoaded.reject(new LoadError(`The script ended while it was being loaded: ${exitDescription}.`));
     for (const { reject } of runs.values())
       reject(new Error(`The process ended while it ran: ${exitDescription}.`));
     runs.clear();
@@ -172,9 +158,11 @@ export function startHost(options: HostOptions): WarmHost {
 
   const hostProcess: HostProcess = {
     async load(load) {
-      standstill.beat();
+      child.standstill.beat();
       child.send({ ...load, tls: tls?.current(), trusted, observing: watch.observing, limits, probe });
-      await loaded;
+      await child.ready.catch((error: Error) => {
+        throw new LoadError(error.message);
+      });
       // Not earlier: a process that is still loading would delay those who ask for metrics.
       watched = watch.join((message) => child.send(message));
       void child.disconnected.then(watched.remove);
@@ -187,7 +175,7 @@ export function startHost(options: HostOptions): WarmHost {
       // An index that was not sent stands for nothing.
       return { ...result, handled: result.handled.filter((index) => index < events.length) };
     },
-    standstill: () => standstill.measure(),
+    standstill: () => child.standstill.measure(),
     drain: () => child.send({ kind: "drain" }),
     kill: () => child.kill(),
     abandon,
@@ -203,19 +191,6 @@ export function startHost(options: HostOptions): WarmHost {
     assign(name) {
       script = name;
     },
-    warm,
+    warm: child.warm,
   };
-}
-
-interface Settle {
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function settleable(): [Promise<void>, Settle] {
-  let settle: Settle | undefined;
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return [promise, settle!];
 }
