@@ -59,8 +59,8 @@ test("a schema of a newer Store is refused, by opening and by migrating", async 
 test("records are never used with the bytes of another store", async (t) => {
   const [one, other] = [await cluster.scene(t), await cluster.scene(t)];
   const mixed = { records: one.location.records, blobs: other.location.blobs };
-  await assert.rejects(openCluster(mixed), /not of the same store/);
-  await assert.rejects(migrateCluster(mixed), /not of the same store/);
+  await assert.rejects(openCluster(mixed), /belong to different stores/);
+  await assert.rejects(migrateCluster(mixed), /belong to different stores/);
 });
 
 test("a database that refuses us is told at once, in words and without the password", async (t) => {

@@ -77,7 +77,7 @@ const wrong: [url: string, words: RegExp][] = [
   ["s3://KEY@host/bucket", /no secret/],
   ["s3://KEY:@host/bucket", /no secret/],
   ["s3://:hunter2@host/bucket", /no access key/],
-  ["s3://K%0AY:hunter2@host/bucket", /letters that no access key has/],
+  ["s3://K%0AY:hunter2@host/bucket", /characters that are not allowed/],
   ["s3://KEY:hunter2%@host/bucket", /"%" in the secret/],
   ["s3://KEY:hunter2@host", /no bucket/],
   ["s3://KEY:hunter2@host/", /no bucket/],
@@ -102,7 +102,7 @@ test("every wrong form is refused with words that say what is wrong, and shows n
         return true;
       },
     );
-    assert.equal(describeLocation(url), "a location that cannot be read");
+    assert.equal(describeLocation(url), "a location that is not valid");
   }
 });
 

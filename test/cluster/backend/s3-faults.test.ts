@@ -42,7 +42,7 @@ async function faultScene(t: TestContext): Promise<Scene> {
 
 const unreachable = {
   reason: "ServiceUnavailable",
-  message: /^The S3 service at 127\.0\.0\.1:\d+ that keeps the bytes cannot be reached or used: /,
+  message: /^The S3 service at 127\.0\.0\.1:\d+ of the blob backend cannot be reached or used: /,
 };
 
 function everything(

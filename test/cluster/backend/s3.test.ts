@@ -69,9 +69,9 @@ test("what a service refuses is told in its words, and no key is shown", async (
   const secret = /:([^:@]+)@/.exec(wrongBucket)![1]!;
   const wrongSecret = service.shelfUrl().replace(secret, "w".repeat(secret.length));
   const cases: [string, RegExp][] = [
-    [wrongBucket, /The S3 service at 127\.0\.0\.1:\d+ that keeps the bytes refuses: NoSuchBucket: /],
+    [wrongBucket, /The S3 service at 127\.0\.0\.1:\d+ of the blob backend refuses the request: NoSuchBucket: /],
     [wrongSecret, /refuses: SignatureDoesNotMatch: /],
-    [service.shelfUrl(), /holds no bytes of a store: .*store migrate/],
+    [service.shelfUrl(), /is not set up as a blob backend: .*store migrate/],
   ];
   for (const [url, words] of cases) {
     await assert.rejects(openBlobBackend(url), (error: Error & { reason?: string }) => {

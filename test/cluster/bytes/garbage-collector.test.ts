@@ -174,5 +174,5 @@ test("a verification finds what the book and the records do not agree about", as
   await scene.ask("DELETE FROM store.objects WHERE key = 'b'");
   const found = (await damages()).join("\n");
   assert.match(found, /^a: Blob .* is named, but not in the book/m);
-  assert.match(found, /is in the book of blobs, but nothing names it/);
+  assert.match(found, /is in the blob table, but no record names it/);
 });

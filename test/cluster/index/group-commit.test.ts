@@ -83,7 +83,7 @@ test("one whose blob was cleared away is refused, and the others of its commit a
   const settled = await Promise.allSettled(commits);
   const refused = settled.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
   assert.equal(refused.length, 1);
-  assert.match(refused[0]!, /gave no sign of life/);
+  assert.match(refused[0]!, /sent no heartbeat/);
   assert.equal((await records.totals(bucket)).objects, 20);
 });
 
