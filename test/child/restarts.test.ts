@@ -1,9 +1,9 @@
-// Restarts of children: another attempt after a failed start, and none once no replacement is needed.
+// Restarts of child processes: retries after a failed start, and no start once no replacement is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createRestarts } from "../../src/child/restarts.ts";
 
-test("a restart is tried again until the child starts, with a growing delay", async () => {
+test("the restart of a child is retried with a growing delay until it succeeds", async () => {
   const restart = createRestarts([0, 20, 60], 60_000);
   const errors: string[] = [];
   const startedAt = performance.now();
@@ -15,11 +15,11 @@ test("a restart is tried again until the child starts, with a growing delay", as
     onError: (message) => errors.push(message),
   });
   assert.deepEqual(errors, ["attempt 1", "attempt 2", "attempt 3"]);
-  // Timers of Node may fire a millisecond early.
+  // Node's timers may fire a millisecond early.
   assert.ok(performance.now() - startedAt >= 135, "the delays are 0, 20, 60 and 60 ms");
 });
 
-test("a child that is not needed any more after the delay is not started", async () => {
+test("a child that is not needed any more when the delay ends is not restarted", async () => {
   const restart = createRestarts([10], 60_000);
   let starts = 0;
   let isNeeded = true;
