@@ -1,4 +1,4 @@
-// The command line on a cluster: real PostgreSQL, bytes in a shared directory, named by the environment.
+// The command line on a cluster: real PostgreSQL and a blob directory, configured by environment variables.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -17,11 +17,11 @@ const secretKey = "ab".repeat(32);
 
 interface ClusterShell extends Shell {
   readonly environment: Readonly<Record<string, string>>;
-  /** On the cluster; it must end well. */
+  /** Runs a command on the cluster; it must succeed. */
   ok(...args: string[]): Promise<string>;
 }
 
-/** A cluster with no schema yet. */
+/** A cluster without a schema. */
 async function clusterShell(t: TestContext): Promise<ClusterShell> {
   const shell = await openShell(t);
   const environment = {
@@ -40,12 +40,12 @@ async function clusterShell(t: TestContext): Promise<ClusterShell> {
   };
 }
 
-/** That of the database, as test/support/postgres.ts has it. */
+/** The database password of test/support/postgres.ts. */
 function assertNoPassword({ stdout, stderr }: Pick<Outcome, "stdout" | "stderr">): void {
   assert.doesNotMatch(stdout + stderr, /unused/);
 }
 
-test("a cluster is migrated, then every command works on it as on a directory", async (t) => {
+test("after store migrate, every command works on a cluster as on a directory", async (t) => {
   const shell = await clusterShell(t);
   const { environment } = shell;
   assert.match(await shell.fails(1, ["bucket", "list"], { environment }), /Run: store migrate/);
@@ -72,7 +72,7 @@ test("a cluster is migrated, then every command works on it as on a directory", 
   await shell.ok("bucket", "delete", "photos", "--force");
 });
 
-test("a store moves from a directory into a cluster and back by store copy", async (t) => {
+test("store copy moves a store from a directory to a cluster and back", async (t) => {
   const shell = await clusterShell(t);
   const { environment } = shell;
   const { engine } = await openEngine(join(shell.directory, ".store"));
@@ -106,7 +106,7 @@ test("a store moves from a directory into a cluster and back by store copy", asy
   assert.match(direct, /Both sides are the same/);
 });
 
-test("serve answers over a cluster: scripts and the S3 API, each process with its own connection", async (t) => {
+test("store serve on a cluster serves scripts and the S3 API, each process with its own connections", async (t) => {
   const shell = await clusterShell(t);
   await shell.ok("migrate");
   await writeFile(
@@ -145,7 +145,7 @@ test("serve answers over a cluster: scripts and the S3 API, each process with it
   assertNoPassword(outcome);
 });
 
-test("where the driver is not installed, it is said how to", async (t) => {
+test("a command on a cluster without the PostgreSQL driver prints how to install it", async (t) => {
   const shell = await clusterShell(t);
   const hook = `export async function resolve(name, context, next) {
     if (name !== "pg") return next(name, context);

@@ -1,4 +1,4 @@
-// A whole store moves into a cluster and out of it again, on real PostgreSQL, with nothing lost or changed.
+// Copies of a whole store to a cluster and back, on real PostgreSQL, with nothing lost or changed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { copyAll } from "../../src/copy/copy-store.ts";
@@ -24,7 +24,7 @@ async function copy(from: Ports, to: Ports, signal?: AbortSignal): Promise<reado
   return findings;
 }
 
-test("a copy goes into a cluster, on to another, and back, and is everywhere the same", async (t) => {
+test("a store copied to a cluster, to another one and back is the same everywhere", async (t) => {
   const from = memory();
   await fill(from);
   const expected = await contentsOf(from);
@@ -37,7 +37,7 @@ test("a copy goes into a cluster, on to another, and back, and is everywhere the
   }
 });
 
-test("a copy into a cluster that is cut off goes on in another process, and nobody opens it before", async (t) => {
+test("an interrupted copy to a cluster resumes in another process, and the cluster cannot be opened before", async (t) => {
   const from = memory();
   await fill(from);
   const scene = await cluster.scene(t);

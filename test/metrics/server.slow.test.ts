@@ -1,4 +1,4 @@
-// A server that is watched: its figures, its health and its request log, asked for as programs and operators do.
+// Metrics, health and request log of a running server, as monitoring programs and operators read them.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ export default {
 interface Watched extends S3Scene {
   readonly console: string;
   readonly token: string;
-  figures(): Promise<Samples>;
-  /** As they are answered. */
+  metrics(): Promise<Samples>;
+  /** The response of /metrics. */
   text(): Promise<string>;
   lines(): Line[];
 }
@@ -54,7 +54,7 @@ async function watched(t: TestContext, ...args: string[]): Promise<Watched> {
     console: url,
     token,
     text,
-    figures: async () => readPrometheus(await text()),
+    metrics: async () => readPrometheus(await text()),
     lines: () => linesOf(join(scene.scene.directory, "requests.log")),
   };
 }
@@ -68,8 +68,8 @@ function linesOf(file: string): Line[] {
   return lines.map((line) => JSON.parse(line) as Line);
 }
 
-test("figures tell every face's requests, and go back neither when a process dies nor when one stands still", async (t) => {
-  const { client, server, figures, text, url } = await watched(t);
+test("metrics count the requests of every front end, and do not decrease when a process dies or hangs", async (t) => {
+  const { client, server, metrics, text, url } = await watched(t);
   const s3 = client();
   for (const key of ["a", "b"]) {
     await s3.send(new PutObjectCommand({ Bucket: "bucket", Key: key, Body: "12345" }));
@@ -93,16 +93,16 @@ test("figures tell every face's requests, and go back neither when a process die
     store_commit_queue: 0,
     'store_sync_seconds_count{what="body"}': 0,
   };
-  let first = await figures();
-  // A process that was busy is told of with what it said last, and later with the rest.
+  let first = await metrics();
+  // A busy process counts with its last snapshot first, and with the rest later.
   await until(async () => {
-    first = await figures();
+    first = await metrics();
     return isSame(first, expected);
   }, "everything is counted").catch(() => {});
   for (const [sample, value] of Object.entries(expected)) assert.equal(first.get(sample), value, sample);
   assert.ok(first.get('store_received_bytes_total{face="s3",operation="PutObject"}')! >= 10);
   await until(async () => {
-    const now = await figures();
+    const now = await metrics();
     return (
       now.get('store_bucket_objects{bucket="bucket"}') === 2 &&
       now.get('store_bucket_bytes{bucket="bucket"}') === 10
@@ -115,38 +115,37 @@ test("figures tell every face's requests, and go back neither when a process die
   process.kill(one!, "SIGKILL");
   await until(() => !s3Processes(server.pid).includes(one!), "the process is gone");
   const puts = 'store_requests_total{face="s3",operation="PutObject",status="2xx"}';
-  assert.equal((await figures()).get(puts), 2);
+  assert.equal((await metrics()).get(puts), 2);
   const still = other ?? s3Processes(server.pid)[0]!;
   process.kill(still, "SIGSTOP");
   try {
-    assert.equal((await figures()).get(puts), 2);
+    assert.equal((await metrics()).get(puts), 2);
   } finally {
     process.kill(still, "SIGCONT");
   }
   await s3.send(new HeadObjectCommand({ Bucket: "bucket", Key: "a" }));
   const heads = 'store_requests_total{face="s3",operation="HeadObject",status="2xx"}';
-  await until(async () => (await figures()).get(heads) === 1, `a head is counted by ${url}`);
+  await until(async () => (await metrics()).get(heads) === 1, `a head is counted by ${url}`);
 });
 
-/** A cluster's alone. */
-const elsewhere = ["store_database_connections"];
+const clusterOnly = ["store_database_connections"];
 
-/** What the page lists is what is told; the dashboard and the rules of the page name nothing else. */
-function checkNames(told: readonly string[]): void {
+/** docs/observing.md lists exactly the published metrics; the dashboard and its rules use no other names. */
+function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);
-  assert.deepEqual([...told, ...elsewhere].sort(), listed.sort());
+  assert.deepEqual([...published, ...clusterOnly].sort(), listed.sort());
   const dashboard = readFileSync(join(root, "packaging/grafana-dashboard.json"), "utf8");
   assert.doesNotThrow(() => JSON.parse(dashboard));
   for (const text of [dashboard, page]) {
     for (const [name] of text.matchAll(/\bstore_[a-z_]+/g)) {
       const family = name.replace(/_(bucket|count|sum)$/, "");
-      assert.ok(listed.includes(name) || listed.includes(family), `${name} is told by a server`);
+      assert.ok(listed.includes(name) || listed.includes(family), `${name} is published by a server`);
     }
   }
 }
 
-test("health is told to anybody, figures to holders of a token", async (t) => {
+test("health is public, and metrics need a token", async (t) => {
   const { console, token } = await watched(t);
   const ask = async (path: string, headers: Record<string, string> = {}, method = "GET") => {
     const response = await fetch(console + path, { headers, method });
@@ -161,7 +160,7 @@ test("health is told to anybody, figures to holders of a token", async (t) => {
   assert.equal((await ask("/metrics", { authorization: `Bearer ${token}` }))[0], 200);
 });
 
-test("a request has one id in its header, its error and its line, and no secret is in any line", async (t) => {
+test("a request has the same id in its header, its error and its log line, and no log line has a secret", async (t) => {
   const { client, key, server, url, lines, scene, token, console } = await watched(t);
   const s3 = client();
   const customerKey = Buffer.alloc(32, "customer's own key, 32 bytes....");

@@ -1,4 +1,4 @@
-// The shelf on an S3 service behind a network that fails: an error in time or the right bytes, never a hang.
+// The S3 blob backend on a failing network: the correct bytes or an error in time, never a hang.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { BlobBackend } from "../../../src/cluster/backend/backend.ts";
@@ -12,14 +12,14 @@ import { type S3Service, startS3Service } from "../../support/s3-service.ts";
 interface Scene {
   readonly service: S3Service;
   readonly proxy: FaultProxy;
-  /** Through the proxy. Gives up soon, or only after far longer than any test takes. */
+  /** Opens the backend through the proxy, with short timeouts or with timeouts longer than any test. */
   open(patience: keyof typeof times, cut?: PieceLimits): Promise<BlobBackend>;
 }
 
 const pieces = { maxBlocks: 4, minBlocks: 4, bytes: 16 * 1024 * 1024 };
 const times = {
   short: { connect: 1000, answer: 1000, idle: 1000, retry: 1500 },
-  /** A silence is cut soon, and tried again for long. */
+  /** Short idle timeout, long retries. */
   long: { connect: 5000, answer: 500, idle: 500, retry: 120_000 },
 };
 
@@ -33,66 +33,66 @@ async function faultScene(t: TestContext): Promise<Scene> {
     proxy,
     async open(patience, cut = pieces) {
       const url = service.shelfUrl({ port: proxy.port });
-      const shelf = await openBlobBackend(url, { times: times[patience], pieces: cut });
-      t.after(() => shelf.close());
-      return shelf;
+      const backend = await openBlobBackend(url, { times: times[patience], pieces: cut });
+      t.after(() => backend.close());
+      return backend;
     },
   };
 }
 
 const unreachable = {
   reason: "ServiceUnavailable",
-  message: /^The S3 service at 127\.0\.0\.1:\d+ that keeps the bytes cannot be reached or used: /,
+  message: /^The S3 service at 127\.0\.0\.1:\d+ of the blob backend cannot be reached or used: /,
 };
 
 function everything(
-  shelf: BlobBackend,
+  backend: BlobBackend,
   blob: Awaited<ReturnType<typeof write>>,
 ): Record<string, () => Promise<unknown>> {
   return {
-    write: () => write(shelf, sampleBytes(300_000), newPlace(blob.bucket)),
-    read: () => read(shelf, blob),
-    has: () => shelf.has(blob),
-    remove: () => shelf.remove(blob),
-    removeRemains: () => shelf.removeLeftovers(blob),
-    all: () => toArray(shelf.all(blob.bucket)),
+    write: () => write(backend, sampleBytes(300_000), newPlace(blob.bucket)),
+    read: () => read(backend, blob),
+    has: () => backend.has(blob),
+    remove: () => backend.remove(blob),
+    removeLeftovers: () => backend.removeLeftovers(blob),
+    all: () => toArray(backend.all(blob.bucket)),
   };
 }
 
-test("a service that refuses connections is told in time, and used again once it is back", async (t) => {
+test("the S3 backend fails in time while the service refuses connections, and works again afterwards", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("short");
+  const backend = await open("short");
   const bytes = sampleBytes(1_000_000);
-  const blob = await write(shelf, bytes);
+  const blob = await write(backend, bytes);
   await proxy.refuse();
   await Promise.all(
-    Object.entries(everything(shelf, blob)).map(([what, run]) =>
+    Object.entries(everything(backend, blob)).map(([what, run]) =>
       assert.rejects(run(), { ...unreachable, message: /ECONNREFUSED/ }, what),
     ),
   );
   await assert.rejects(open("short"), unreachable);
   await proxy.accept();
-  assertBytes(await read(shelf, blob), bytes);
+  assertBytes(await read(backend, blob), bytes);
 });
 
-test("a service that falls silent before its answer, or within it, is told in time", async (t) => {
+test("the S3 backend fails in time when the service stops responding before or within a response", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("short");
-  const blob = await write(shelf, sampleBytes(1_000_000));
+  const backend = await open("short");
+  const blob = await write(backend, sampleBytes(1_000_000));
   const faults: Fault[] = [{ kind: "silent" }, { kind: "silent within", after: 10 }];
   for (const fault of faults) {
     proxy.planAlways(fault);
     await Promise.all(
-      Object.entries(everything(shelf, blob)).map(([what, run]) =>
+      Object.entries(everything(backend, blob)).map(([what, run]) =>
         assert.rejects(run(), unreachable, `${fault.kind}: ${what}`),
       ),
     );
   }
 });
 
-test("a connection that is cut or silent, wherever, costs a retry and no byte", async (t) => {
+test("the S3 backend retries after a connection was cut or hung at any byte, and loses nothing", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long");
+  const backend = await open("long");
   const bytes = sampleBytes(1_000_000);
   const faults: Fault[] = [
     { kind: "silent" },
@@ -109,94 +109,94 @@ test("a connection that is cut or silent, wherever, costs a retry and no byte", 
   for (const fault of faults) {
     const before = proxy.happened;
     const place = newPlace();
-    // A short answer or request may end before the place of the fault: so it is planned for both.
+    // A short request or response may end before the fault's offset, so the fault is set for both.
     proxy.plan(fault);
-    const blob = await write(shelf, bytes, place);
-    // Whether what was sent first and lost will still arrive, nobody knows.
+    const blob = await write(backend, bytes, place);
+    // The first, lost request may still arrive.
     if (proxy.happened > before) assert.equal(blob.isDoubtful, true);
     proxy.plan(fault);
-    assertBytes(await read(shelf, blob), bytes, `${fault.kind} at ${"after" in fault ? fault.after : 0}`);
+    assertBytes(await read(backend, blob), bytes, `${fault.kind} at ${"after" in fault ? fault.after : 0}`);
     assert(proxy.happened > before, `${fault.kind} happened`);
     proxy.plan({ kind: "cut answer", after: 0 });
-    assert.equal(await shelf.has(blob), true);
+    assert.equal(await backend.has(blob), true);
     proxy.plan({ kind: "cut answer", after: 0 }, { kind: "cut answer", after: 0 });
-    await shelf.remove(blob);
-    assert.deepEqual(await toArray(shelf.all(blob.bucket)), []);
+    await backend.remove(blob);
+    assert.deepEqual(await toArray(backend.all(blob.bucket)), []);
   }
 });
 
-test("a read goes on through one cut after the other, as long as each brings bytes", async (t) => {
+test("a read from the S3 backend resumes after every cut as long as each connection delivers bytes", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long");
+  const backend = await open("long");
   const bytes = sampleBytes(1_000_000);
-  const blob = await write(shelf, bytes);
+  const blob = await write(backend, bytes);
   proxy.planAlways({ kind: "cut answer", after: 100_000 });
   const into = new Uint8Array(bytes.length);
-  for await (const _ of shelf.read(blob, { offset: 0, length: bytes.length }, into));
+  for await (const _ of backend.read(blob, { offset: 0, length: bytes.length }, into));
   assertBytes(into, bytes);
   assert(proxy.happened >= 10);
 });
 
-test("a slow service is waited for as long as bytes come", async (t) => {
+test("the S3 backend waits for a slow service as long as bytes arrive", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long");
+  const backend = await open("long");
   const bytes = sampleBytes(300_000);
-  const blob = await write(shelf, bytes);
+  const blob = await write(backend, bytes);
   proxy.planAlways({ kind: "slow answer", drop: 997 });
-  assertBytes(await read(shelf, blob), bytes);
-  assert.equal(await shelf.has(blob), true);
-  assert.deepEqual(await toArray(shelf.all(blob.bucket)), [blob]);
+  assertBytes(await read(backend, blob), bytes);
+  assert.equal(await backend.has(blob), true);
+  assert.deepEqual(await toArray(backend.all(blob.bucket)), [blob]);
   assert(proxy.happened >= 3);
 });
 
-test("bytes damaged on the way are never stored and never returned", async (t) => {
+test("the S3 backend neither stores nor returns bytes damaged in transit", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long");
+  const backend = await open("long");
   const bytes = sampleBytes(100_000);
   proxy.plan({ kind: "flip request", at: 50_000 });
-  const blob = await write(shelf, bytes);
+  const blob = await write(backend, bytes);
   assert.equal(proxy.happened, 1);
-  assertBytes(await read(shelf, blob), bytes);
+  assertBytes(await read(backend, blob), bytes);
   proxy.plan({ kind: "flip answer", at: 50_000 });
-  await assert.rejects(read(shelf, blob), /The stored data is damaged: block 0 /);
-  assertBytes(await read(shelf, blob), bytes);
+  await assert.rejects(read(backend, blob), /The stored data is damaged: block 0 /);
+  assertBytes(await read(backend, blob), bytes);
 });
 
-test("a reader that takes its time is not taken for a silent service", async (t) => {
+test("a slow reader of the S3 backend causes no timeout", async (t) => {
   const { open } = await faultScene(t);
-  const shelf = await open("long", defaultPieceLimits);
+  const backend = await open("long", defaultPieceLimits);
   const bytes = sampleBytes(4_000_000);
-  const blob = await write(shelf, bytes);
-  const reading = shelf.read(blob, { offset: 0, length: bytes.length });
+  const blob = await write(backend, bytes);
+  const reading = backend.read(blob, { offset: 0, length: bytes.length });
   const found = [(await reading.next()).value!];
-  // Longer than a service may be silent.
+  // Longer than the idle timeout of the service.
   await new Promise((resolve) => setTimeout(resolve, 2 * times.long.idle));
   for await (const chunk of reading) found.push(chunk);
   assertBytes(Buffer.concat(found), bytes);
 });
 
-test("a reader that leaves early gives up its request", async (t) => {
+test("a reader that stops early cancels its request to the S3 service", async (t) => {
   const { proxy, open } = await faultScene(t);
-  const shelf = await open("long", defaultPieceLimits);
-  const blob = await write(shelf, sampleBytes(4_000_000));
+  const backend = await open("long", defaultPieceLimits);
+  const blob = await write(backend, sampleBytes(4_000_000));
   proxy.plan();
   await proxy.untilLeft();
-  const reading = shelf.read(blob, { offset: 0, length: blob.size });
+  const reading = backend.read(blob, { offset: 0, length: blob.size });
   assert.equal((await reading.next()).done, false);
   await reading.return(undefined);
   await proxy.untilLeft();
 });
 
-test("a shelf that is closed while its service is silent holds nobody up", async (t) => {
+test("closing the S3 backend while its service hangs ends the reads at once", async (t) => {
   const { service, proxy } = await faultScene(t);
   const url = service.shelfUrl({ port: proxy.port });
-  const shelf = await openBlobBackend(url, {
+  const backend = await openBlobBackend(url, {
     times: { answer: 3_600_000, idle: 3_600_000, retry: 3_600_000 },
   });
-  const blob = await write(shelf, sampleBytes(100));
+  const blob = await write(backend, sampleBytes(100));
   proxy.planAlways({ kind: "silent" });
-  const reading = assert.rejects(read(shelf, blob), { reason: "ServiceUnavailable" });
+  const reading = assert.rejects(read(backend, blob), { reason: "ServiceUnavailable" });
   await proxy.untilHappened(1);
-  await shelf.close();
+  await backend.close();
   await reading;
 });

@@ -1,4 +1,4 @@
-// How much a crowd of writers holds on its way to an S3 service, and how their blobs are cut.
+// Memory of many concurrent writers to an S3 service, and the pieces of their blobs.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -12,7 +12,7 @@ const MiB = 1024 * 1024;
 const blobBytes = 4 * MiB;
 
 interface Crowd {
-  /** The most bytes that were taken from sources and not yet taken by the service. */
+  /** Maximum of bytes read from sources and not yet stored by the service. */
   readonly mostHeld: number;
   readonly blobs: readonly {
     readonly size: number;
@@ -21,7 +21,7 @@ interface Crowd {
   }[];
 }
 
-/** A service that takes nothing until every writer waits for it, which is when most is held. */
+/** A service that stores nothing until every writer waits for it, when the memory is at its maximum. */
 async function writeAtOnce(writers: number, arrival: "together" | "one by one"): Promise<Crowd> {
   const room = createPieceBufferPool();
   const chunk = Buffer.alloc(blockBytes, 5);
@@ -62,7 +62,7 @@ async function writeAtOnce(writers: number, arrival: "together" | "one by one"):
   return { mostHeld, blobs };
 }
 
-test("200 writers at once hold a bounded number of bytes between them", async () => {
+test("200 concurrent writers to the S3 backend stay within the memory limit", async () => {
   const { mostHeld, blobs } = await writeAtOnce(200, "together");
   assert(mostHeld <= defaultPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
   for (const { size, pieceBlocks, pieces } of blobs) {
@@ -75,13 +75,13 @@ test("200 writers at once hold a bounded number of bytes between them", async ()
   }
 });
 
-test("writers that come one by one hold at most twice as much, though the first had more room", async () => {
+test("writers to the S3 backend that start one by one use at most twice the memory limit", async () => {
   const { mostHeld, blobs } = await writeAtOnce(200, "one by one");
   assert(mostHeld <= 2 * defaultPieceLimits.bytes, `${Math.round(mostHeld / MiB)} MiB`);
   assert.equal(blobs.length, 200);
 });
 
-test("one writer alone has its blob in one piece, and as few as can be where it is long", async () => {
+test("a single writer to the S3 backend gets the longest pieces, one for a short blob", async () => {
   const { blobs } = await writeAtOnce(1, "together");
   assert.deepEqual(blobs, [{ size: blobBytes, pieceBlocks: 0, pieces: [storedSize(blobBytes)] }]);
 });

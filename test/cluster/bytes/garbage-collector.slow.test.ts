@@ -1,5 +1,5 @@
-// What is left behind: by processes that die or are taken for dead, by writes that come to nothing, by readers elsewhere.
-// No live byte is ever removed, and no dead one stays.
+// Garbage collection after dead or suspended processes, failed writes and reads on other machines. No blob in use is
+// removed, and no garbage stays.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,9 +20,9 @@ async function withBucket(t: TestContext): Promise<ClusterScene> {
   return scene;
 }
 
-test("what a process that died was writing is cleared away, and nothing it has sent commits any more", async (t) => {
+test("unfinished writes of a dead process are removed, and its late commits fail", async (t) => {
   const scene = await withBucket(t);
-  // It never gives a sign of life behind its first.
+  // It sends no heartbeat after the first.
   const asleep = await scene.open({ heartbeatMilliseconds: 3_600_000 });
   const staged = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   const kept = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
@@ -40,14 +40,14 @@ test("what a process that died was writing is cleared away, and nothing it has s
   const late = asleep.records.commit(bucket, { mutations: [putObject("late", inBlob(staged.id))] });
   await assert.rejects(late, { reason: "ServiceUnavailable", message: /no sign of life/ });
   assert.equal(await other.records.object(bucket, "late"), undefined);
-  // It was only asleep: as a new one it goes on.
+  // The process was only suspended: it continues under a new id.
   const again = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
   const outcome = await asleep.records.commit(bucket, { mutations: [putObject("again", inBlob(again.id))] });
   assert.equal(outcome, "committed");
   assert.equal((await toArray(other.blobs.all(bucket))).length, 2);
 });
 
-test("bytes that arrive after their write was given up are removed, too", async (t) => {
+test("bytes that arrive after their write was abandoned are removed, too", async (t) => {
   const scene = await withBucket(t);
   const { blobs } = await scene.open({ lateWriteSeconds: 0.3 });
   const staged = await blobs.stage(bucket, inChunks(bytes, 9999));
@@ -64,7 +64,7 @@ test("bytes that arrive after their write was given up are removed, too", async 
   assert.deepEqual(await scene.ask("SELECT name FROM store.remains"), []);
 });
 
-test("a body of which something was sent twice is removed twice", async (t) => {
+test("a body of which a part was sent twice is removed twice", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open({ lateWriteSeconds: 5 });
   const engine = createEngine(ports);
@@ -86,7 +86,7 @@ test("a body of which something was sent twice is removed twice", async (t) => {
   }, "nothing can arrive any more");
 });
 
-test("a body that is read on one machine stays until then, whatever is put and swept on another", async (t) => {
+test("a replaced body stays while one machine reads it, although another machine sweeps", async (t) => {
   const scene = await withBucket(t);
   const times = { heartbeatMilliseconds: 20 };
   const [here, there] = [await scene.open(times), await scene.open(times)];
@@ -108,7 +108,7 @@ test("a body that is read on one machine stays until then, whatever is put and s
   }, "it goes when nobody reads it any more");
 });
 
-test("a reader is safe also when the clock of the server that takes over is behind", async (t) => {
+test("a body being read stays also when the clock of the new primary is behind", async (t) => {
   const scene = await withBucket(t);
   const [here, there] = [await scene.open({ heartbeatMilliseconds: 3_600_000 }), await scene.open()];
   const [reading, writing] = [createEngine(here), createEngine(there)];
@@ -116,7 +116,7 @@ test("a reader is safe also when the clock of the server that takes over is behi
   await writing.put(bucket, "a", bytes);
   const found = await reading.get(bucket, "a");
   assert(found.outcome === "found");
-  // As if the last sign of life of all had been given to a server a quarter of an hour ahead.
+  // As if the last heartbeats had been sent to a server whose clock was a quarter of an hour ahead.
   await scene.ask("UPDATE store.processes SET beat = beat + 900");
   await writing.put(bucket, "a", Buffer.from("another"));
   for (let i = 0; i < 3; i++) await writing.sweep();
@@ -129,7 +129,7 @@ test("a reader is safe also when the clock of the server that takes over is behi
   }, "it goes when nobody reads it any more");
 });
 
-test("the dead of a bucket that is deleted are removed by whoever collects", async (t) => {
+test("garbage of a deleted bucket is removed by the next collection of any process", async (t) => {
   const scene = await withBucket(t);
   const { records, blobs } = await scene.open();
   const staged = await blobs.stage(bucket, inChunks(bytes, 9999));
@@ -145,7 +145,7 @@ test("the dead of a bucket that is deleted are removed by whoever collects", asy
   assert.equal(existsSync(join(scene.directory, staged.id.split(".")[0]!)), false);
 });
 
-test("a write that fails leaves nothing, in the book or on the shelf", async (t) => {
+test("a failed write leaves nothing in the blob journal or in the backend", async (t) => {
   const scene = await withBucket(t);
   const { blobs } = await scene.open({ lateWriteSeconds: 0 });
   async function* source() {
@@ -160,7 +160,7 @@ test("a write that fails leaves nothing, in the book or on the shelf", async (t)
   assert.deepEqual(await toArray(blobs.all(bucket)), []);
 });
 
-test("a verification finds what the book and the records do not agree about", async (t) => {
+test("an integrity check reports blobs that records and the blob table disagree about", async (t) => {
   const scene = await withBucket(t);
   const ports = await scene.open();
   const engine = createEngine(ports);
@@ -174,5 +174,5 @@ test("a verification finds what the book and the records do not agree about", as
   await scene.ask("DELETE FROM store.objects WHERE key = 'b'");
   const found = (await damages()).join("\n");
   assert.match(found, /^a: Blob .* is named, but not in the book/m);
-  assert.match(found, /is in the book of blobs, but nothing names it/);
+  assert.match(found, /is in the blob table, but no record names it/);
 });

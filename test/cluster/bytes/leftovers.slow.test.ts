@@ -1,4 +1,4 @@
-// What writes leave behind when the database fails them, and that only that is cleared away.
+// Leftovers of writes that failed because of the database are removed, and nothing else is.
 import assert from "node:assert/strict";
 import { after, before, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -19,7 +19,7 @@ after(() => postgres.stop());
 const bucket = "bucket";
 const size = 10_000;
 
-/** Nothing of a write can arrive late here, so what it has left goes at the first sweep. */
+/** No bytes can arrive late in this test, so the first sweep removes the leftovers. */
 const times = { timeout: 1000, lateWriteSeconds: 0 };
 
 async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs }> {
@@ -33,9 +33,9 @@ async function open(t: TestContext): Promise<{ engine: Engine; blobs: Blobs }> {
   return { engine, blobs: ports.blobs };
 }
 
-test("what a write has left that the database failed goes while its process lives", async (t) => {
+test("leftovers of a write that the database failed are removed while the process runs", async (t) => {
   const { engine, blobs } = await open(t);
-  // Behind the first piece it is on its way as a blob.
+  // After the first chunk, the body is being written as a blob.
   const piece = sampleBytes(1024 * 1024);
   async function* body() {
     yield* [piece, piece];
@@ -50,7 +50,7 @@ test("what a write has left that the database failed goes while its process live
   assert.deepEqual(await toArray(blobs.all(bucket)), []);
 });
 
-test("a sweep beside writes takes none of their bytes away", async (t) => {
+test("a sweep concurrent with writes removes none of their bytes", async (t) => {
   const { engine } = await open(t);
   let isOver = false;
   const sweeping = (async () => {

@@ -1,5 +1,5 @@
-// Commits whose answer is lost, and a database that goes away: what was acknowledged is there, what was refused is not and
-// never will be, and everything goes on without a restart.
+// Commits whose response is lost, and an unavailable database: acknowledged changes exist, refused ones never will, and
+// no restart is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -10,11 +10,11 @@ import { commitWaits, lingerBeforeTheEnd, through, until, useCluster } from "../
 const cluster = useCluster();
 const bucket = "bucket";
 const bucketRecord = { name: bucket, created: 0, storageClass: "Standard", account: "default" } as const;
-/** Long enough for a slow machine that is there. */
+/** Long enough for a slow machine. */
 const timeout = 3000;
 const unavailable = { name: "StoreError", reason: "ServiceUnavailable" };
 
-test("a commit that is cut off on its way is made once, and its late statement comes to nothing", async (t) => {
+test("a commit whose connection was cut is made once, and its late statement changes nothing", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -25,7 +25,7 @@ test("a commit that is cut off on its way is made once, and its late statement c
   await scene.ask("SELECT 1 FROM store.objects FOR UPDATE");
   const commit = records.commit(bucket, { mutations: [putObject("a", inline("second"), version)] });
   await commitWaits(scene);
-  // Everybody is cut off; the statement stays, and runs on when it gets the lock.
+  // All connections are cut. The statement keeps waiting and continues when it gets the lock.
   proxy.planAlways(undefined);
   const fenced = "SELECT count(*) FROM store.sessions WHERE is_fenced";
   await until(async () => Number((await scene.ask(fenced))[0]![0]) > 0, "its session is fenced");
@@ -39,7 +39,7 @@ test("a commit that is cut off on its way is made once, and its late statement c
   assert.equal((await records.object(bucket, "a"))!.version, third);
 });
 
-test("a commit that was made but whose answer was lost is acknowledged, once", async (t) => {
+test("a commit whose response was lost is acknowledged and made only once", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -50,7 +50,7 @@ test("a commit that was made but whose answer was lost is acknowledged, once", a
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // Made again it would be a conflict.
+  // A second attempt would be a conflict.
   assert.equal(await commit, "committed");
   assert.equal(await records.commit(bucket, change), "conflict");
 });
@@ -59,21 +59,21 @@ function missing(key: string) {
   return { kind: "object", key, version: undefined } as const;
 }
 
-test("a commit that could not be sent is reported as certainly not made", async (t) => {
+test("the error of a commit that could not be sent is marked as not done", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
   const { records } = await scene.open({ timeout }, away);
   await records.createBucket(bucketRecord);
   await proxy.refuse();
-  // The first finds out that its connection is gone; the next has none to be sent on.
+  // The first commit finds its connection lost; the next has no connection.
   await assert.rejects(records.commit(bucket, { mutations: [putObject("a")] }), unavailable);
   const late = records.commit(bucket, { mutations: [putObject("late")] });
   await assert.rejects(late, { ...unavailable, isNotDone: true });
   await proxy.accept();
 });
 
-test("a database that is away is told within the timeout, and reached again by itself", async (t) => {
+test("an unavailable database is reported within the timeout, and used again without a restart", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
@@ -95,13 +95,13 @@ test("a database that is away is told within the timeout, and reached again by i
   }
 });
 
-test("a store whose database has been away for long is closed soon", async (t) => {
+test("a store whose database has been unavailable for long closes quickly", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const away = { records: through(scene.location.records, proxy.port) };
   const { records, blobs } = await scene.open({ timeout, heartbeatMilliseconds: 1 }, away);
   await proxy.refuse();
-  // Many signs of life are due by then, and each would wait for its timeout.
+  // Many heartbeats are due by then, and each would wait for its timeout.
   await assert.rejects(() => records.object(bucket, "a"), unavailable);
   const began = Date.now();
   await records.close();
@@ -109,7 +109,7 @@ test("a store whose database has been away for long is closed soon", async (t) =
   assert.ok(Date.now() - began < 60 * timeout, `closed after ${Date.now() - began} ms`);
 });
 
-/** Those that hung in the silence may still fail; soon nothing does. */
+/** Operations that hung may still fail; soon none does. */
 async function eventually(ask: () => Promise<unknown>): Promise<void> {
   const answers = async () => {
     try {
@@ -122,7 +122,7 @@ async function eventually(ask: () => Promise<unknown>): Promise<void> {
   await until(answers, "it answers again");
 }
 
-test("a server that is killed under load and comes back has lost nothing that was acknowledged", async (t) => {
+test("a PostgreSQL server killed under load and restarted has every acknowledged change", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open({ timeout: 60_000 });
   await records.createBucket(bucketRecord);
@@ -157,14 +157,14 @@ async function assertHas(records: Records, acknowledged: ReadonlyMap<string, str
   }
 }
 
-test("a strict read waits for what only the true primary can do; a usual one does not", async (t) => {
+test("a strict read waits for a commit that only the true primary can make; a default read does not", async (t) => {
   const scene = await cluster.scene(t);
   const strict = await scene.open({ timeout }, { reads: "strict" });
   const usual = await scene.open();
   await strict.records.createBucket(bucketRecord);
   await strict.records.commit(bucket, { mutations: [putObject("a")] });
   assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
-  // Nobody of that name will ever confirm a commit, as behind a server that was deposed without knowing.
+  // No standby has that name, so no commit is confirmed, as on a demoted server that does not know it.
   await scene.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await scene.ask("SELECT pg_reload_conf()");
   const isHeld = async () => {

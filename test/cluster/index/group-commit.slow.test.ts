@@ -1,4 +1,4 @@
-// Puts that share a commit: each has its own outcome all the same, and a lost answer is found out for all of them.
+// Puts that share a commit: each has its own outcome, and the outcome of a lost response is determined for all of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change } from "../../../src/engine/records.ts";
@@ -18,13 +18,13 @@ function creating(key: string, version = randomHex()): Change {
   };
 }
 
-/** Commits so far, as the sessions have them written down. */
+/** Number of commits so far, by the sessions table. */
 async function commitsOf(scene: ClusterScene): Promise<number> {
   const [[sum] = []] = await scene.ask("SELECT coalesce(sum(last), 0) FROM store.sessions");
   return Number(sum);
 }
 
-test("puts that wait at the same time share commits, and each is there with its own bytes", async (t) => {
+test("concurrent puts share commits, and each object has its own bytes", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -43,7 +43,7 @@ test("puts that wait at the same time share commits, and each is there with its 
   assert.deepEqual(found, [...keys].sort(compareKeys));
 });
 
-test("one that meets another version is a conflict, and the others of its commit are made", async (t) => {
+test("a put that finds another version is a conflict, and the other puts of its commit succeed", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -59,7 +59,7 @@ test("one that meets another version is a conflict, and the others of its commit
   assert.equal((await records.totals(bucket)).objects, 46);
 });
 
-test("of many that create one key at once, one is made", async (t) => {
+test("of many concurrent puts that create the same key, exactly one succeeds", async (t) => {
   const scene = await cluster.scene(t);
   const openings = [await scene.open(), await scene.open()];
   await openings[0]!.records.createBucket(bucketRecord);
@@ -69,7 +69,7 @@ test("of many that create one key at once, one is made", async (t) => {
   assert.equal(outcomes.filter((outcome) => outcome === "committed").length, 1);
 });
 
-test("one whose blob was cleared away is refused, and the others of its commit are made", async (t) => {
+test("a put whose blob was removed is refused, and the other puts of its commit succeed", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -83,11 +83,11 @@ test("one whose blob was cleared away is refused, and the others of its commit a
   const settled = await Promise.allSettled(commits);
   const refused = settled.flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
   assert.equal(refused.length, 1);
-  assert.match(refused[0]!, /gave no sign of life/);
+  assert.match(refused[0]!, /sent no heartbeat/);
   assert.equal((await records.totals(bucket)).objects, 20);
 });
 
-test("a bucket that goes away is told to each of them", async (t) => {
+test("every put of a group fails with NoSuchBucket when the bucket was deleted", async (t) => {
   const scene = await cluster.scene(t);
   const { records } = await scene.open();
   await records.createBucket(bucketRecord);
@@ -101,7 +101,7 @@ test("a bucket that goes away is told to each of them", async (t) => {
   }
 });
 
-test("commits that were made but whose answers were lost are acknowledged, each of them, once", async (t) => {
+test("puts of shared commits whose responses were lost are acknowledged and made only once", async (t) => {
   const scene = await cluster.scene(t);
   const proxy = await startFaultProxy(t, cluster.postgres().port);
   const { records } = await scene.open({}, { records: through(scene.location.records, proxy.port) });
@@ -111,7 +111,7 @@ test("commits that were made but whose answers were lost are acknowledged, each 
   await commitWaits(scene);
   proxy.planAlways(undefined);
   await letGo();
-  // Made again they would be conflicts.
+  // A second attempt would be a conflict.
   assert.ok((await Promise.all(commits)).every((outcome) => outcome === "committed"));
   assert.equal((await records.totals(bucket)).objects, 40);
 });

@@ -1,5 +1,5 @@
-// TLS to the services of a cluster: it is the default outside of this machine, never given up silently, and
-// what is missing is said with what to write.
+// TLS to the services of a cluster: the default outside of loopback, without a silent fallback, and errors that say which
+// option to set.
 import assert from "node:assert/strict";
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { startS3Service } from "../../support/s3-service.ts";
 
 const soon = () => Date.now() + 10_000;
 
-test("a database is reached by TLS, except on a loopback address, and the URL decides otherwise", () => {
+test("a database connection uses TLS except on a loopback address, and sslmode overrides it", () => {
   const encrypted = { rejectUnauthorized: false, checksName: false };
   const tlsOf = (url: string) => {
     const address = parsePostgresUrl(url);
@@ -45,7 +45,7 @@ before(async () => {
   const write = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
-    // The server runs as nobody where the tests run as root.
+    // When the tests run as root, the server runs as the user "nobody".
     if (process.getuid?.() === 0) chownSync(file, 65_534, 65_534);
     return file;
   };
@@ -73,24 +73,24 @@ async function isEncrypted(url: string): Promise<unknown> {
   }
 }
 
-test("a database that does not speak TLS is refused at once, with what to write", async () => {
+test("a database without TLS is refused at once, with the options that help", async () => {
   const url = await plain.newDatabase();
   const primary = createPrimary(parsePostgresUrl(`${url}?sslmode=require`));
   await assert.rejects(
     primary.connect(Date.now() + 60_000),
-    /does not speak TLS\. Turn it on there \(ssl = on\), or write \?sslmode=disable at the end/,
+    /does not support TLS\. Turn it on there \(ssl = on\), or add \?sslmode=disable to the database URL/,
   );
   assert.equal(await isEncrypted(url), false, "on loopback the default is no TLS");
 });
 
-test("a database that speaks TLS is reached in every mode, and its certificate is checked where asked", async () => {
+test("a database with TLS is reached in every sslmode, and the verify modes check its certificate", async () => {
   const url = (await secured.newDatabase()).replace("127.0.0.1", "localhost");
   assert.equal(await isEncrypted(`${url}?sslmode=require`), true);
   assert.equal(await isEncrypted(`${url}?sslmode=verify-full&sslrootcert=${authority}`), true);
   assert.equal(await isEncrypted(`${url}?sslrootcert=${authority}`), true);
   const byAddress = url.replace("localhost", "127.0.0.1");
   assert.equal(await isEncrypted(`${byAddress}?sslmode=verify-full&sslrootcert=${authority}`), true);
-  const refused = /The certificate of the database at localhost:\d+ is not accepted.*sslrootcert=/;
+  const refused = /The certificate of the database at localhost:\d+ is not trusted.*sslrootcert=/;
   for (const options of [
     "sslmode=verify-full",
     "sslmode=verify-ca",
@@ -100,12 +100,12 @@ test("a database that speaks TLS is reached in every mode, and its certificate i
   }
 });
 
-test("an S3 service that does not speak TLS is refused at once, with what to write", async (t) => {
+test("an S3 service without TLS is refused at once, with the options that help", async (t) => {
   const service = await startS3Service(t);
   await assert.rejects(
     openBlobBackend(`${service.shelfUrl()}?tls=true`, { marker: "make" }),
-    /does not speak TLS on this port: name the port that does, or write \?tls=false after the bucket/,
+    /does not speak TLS on this port: use its TLS port, or add \?tls=false after the bucket/,
   );
-  const shelf = await openBlobBackend(`${service.shelfUrl()}?tls=false`, { marker: "make" });
-  await shelf.close();
+  const backend = await openBlobBackend(`${service.shelfUrl()}?tls=false`, { marker: "make" });
+  await backend.close();
 });

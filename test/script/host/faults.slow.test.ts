@@ -137,7 +137,7 @@ const starts: readonly (readonly [what: string, source: string, says: RegExp])[]
   [
     "a script that exits while it loads says how",
     "process.exit(3);\nexport default {};\n",
-    /ended while it was being loaded: exit code 3/,
+    /ended before it was ready: exit code 3/,
   ],
 ];
 
