@@ -1,5 +1,5 @@
 // Between HTTP headers and the domain's words: conditions, ranges and metadata. Pure; shared by the faces.
-import type { Condition, EntityTag, EtagCondition } from "../model/condition.ts";
+import type { Clause, Condition, EntityTag, EtagCondition } from "../model/condition.ts";
 import { metadataHeaders } from "../model/metadata.ts";
 import type { HttpMetadata } from "../model/object.ts";
 import type { RangeRequest } from "../model/range.ts";
@@ -22,6 +22,11 @@ export function conditionFromHeaders(headers: HeaderReader): Condition {
     secondsGranularity: true,
     beforeIsInclusive: true,
   };
+}
+
+/** Status of a read whose condition failed: 304 if the client already has this version, otherwise 412. */
+export function failedReadStatus(clause: Clause): 304 | 412 {
+  return clause === "etagMatches" || clause === "uploadedBefore" ? 412 : 304;
 }
 
 const etagPattern = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;

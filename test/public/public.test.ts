@@ -219,7 +219,7 @@ test("a bucket is found by its name in front of a domain, and by a domain of its
   assert.equal((await from("127.0.0.1")).status, 404, "by its path, the key is another");
   await assert.rejects(
     publish({ domains: ["files.example.com"] }, "other"),
-    /stands for bucket "site" already/,
+    /already belongs to bucket "site"/,
   );
   for (const wrong of ["a b", "-x.example.com", "1.2.3.4"]) {
     await assert.rejects(publish({ domains: [wrong] }, "other"), { name: "PublicationError" });
@@ -233,7 +233,7 @@ test("what is under a customer's key is refused in words", async (t) => {
   await engine.put("site", "sealed", sampleBytes(10), { customerKey: new Uint8Array(32) });
   const { status, text } = await get("/site/sealed");
   assert.equal(status, 403);
-  assert.match(text, /under a key of its owner's/);
+  assert.match(text, /encrypted with a customer-provided key/);
 });
 
 test("pages of other origins are let in by the bucket's CORS rules", async (t) => {

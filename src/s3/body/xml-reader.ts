@@ -1,7 +1,7 @@
 // Reads the XML that S3 clients send: elements and text, nothing else. DOCTYPE is refused, so a document cannot define
 // entities. One pass over the text that ends at the first fault; depth, markup and the text of an element are bounded.
+import { unescapeXml } from "../../http/xml-entities.ts";
 import { S3Error } from "../errors.ts";
-import { unescapeXml } from "./xml-entities.ts";
 
 export interface XmlNode {
   /** Without its namespace prefix. */

@@ -1,5 +1,5 @@
 // Conditions in S3's words: which a client may name where, and what it is told when one does not hold.
-import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
+import { conditionFromHeaders, failedReadStatus, parseHttpDate } from "../../http/headers.ts";
 import type { Clause, Condition } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { answer, httpTime, quoteEtag, type S3Response } from "../call.ts";
@@ -94,9 +94,8 @@ export function preconditionFailed(clause: Clause): S3Error {
   return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
 }
 
-/** 304 for a reader that has the current version, 412 for one that asked for another. */
 export function refuseRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
-  if (clause === "etagMatches" || clause === "uploadedBefore") throw preconditionFailed(clause);
+  if (failedReadStatus(clause) === 412) throw preconditionFailed(clause);
   return answer(304, [
     ["etag", quoteEtag(etag)],
     ["last-modified", httpTime(uploaded)],
