@@ -1,10 +1,10 @@
-// Errors of a key-value namespace, in the words and types that scripts expect.
+// Translates errors of a key-value namespace to those that the platform's API throws.
 import { type Reason, StoreError } from "../model/errors.ts";
 import { KeyValueError } from "../model/key-value.ts";
 
 export type KvMethod = "GET" | "GET_BULK" | "PUT" | "DELETE";
 
-/** Reasons that are not 500. */
+/** Default: 500. */
 const statuses: Partial<Record<Reason, number>> = {
   NoSuchBucket: 404,
   InvalidArgument: 400,
@@ -13,7 +13,7 @@ const statuses: Partial<Record<Reason, number>> = {
   InsufficientStorage: 507,
 };
 
-/** The error that a script sees. Errors that are not of the store pass unchanged. */
+/** Errors other than KeyValueError and StoreError are returned unchanged. */
 export function toScriptError(method: KvMethod, error: unknown): unknown {
   if (error instanceof KeyValueError) return failed(method, error.status, error.message, error);
   if (!(error instanceof StoreError)) return error;

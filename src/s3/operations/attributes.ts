@@ -1,4 +1,4 @@
-// GetObjectAttributes: as much of an object's description as is asked for.
+// GetObjectAttributes: returns the requested attributes of an object.
 
 import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
