@@ -20,7 +20,7 @@ export function bindBucket(
   options: BucketOptions = {},
 ): script.StorePresigningBucket {
   const compatibility = parseCompatibility(options.compatibilityDate, options.compatibilityFlags);
-  // One method of the class implements all overloads of the interface, which TypeScript cannot check.
+  // One method of the class implements all overloads, which TypeScript cannot check.
   const bucket = new StoreBucket(engine, name, compatibility, options.presign);
   return bucket as script.StorePresigningBucket;
 }

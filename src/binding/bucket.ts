@@ -1,5 +1,5 @@
-// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine and its
-// outcomes to return values; the rules are in the engine.
+// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine and
+// its outcomes to return values; the rules are in the engine.
 import type { Engine, ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";

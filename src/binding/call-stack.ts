@@ -1,5 +1,5 @@
-// Adds the frames of the script to error stacks. An engine operation fails asynchronously, so the stack
-// of its error has only frames of Store; those of the script are in the stack of the awaiting call.
+// Adds the frames of the script to error stacks. An engine operation fails asynchronously, so its
+// error has only frames of Store; those of the script are in the stack of the awaiting call.
 import { StoreError } from "../model/errors.ts";
 
 /** Folder of Store's modules as shown in stacks, with or without source maps; ends with a slash. */

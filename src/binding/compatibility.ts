@@ -1,4 +1,4 @@
-// Behaviour that depends on the compatibility date and flags of a script (spec 4, list rule 3; spec 9).
+// Behaviour by compatibility date and flags of a script (spec 4, list rule 3; spec 9).
 
 export interface Compatibility {
   /** If false, list ignores `include` and returns all metadata. */

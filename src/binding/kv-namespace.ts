@@ -1,5 +1,5 @@
-// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine and
-// its outcomes to return values; the rules are in the engine.
+// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine
+// and its outcomes to return values; the rules are in the engine.
 import type { KeyValues } from "../engine/key-value/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
@@ -10,7 +10,7 @@ import { cancelSource } from "./values.ts";
 
 /** Does not check that the namespace exists: the first operation does. */
 export function bindKvNamespace(kv: KeyValues, namespace: string): script.StoreKvNamespace {
-  // One method of the class implements all overloads of the interface, which TypeScript cannot check.
+  // One method of the class implements all overloads, which TypeScript cannot check.
   return new StoreKvNamespace(kv, namespace) as unknown as script.StoreKvNamespace;
 }
 

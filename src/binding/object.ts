@@ -1,4 +1,4 @@
-// The objects that a script receives from head, put and list: metadata without a body (spec 2.2, 2.3).
+// The objects that head, put and list return: metadata without a body (spec 2.2, 2.3).
 import { headersFromMetadata } from "../http/headers.ts";
 import { checksumAlgorithms, hex } from "../model/checksum.ts";
 import type { CustomMetadata, HttpMetadata, ObjectRecord } from "../model/object.ts";

@@ -1,5 +1,5 @@
-// Progress of the deliveries of a rule. Counted in memory and saved once a second, since a write for
-// each delivery would cost more than the delivery; a crash loses the last second of counts.
+// Progress of the deliveries of a rule. Counts are saved once a second, since a write for each
+// delivery would cost more than the delivery; a crash loses the last second of counts.
 import type { Documents } from "../engine/records.ts";
 
 export interface Progress {

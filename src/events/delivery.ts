@@ -99,7 +99,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
         try {
           await run();
         } catch (error) {
-          // The bucket may be deleted, or the store unavailable: events stay queued and are retried.
+          // The bucket may be deleted or the store unavailable: events stay queued and are retried.
           if (signal.aborted) return;
           log(
             `Delivery of events stopped (bucket "${bucket}", rule "${rule.id}"); will retry: ${errorMessage(error)}`,

@@ -1,5 +1,5 @@
-// Lease that lets one of several processes deliver. The holder renews a document; another process takes
-// over if, by its own clock, the document did not change for a while. If two deliver, events arrive twice.
+// Lease that lets one of several processes deliver. The holder renews a document; another process
+// takes over if, by its own clock, the document did not change for a while.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../engine/records.ts";

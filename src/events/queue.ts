@@ -1,5 +1,5 @@
-// Delivers the events of one rule in order, one message at a time. Events are acknowledged after they
-// arrive and retried until then. Each rule has its own queue, so a slow target delays no other.
+// Delivers the events of one rule in order, one message at a time, and retries until they arrive.
+// Each rule has its own queue, so a slow target delays no other.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Engine } from "../engine/engine.ts";
 import type { NotificationRule } from "../model/notification.ts";

@@ -1,4 +1,4 @@
-// Replaces the five predefined entities of XML and character references. Stops at the first invalid reference.
+// Replaces the predefined entities of XML and character references in text.
 
 const ampersand = 0x26;
 const semicolon = 0x3b;
@@ -12,7 +12,7 @@ const entities: ReadonlyMap<string, string> = new Map([
   ["apos", "'"],
 ]);
 
-/** The text from `start` to `end` with its entities replaced; undefined if an entity is not valid. */
+/** The text from `start` to `end` with its entities replaced; undefined if one is not valid. */
 export function unescapeXml(text: string, start = 0, end = text.length): string | undefined {
   let parts: string[] | undefined;
   let done = start;

@@ -1,4 +1,4 @@
-// Finds the bucket and key of a request: the bucket is named by the host or by the first segment of the path.
+// Finds the bucket and key of a request: the bucket is in the host or in the first path segment.
 import { decodeTarget, splitTarget } from "../http/target.ts";
 import type { PublicBucket } from "./publications.ts";
 

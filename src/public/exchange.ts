@@ -1,15 +1,15 @@
-// Reports each request to a public bucket, for metrics and the access log, when its response has ended.
+// Reports each request to a public bucket, for metrics and the request log, when it has ended.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
-/** Filled in while the request is handled; undefined as long as the request names no public bucket. */
+/** Filled in while the request is handled; undefined if it names no public bucket. */
 export interface RequestedObject {
   bucket: string | undefined;
   key: string | undefined;
 }
 
-/** Wraps `answer`: adds a request id to each response and reports the exchange when it has ended. */
+/** Wraps `answer`: adds a request id to each response and reports the exchange at its end. */
 export function withExchangeReport(
   answer: (request: HttpRequest, requested: RequestedObject) => Promise<HttpResponse>,
   onExchange: ((exchange: Exchange) => void) | undefined,

@@ -1,5 +1,5 @@
-// Serves public buckets over HTTP, read-only: conditions, ranges, caching, an index document for folders and an error
-// document for missing keys. A private bucket gets the same 404 as a missing one, so its existence stays hidden.
+// Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
+// A private bucket gets the same 404 as a missing one, so its existence stays hidden.
 import type { Engine, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
@@ -236,7 +236,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
   ];
 }
 
-/** Relative to the last path segment: a whole path that begins with `//` would name another host. */
+/** Relative to the last path segment: a path that begins with `//` would name another host. */
 function folderRedirect({ target }: HttpRequest): string {
   const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);

@@ -1,4 +1,4 @@
-// Serves public buckets on their own port. A port that was not configured explicitly is opened only when the first
+// Serves public buckets on their own port. A port that is not configured is opened when the first
 // bucket becomes public, so that an unused feature does not occupy a port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";

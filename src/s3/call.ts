@@ -1,4 +1,4 @@
-// The input and output of operations: an authorized call whose body is not read yet, and its response.
+// Input and output of operations: an authorized call whose body is not read yet, and its response.
 import type { Engine } from "../engine/engine.ts";
 import type { HttpBody } from "../http/server/listen.ts";
 import type { Bucket } from "../model/bucket.ts";

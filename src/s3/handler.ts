@@ -1,5 +1,5 @@
-// The HTTP handler of the S3 API: parses the operation, authenticates and authorizes the caller, then runs the
-// operation. Every request passes the same check and every response is written here.
+// The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
+// runs the operation and writes the response.
 
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -132,12 +132,12 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
 
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
-  // Built once: an object that is spread for each request has a new hidden class each time, which slows its readers.
+  // Built once: spreading it for each request would create new hidden classes and slow its readers.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
-  /** Grants of earlier versions have only a bucket name: bind them before the first request is handled. */
+  /** Grants of earlier versions have only a bucket name: bind them before the first request. */
   let pendingGrantBinding = credentials
     .bindGrants?.((name) => engine.bucket(name))
     .catch((error: unknown) => log(`Could not bind grants of access keys to their buckets: ${String(error)}`))
@@ -224,7 +224,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } satisfies HttpResponse;
   };
 
-  /** Lists each field: this runs for every request, and spreading objects would dominate its cost. */
+  /** Lists each field: it runs for every request, and spreading objects would dominate its cost. */
   function reportExchange(
     { startTime, operation, accessKeyId, errorCode }: RequestState,
     response: SentResponse,

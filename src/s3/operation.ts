@@ -1,10 +1,10 @@
-// Finds the operation of a request and the right it requires, from the method, path and query alone.
+// Finds the operation of a request and the right it requires, from method, path and query.
 
 import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
 import type { Query, S3Request } from "./request.ts";
 
-/** What each operation requires: a right on its bucket, or only a valid account. A form is authorized by its policy. */
+/** The right each operation needs on its bucket; "account": none, "form": a signed policy. */
 export const operations = {
   ListBuckets: "account",
   CreateBucket: "account",

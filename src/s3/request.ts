@@ -1,4 +1,4 @@
-// Parses the raw target of an S3 request. A URL object would resolve `..` and `%2e`, which are valid in keys.
+// Parses the raw target of an S3 request. A URL object would resolve `..`, which is valid in keys.
 import type { HttpRequest } from "../http/server/listen.ts";
 import { canonicalQuery, encodePath } from "../http/sigv4.ts";
 import { decodeTarget, splitTarget } from "../http/target.ts";
@@ -22,7 +22,7 @@ export interface Query {
   has(name: string): boolean;
   /** Canonical query of Signature Version 4, without X-Amz-Signature. */
   canonical(): string;
-  /** Parameters of a presigned URL that stand for headers: names in lowercase, values as latin1 bytes. */
+  /** Parameters of a presigned URL that stand for headers: lowercase names, latin1 values. */
   movedHeaders(): readonly (readonly [name: string, value: string])[];
 }
 
@@ -54,14 +54,13 @@ function parseTarget(text: string): Target {
   return { path, canonicalPath: encodePath(path), query };
 }
 
-/** Parameters that are not headers: those of the signature, of body framing, and checksums, which SDKs compute over
- * an empty body. */
+/** Parameters of signature and body framing, and checksums, which SDKs compute without the body. */
 const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 
 /**
- * SDKs that presign a URL move x-amz headers into its query, where the signature covers them. Operations see them as
- * headers; the signature is verified on the original request.
+ * SDKs move x-amz headers into the query of a presigned URL. Operations see them as headers; the
+ * signature is verified on the original request.
  */
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;

@@ -1,4 +1,4 @@
-// Attacks with altered, truncated, repeated and oversized POST forms: refused, or stored as the policy allows.
+// Attacks with altered, truncated, repeated and oversized POST forms.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { boundary, encodeForm, type Field, postForm, signedFields } from "../s3/form.ts";

@@ -1,5 +1,5 @@
-// Builds a request for every operation of the S3 API. It tries requests against the product's operation
-// table, so that a new operation is attacked without a change here.
+// Builds a request for every operation of the S3 API. It tries requests against the product's
+// operation table, so that a new operation is attacked without a change here.
 import assert from "node:assert/strict";
 import type { HttpRequest } from "../../src/http/server/listen.ts";
 import { type OperationName, operationNames, readOperation } from "../../src/s3/operation.ts";

@@ -1,5 +1,5 @@
-// Access keys with limited rights against every S3 operation: signed headers, presigned URLs, forms and
-// copy sources; and a grant whose bucket was deleted and created again by another account.
+// Access keys with limited rights against every S3 operation: signed headers, presigned URLs, forms
+// and copy sources; and a grant whose bucket was deleted and created again by another account.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

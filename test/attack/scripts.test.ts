@@ -1,5 +1,5 @@
-// A hostile script that corrupts its channel to the supervisor, floods its output, forges request log
-// lines, loops, allocates and exits: everything else still responds within a second.
+// A hostile script that corrupts its channel to the supervisor, floods its output, forges request
+// log lines, loops, allocates and exits: everything else still responds within a second.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";

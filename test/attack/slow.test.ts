@@ -1,5 +1,5 @@
-// Slow clients on every port: headers that never end, bodies byte by byte, responses that are not read.
-// Other clients are served meanwhile, and the memory is released afterwards.
+// Slow clients on every port: headers that never end, bodies byte by byte, responses that are not
+// read. Other clients are served meanwhile, and the memory is released afterwards.
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";

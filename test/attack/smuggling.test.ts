@@ -1,5 +1,5 @@
-// HTTP request smuggling on every port: a request with ambiguous framing is refused, a second request
-// hidden in its body is not executed, and the next client is served.
+// HTTP request smuggling on every port: a request with ambiguous framing is refused, a second
+// request hidden in its body is not executed, and the next client is served.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Exchanged, exchange, openTarget, type PortName, type Target } from "./target.ts";

@@ -1,5 +1,5 @@
-// XML bombs in every operation that reads a document: floods of entities, elements, attributes and text
-// are refused with little CPU time, and four at once do not block the S3 API.
+// XML bombs in every operation that reads a document: floods of entities, elements, attributes and
+// text are refused with little CPU time, and four at once do not block the S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";

@@ -1,4 +1,4 @@
-// Calls the S3 handler without a server, over an in-memory engine, with any address, scheme or headers.
+// Calls the S3 handler without a server, on an in-memory engine, with any address or headers.
 
 import type { Engine } from "../../src/engine/engine.ts";
 import type { Documents } from "../../src/engine/records.ts";

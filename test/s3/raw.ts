@@ -30,7 +30,7 @@ export interface Signing {
   /** Milliseconds since the epoch; default: now. */
   readonly time?: number;
   readonly expires?: number;
-  /** Value of x-amz-content-sha256; default: the hash of the body, or unsigned in the query form. */
+  /** Value of x-amz-content-sha256; default: hash of the body, unsigned in the query form. */
   readonly payload?: string;
   readonly region?: string;
 }

@@ -1,5 +1,5 @@
-// Authenticates a request by its Signature Version 4, in the Authorization header or in the query. Every other
-// scheme is refused.
+// Authenticates a request by its Signature Version 4, in the Authorization header or in the query.
+// Every other scheme is refused.
 import { timingSafeEqual } from "node:crypto";
 import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
 import { S3Error } from "../errors.ts";
@@ -92,11 +92,11 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
     values.set(name, previous === undefined ? value : `${previous},${value}`);
   }
   const signedNames = new Set(names);
-  // Each repeated name adds the header's value to the hashed text: 60 KiB of headers could become hundreds of MiB.
+  // Each repeated name hashes its value again: 60 KiB of headers could become hundreds of MiB.
   if (signedNames.size !== names.length) throw repeatedName(form);
   const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
   if (!signedNames.has("host")) unsigned.push("host");
-  // In the query form the signature covers the value of x-amz-content-sha256 even if the header is not signed.
+  // A presigned URL covers the value of x-amz-content-sha256 even if the header is not signed.
   const refusedNames =
     form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
   if (refusedNames.length > 0) {
@@ -131,7 +131,7 @@ interface SignedTexts {
   readonly text: string;
 }
 
-/** Texts of the last request with this presigned query. The signature itself is computed every time. */
+/** Texts of the last request with this presigned query. The signature is computed every time. */
 const lastTexts = new WeakMap<Query, SignedTexts>();
 const maxCachedLength = 4096;
 

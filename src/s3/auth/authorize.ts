@@ -1,4 +1,4 @@
-// Authorizes a request: the only check of permissions, made before conditions are evaluated or the body is read.
+// Authorizes a request, before its conditions are evaluated or its body is read.
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketRecord } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
@@ -8,7 +8,7 @@ import { allows, allowsOnBucket, type Right } from "./grants.ts";
 
 export type Caller = Pick<CredentialInfo, "accessKeyId" | "account" | "grants">;
 
-/** Grants limit a key within its own account; a bucket of another account needs a grant that names it. */
+/** Grants limit a key within its account; a bucket of another account needs a grant by name. */
 export function canAccess({ account, grants }: Caller, bucket: BucketRecord, right: Right): boolean {
   return allowsOnBucket(grants, bucket, right, bucket.account === account);
 }
@@ -18,7 +18,7 @@ export function canSeeBucket(caller: Caller, bucket: BucketRecord): boolean {
   return (["read", "write", "list"] as const).some((right) => canAccess(caller, bucket, right));
 }
 
-/** Returns the bucket if the caller has this right on it. A refused caller learns only that it exists. */
+/** Returns the bucket if the caller has this right on it; otherwise throws AccessDenied. */
 export async function requireAccess(
   engine: Engine,
   caller: Caller,

@@ -1,5 +1,5 @@
-// The stored form of an access key: secrets are sealed with the store's secret key, other fields are plain. The seal
-// authenticates the permissions too, so a record whose account or grants were edited does not open.
+// The stored form of an access key: secrets are sealed with the store's secret key. The seal also
+// authenticates the permissions: a record whose account or grants were edited does not open.
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "./grants.ts";
@@ -16,7 +16,7 @@ export interface CredentialFields {
 }
 
 export interface StoredCredential extends CredentialFields {
-  /** Absent in records of earlier versions, whose seal covers only the id. The next write upgrades to 2. */
+  /** Absent in records of earlier versions, whose seal covers only the id. Writes set it to 2. */
   readonly form?: 2;
   readonly secret: string;
   readonly previous?: { readonly secret: string; readonly until: number };
@@ -70,7 +70,7 @@ export function openCredential(
     : { fields, secret, previous: { secret: previousSecret, until } };
 }
 
-/** Changes the fields and seals the record again. An unreadable record keeps its old seal and stays unreadable. */
+/** Changes the fields and seals the record again. An unreadable record stays unreadable. */
 export function withFields(
   key: Uint8Array,
   accessKeyId: string,

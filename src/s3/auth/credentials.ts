@@ -1,5 +1,5 @@
-// Access keys of the S3 API. A signature is checked with the secret itself, so a hash of it is not enough: the secret
-// is stored, sealed with the store's secret key. The time of last use is stored separately.
+// Access keys of the S3 API. Checking a signature needs the secret itself, not a hash of it, so it
+// is stored, sealed with the store's secret key.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
@@ -67,9 +67,9 @@ export interface Credentials {
   delete(accessKeyId: string): Promise<boolean>;
   disable(accessKeyId: string): Promise<boolean>;
   enable(accessKeyId: string): Promise<boolean>;
-  /** Replaces the secret; the previous one is accepted for `keepPrevious` milliseconds. Undefined: no such key. */
+  /** Replaces the secret; the previous one is accepted for `keepPrevious` milliseconds. */
   rotate(accessKeyId: string, keepPrevious?: number): Promise<Credential | undefined>;
-  /** Binds grants of earlier versions to the current buckets of their names; drops grants without a bucket. */
+  /** Binds grants of earlier versions to their current buckets; drops grants without a bucket. */
   bindGrants(find: FindBucket): Promise<void>;
   /** Drops every grant on a deleted bucket. */
   dropGrants(bucket: BucketRecord): Promise<void>;
@@ -103,7 +103,7 @@ export function createCredentials(
     return open;
   }
 
-  /** Applies `change` and commits it, again after a conflict. Undefined if the key does not exist. */
+  /** Commits `change`, again after a conflict. Undefined if the key does not exist. */
   async function update(
     accessKeyId: string,
     change: (stored: StoredCredential) => StoredCredential,
@@ -136,8 +136,8 @@ export function createCredentials(
       if (grants === undefined || !grants.some(isAffected)) continue;
       const change = await makeChange(grants);
       await update(document.name, (stored) => {
-        // The seal covers the grants: to change those of an unreadable record would make it unreadable for good.
-        // Seals of earlier versions do not cover them.
+        // The seal covers the grants, except in earlier versions: a change of those of an
+        // unreadable record would make it unreadable for good.
         const isUnreadable =
           stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
         const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });

@@ -1,5 +1,5 @@
-// Rate limit on wrong signatures: a token bucket for each pair of client address and access key id. Each failure takes
-// a token; while the bucket is empty, requests are refused before any lookup or hashing.
+// Rate limit on wrong signatures: a token bucket for each pair of client address and access key id.
+// While the bucket is empty, requests are refused before any lookup or hashing.
 import { S3Error } from "../errors.ts";
 
 export interface FailedSignatures {
@@ -29,7 +29,7 @@ export function createFailedSignatures(
 ): FailedSignatures {
   const buckets = new Map<string, TokenBucket>();
 
-  /** Adds the tokens that accrued since the last call; undefined if the pair is unknown or its bucket is full. */
+  /** Adds the tokens accrued since the last call; undefined if the pair is unknown or has all. */
   function refill(name: string): TokenBucket | undefined {
     const bucket = buckets.get(name);
     if (bucket === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Grants of an access key: rights on one bucket, or on every bucket of its account. Also parses grants and durations
-// from the command line.
+// Grants of an access key: rights on one bucket, or on every bucket of its account. Also parses
+// grants and durations from the command line.
 import type { BucketRecord } from "../../model/bucket.ts";
 
 /** Admin includes the other rights and operations on the bucket itself. */
@@ -10,11 +10,11 @@ export interface Grant {
   /** A bucket name, or `*` for every bucket of the account. */
   readonly bucket: string;
   readonly rights: readonly Right[];
-  /** Identity of the bucket. Absent for `*`, and in records of earlier versions until they are bound. */
+  /** Identity of the bucket. Absent for `*`, and in earlier versions until it is bound. */
   readonly identity?: string | undefined;
 }
 
-/** Stays the same in every copy of the store; differs from that of a later bucket with the same name. */
+/** The same in every copy of the store; different for a later bucket with the same name. */
 export function bucketIdentity({ created, account }: Pick<BucketRecord, "created" | "account">): string {
   return `${created} ${account}`;
 }

@@ -1,5 +1,5 @@
-// Access keys that the store creates for itself: `dev` prints one, the other signs presigned URLs of scripts and
-// commands. Each is reused until a user deletes or disables it.
+// Access keys that the store creates for itself: one that `dev` prints, one that signs URLs of
+// scripts and commands. Each is reused until a user deletes or disables it.
 import type { Documents } from "../../engine/records.ts";
 import { type Credential, createCredentials } from "./credentials.ts";
 

@@ -1,5 +1,5 @@
-// Records when access keys were last used. Workers report uses to their supervisor, which stores at most one time an
-// hour for each key: so reads do not become writes, and a crash loses at most the last hour.
+// Records when access keys were last used. Workers report to the supervisor, which stores one time
+// an hour for each key, so that reads do not become writes; a crash loses at most the last hour.
 import type { Documents } from "../../engine/records.ts";
 
 /** Times of last use in milliseconds since the epoch. */

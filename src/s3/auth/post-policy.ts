@@ -1,4 +1,4 @@
-// Checks the policy of a POST form: the fields that its signer allows. A condition must cover every field.
+// Checks the fields of a POST form against its policy, whose conditions must cover every field.
 import { S3Error } from "../errors.ts";
 
 interface Policy {

@@ -1,5 +1,5 @@
-// Parses the signature of a request, from the Authorization header or the query, and checks its time and scope. The
-// parsed query is cached: clients use the same presigned URL many times.
+// Parses the signature of a request from the Authorization header or the query, and checks its time
+// and scope. Parsed queries are cached, since clients use a presigned URL many times.
 import { parseHttpDate } from "../../http/headers.ts";
 import {
   algorithm,

@@ -1,5 +1,5 @@
-// Decodes aws-chunked bodies as a stream and verifies the signatures of the chunks and the trailer. On a fault the
-// stream fails before its end, so nothing is committed.
+// Decodes aws-chunked bodies as a stream and verifies the signatures of chunks and trailer. On a
+// fault the stream fails before its end, so nothing is committed.
 import { createHash } from "node:crypto";
 import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
 import { constantTimeEqual, type SigningContext } from "../auth/authenticate.ts";

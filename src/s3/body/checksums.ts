@@ -1,4 +1,4 @@
-// Translates checksums between S3's headers, trailers and XML elements and the algorithms of the model.
+// Reads and writes checksums in the headers, trailers and XML elements of S3.
 import {
   checksumLengths,
   cyclicAlgorithms,
@@ -103,7 +103,7 @@ function decodeChecksum(algorithm: S3Algorithm, text: string): Uint8Array {
   });
 }
 
-/** The checksum in a CompleteMultipartUpload request; `value-N` if it is computed from those of the parts. */
+/** The checksum in a CompleteMultipartUpload request; `value-N` if it is composite. */
 export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
   const algorithm = s3Algorithms.find((one) => request.header(checksumHeader(one)) !== undefined);
   if (algorithm === undefined) return undefined;
@@ -113,7 +113,7 @@ export function completionChecksum(request: S3Request): ExpectedChecksum | undef
   };
 }
 
-/** The checksum in a CreateMultipartUpload request. Only CRCs can cover the whole object (FULL_OBJECT). */
+/** The checksum in a CreateMultipartUpload request. Only CRCs support FULL_OBJECT. */
 export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
   const name = request.header("x-amz-checksum-algorithm");
   const type = request.header("x-amz-checksum-type")?.toUpperCase();

@@ -1,5 +1,5 @@
-// Bounds the memory for XML bodies and form fields that are read whole. If their sum in this process exceeds the
-// budget, a request is refused with SlowDown.
+// Bounds the memory for XML bodies and form fields that are read whole. A request that would exceed
+// the budget of this process is refused with SlowDown.
 import { S3Error } from "../errors.ts";
 
 /** Memory of one request; released when its response is ready. */

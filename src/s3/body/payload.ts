@@ -116,7 +116,7 @@ async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string):
 
 const initialBytes = 16 * 1024;
 
-/** Reads a document of at most `maxBytes`. The buffer grows with received bytes, not with the declared length. */
+/** Reads a document of at most `maxBytes`. Allocates by received bytes, not by declared length. */
 export async function readWholePayload({ source, share }: Payload, maxBytes: number): Promise<Buffer> {
   const { length } = source;
   if (length !== undefined && length > maxBytes) throw new S3Error("MaxMessageLengthExceeded");

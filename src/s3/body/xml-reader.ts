@@ -1,5 +1,5 @@
-// Parses the XML of S3 clients in one pass: elements and text only. DOCTYPE is refused, so a document cannot define
-// entities. Depth, amount of markup and text length are bounded.
+// Parses the XML of S3 clients in one pass, with limits on depth, markup and text. DOCTYPE is
+// refused, so a document cannot define entities.
 import { unescapeXml } from "../../http/xml-entities.ts";
 import { S3Error } from "../errors.ts";
 

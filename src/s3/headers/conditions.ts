@@ -1,4 +1,4 @@
-// Reads the condition headers of reads, writes, deletes and copies, and builds the responses to failed conditions.
+// Reads condition headers, and builds the responses to failed conditions.
 import { conditionFromHeaders, failedReadStatus, parseHttpDate } from "../../http/headers.ts";
 import type { Clause, Condition } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";

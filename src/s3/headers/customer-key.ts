@@ -79,7 +79,7 @@ export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | unde
   ];
 }
 
-/** Headers for a part: its record does not contain the key's MD5, so it is computed from the request. */
+/** Headers for a part: its record has no MD5 of the key, so compute it from the request. */
 export function givenKeyHeaders(key: Uint8Array | undefined): [string, string][] {
   if (key === undefined) return [];
   return customerKeyHeaders({ keyMd5: createHash("md5").update(key).digest("hex") });

@@ -1,4 +1,4 @@
-// Converts metadata between headers and records. Header bytes are returned unchanged, also if they are not UTF-8.
+// Converts metadata between headers and records. Bytes that are not UTF-8 are returned unchanged.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, HttpMetadata, StorageClass } from "../../model/object.ts";
@@ -81,7 +81,7 @@ export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Bytes that are not UTF-8 become lone surrogates, which valid text never contains: this can be reversed. */
+/** Bytes that are not UTF-8 become lone surrogates, which valid text never contains. */
 function decodeHeaderBytes(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {

@@ -1,4 +1,4 @@
-// CopyObject and UploadPartCopy: the source is authorized and read like GetObject, and its bytes are stored again.
+// CopyObject and UploadPartCopy: authorize and read the source like GetObject, and store its bytes.
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { limits } from "../../model/limits.ts";

@@ -38,7 +38,7 @@ export async function deleteObjects({ engine, operation, request, payload }: Cal
   const accepted = requested.filter((one) => !refused.has(one));
   const keys = accepted.filter(({ condition }) => condition === undefined).map(({ key }) => key);
   if (keys.length > 0) await engine.delete(operation.bucket, keys);
-  // Keys with a condition are deleted one by one, so that a failed condition affects only its own key.
+  // Keys with a condition are deleted one by one: a failed condition affects only its own key.
   for (const one of accepted.filter(({ condition }) => condition !== undefined)) {
     try {
       await engine.delete(operation.bucket, [one.key], { condition: one.condition });

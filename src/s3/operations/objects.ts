@@ -95,7 +95,7 @@ function spanChecksums({ record, range, parts }: FoundObject, part: number | und
   return range.length === record.size ? checksumHeaders(record) : [];
 }
 
-/** 206 requires Content-Range (RFC 9110 15.3.7), which cannot describe zero bytes: an empty part gets 200. */
+/** 206 requires Content-Range, which cannot describe zero bytes: an empty part gets 200. */
 function isPartialContent(
   { range }: FoundObject,
   requestedRange: RangeRequest | undefined,

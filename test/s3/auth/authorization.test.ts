@@ -1,5 +1,5 @@
-// Sends every operation with every kind of wrong authorization: each is refused with the right code,
-// and the store does not change.
+// Sends every operation with every kind of wrong authorization: each is refused with the right
+// code, and the store does not change.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type OperationName, operationNames } from "../../../src/s3/operation.ts";

@@ -1,4 +1,4 @@
-// A grant is bound to one bucket, not to a name, and the permissions of a key are sealed with its secret.
+// A grant is bound to one bucket, not to a name; permissions of a key are sealed with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";

@@ -1,4 +1,4 @@
-// The last use of access keys: reported in batches, stored at most once an hour, never for a deleted key.
+// The last use of access keys: reported in batches, stored at most once an hour.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// POST forms that violate their policy or are malformed: refused with the right code, and the store does not change.
+// POST forms that violate their policy or are malformed get the right S3 error and store nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boundary, encodeForm, type Field, type FormOptions, postForm, signedFields } from "../form.ts";

@@ -1,4 +1,4 @@
-// Objects with a customer-provided key (SSE-C): etags that reveal nothing, and connections that may carry a key.
+// Objects with a customer-provided key (SSE-C): their etags, and connections that may carry a key.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// The S3 API on a full disk: puts are refused with 507, reads and deletes continue, and the space that
-// deletes free is available for the next put.
+// The S3 API on a full disk: puts are refused with 507, reads and deletes continue, and the space
+// that deletes free is available for the next put.
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Many concurrent S3 clients in a separate process, which upload bodies or read them slowly. Uses raw
-// sockets, so that only the server limits the speed.
+// Many concurrent S3 clients in a separate process, which upload bodies or read them slowly. Uses
+// raw sockets, so that only the server limits the speed.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { encodeText } from "../../../src/http/sigv4.ts";

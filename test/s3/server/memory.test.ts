@@ -1,4 +1,5 @@
-// Memory of the S3 API with many clients: proportional to connections, not to the bytes they transfer.
+// Memory of the S3 API with many clients: proportional to connections, not to the bytes they
+// transfer.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
