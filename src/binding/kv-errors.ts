@@ -1,4 +1,4 @@
-// Errors of a key-value namespace, in the words and types that scripts expect.
+// Translates errors of a key-value namespace to those that the platform's API throws.
 import { statusByReason } from "../http/status.ts";
 import { StoreError } from "../model/errors.ts";
 import { KeyValueError } from "../model/key-value.ts";

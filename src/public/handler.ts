@@ -1,5 +1,5 @@
-// Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
-// not there. A bucket that is not public answers as one that does not exist.
+// Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
+// A private bucket gets the same 404 as a missing one, so its existence stays hidden.
 import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
@@ -9,7 +9,7 @@ import {
   rangeFromHeader,
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
-import { refusedReadStatus, statusByReason } from "../http/status.ts";
+import { refusedReadStatus } from "../http/status.ts";
 import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
@@ -20,14 +20,15 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
 import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
 import { type AddressNames, parseAddress } from "./address.ts";
+import { type ErrorStatus, errorMessages, toErrorStatus } from "./errors.ts";
 import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
   readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
-  /** As it is now. */
+  /** Called for every request: returns the current domains and public buckets. */
   readonly names: () => Promise<AddressNames>;
   readonly log: (line: string) => void;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
@@ -43,10 +44,10 @@ interface PublicRequest {
 export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
   async function handle(request: HttpRequest, requested: RequestedObject): Promise<HttpResponse> {
     const address = parseAddress(request.header("host") ?? "", request.target, await names());
-    if (address === undefined) return textResponse(400, "The address is not valid.");
+    if (address === undefined) return textResponse(400, "The path of this request is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;
-    if (bucket === undefined || publication === undefined) return textResponse(404, "Not found.");
+    if (bucket === undefined || publication === undefined) return errorResponse(404);
     requested.bucket = bucket.name;
     requested.key = address.key || undefined;
     const rules = bucket.settings.cors ?? [];
@@ -56,7 +57,10 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     }
     const cors = corsResponseHeaders(rules, request);
     if (request.method !== "GET" && request.method !== "HEAD")
-      return textResponse(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
+      return textResponse(405, "Public buckets are read-only: use GET or HEAD.", [
+        ["allow", "GET, HEAD"],
+        ...cors,
+      ]);
     return show({ request, bucket, publication, cors }, address.key);
   }
 
@@ -69,17 +73,20 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     if (!isFolder && publication.index !== undefined) {
       const isIndexed = (await findRecord(bucket.name, `${key}/${publication.index}`)) !== undefined;
       if (isIndexed)
-        return textResponse(302, "See the folder.", [["location", folderRedirect(request)], ...cors]);
+        return textResponse(302, "This path is a folder: follow the redirect.", [
+          ["location", folderRedirect(request)],
+          ...cors,
+        ]);
     }
     return notFound(publicRequest);
   }
 
-  /** One whose key cannot be is not there. */
+  /** A key that is not valid is treated as missing: a request may name any key. */
   async function findRecord(bucket: string, key: string): Promise<ObjectRecord | undefined> {
     try {
       return await engine.head(bucket, key);
     } catch (error) {
-      if (error instanceof StoreError && error.reason === "InvalidObjectName") return undefined;
+      if (toErrorStatus(error) === 404) return undefined;
       throw error;
     }
   }
@@ -87,13 +94,11 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
   async function notFound({ bucket, publication, cors, request }: PublicRequest): Promise<HttpResponse> {
     const key = publication.notFound;
     const record = key === undefined ? undefined : await findRecord(bucket.name, key);
-    if (record === undefined || record.encryption !== undefined) return textResponse(404, "Not found.", cors);
+    if (record === undefined || record.encryption !== undefined) return errorResponse(404, cors);
     const headers = [...objectHeaders(record, publication), ...cors];
     if (request.method === "HEAD") return answer(404, [...headers, contentLengthHeader(record.size)]);
     const outcome = await engine.get(bucket.name, record.key);
-    return outcome.outcome === "found"
-      ? answer(404, headers, toBody(outcome))
-      : textResponse(404, "Not found.", cors);
+    return outcome.outcome === "found" ? answer(404, headers, toBody(outcome)) : errorResponse(404, cors);
   }
 
   async function showObject(publicRequest: PublicRequest, record: ObjectRecord): Promise<HttpResponse> {
@@ -101,11 +106,12 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     if (record.encryption !== undefined)
       return textResponse(
         403,
-        "This was stored under a key of its owner's, and cannot be shown without it.",
+        "This object is encrypted with a customer-provided key and cannot be served publicly.",
         cors,
       );
     const condition = readCondition(request);
-    if (condition === undefined) return textResponse(400, "An etag in a condition is not valid.", cors);
+    if (condition === undefined)
+      return textResponse(400, "An ETag in If-Match or If-None-Match is not valid.", cors);
     const range = ifRangeMatches(request, record)
       ? rangeFromHeader(request.header("range") ?? null)
       : undefined;
@@ -123,9 +129,8 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
       if (outcome.bytes === undefined) headers.push(contentLengthHeader(outcome.range.length));
       return answer(range === undefined ? 200 : 206, headers, toBody(outcome));
     } catch (error) {
-      if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
-      const size: [string, string] = ["content-range", `bytes */${record.size}`];
-      return textResponse(416, "There are no such bytes.", [size, ...cors]);
+      if (toErrorStatus(error) !== 416) throw error;
+      return errorResponse(416, [["content-range", `bytes */${record.size}`], ...cors]);
     }
   }
 
@@ -133,14 +138,14 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     try {
       return await handle(request, requested);
     } catch (error) {
-      log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
-      const status = error instanceof StoreError ? statusByReason[error.reason] : 500;
-      return textResponse(status, failureMessages[status] ?? "The server could not answer this request.");
+      const status = toErrorStatus(error);
+      if (status >= 500) {
+        log(`A request to a public bucket failed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      return errorResponse(status);
     }
   }, onExchange);
 }
-
-const failureMessages: Readonly<Record<number, string>> = { 404: "Not found.", 503: "Try again later." };
 
 type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
@@ -162,7 +167,7 @@ function contentLengthHeader(size: number): [string, string] {
   return ["content-length", String(size)];
 }
 
-/** Undefined when it cannot be read. */
+/** Undefined if an etag in the condition is not valid. */
 function readCondition(request: HttpRequest): Condition | undefined {
   try {
     return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
@@ -171,7 +176,7 @@ function readCondition(request: HttpRequest): Condition | undefined {
   }
 }
 
-/** Whether what is to be continued is still what was begun (RFC 9110 13.1.5). */
+/** True if the object is still the version a client wants to resume (RFC 9110 13.1.5). */
 function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
   const given = request.header("if-range")?.trim();
   if (given === undefined || given === `"${etag}"`) return true;
@@ -206,7 +211,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
     ["etag", `"${etag}"`],
     ["last-modified", new Date(uploaded).toUTCString()],
     ["accept-ranges", "bytes"],
-    // What is no page is never taken for one by a browser that guesses.
+    // Browsers must not guess a content type: a guessed text/html would run scripts.
     ["x-content-type-options", "nosniff"],
     ...stored,
     ...(has("content-type") ? [] : ([["content-type", "application/octet-stream"]] as [string, string][])),
@@ -216,7 +221,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
   ];
 }
 
-/** By its last step alone: a whole path that begins with two slashes would name another host. */
+/** Relative to the last path segment: a path that begins with `//` would name another host. */
 function folderRedirect({ target }: HttpRequest): string {
   const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
@@ -225,6 +230,10 @@ function folderRedirect({ target }: HttpRequest): string {
 
 function answer(status: number, headers: Headers, body: HttpBody = null): HttpResponse {
   return { status, headers, body };
+}
+
+function errorResponse(status: ErrorStatus, headers: Headers = []): HttpResponse {
+  return textResponse(status, errorMessages[status], headers);
 }
 
 function textResponse(status: number, message: string, headers: Headers = []): HttpResponse {

@@ -1,5 +1,5 @@
-// Serves public buckets on a port of its own. Unless the port was asked for, it is opened when the first bucket becomes
-// public: what nobody uses takes no port.
+// Serves public buckets on their own port. A port that is not configured is opened when the first
+// bucket becomes public, so that an unused feature does not occupy a port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { parseTrustedPeers } from "../http/server/forwarded.ts";
@@ -18,30 +18,30 @@ export interface PublicOptions {
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** Names in front of which a bucket's may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret that authenticates probe requests, which check that this process serves the port. */
   readonly probe: string;
   readonly streams?: OpenStreams | undefined;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Told when it was opened later on. */
+  /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
-  /** Why it could not be opened later on, in words. */
+  /** Formats the error for the log if the port cannot be opened after start. */
   readonly describeError: (error: unknown) => string;
 }
 
 export interface PublicServer {
-  /** Undefined while it is not open. */
+  /** Undefined while the port is not open. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }
 
-/** How old what is known of names may be. */
+/** Maximum age of the cached list of public buckets. */
 const cacheMilliseconds = 1000;
 const retryMilliseconds = 10_000;
 

@@ -1,5 +1,4 @@
-// The console as other pages, rebound names, forged cookies and guessers see it: nothing is answered to them, and
-// they lock out no one who holds a token.
+// Attacks on the console: cross-site requests, DNS rebinding, forged sessions and guessed tokens.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { type TestContext, test } from "node:test";
@@ -20,7 +19,7 @@ interface Answered {
 
 interface Console {
   readonly token: string;
-  /** Of a session that is open. */
+  /** Cookie of an open session. */
   readonly cookie: string;
   ask(path: string, asked?: Asked): Promise<Answered>;
   signIn(token: string, localAddress?: string): Promise<Answered>;
@@ -69,7 +68,7 @@ async function assertNoBucket({ call }: Target): Promise<void> {
   assert.equal((await call({ method: "HEAD", path: "/stolen" })).status, 404, "no bucket was created");
 }
 
-async function others(t: TestContext, target: Target, { ask, cookie }: Console): Promise<void> {
+async function attackFromOtherSites(t: TestContext, target: Target, { ask, cookie }: Console): Promise<void> {
   const own = `127.0.0.1:${target.ports.console}`;
   const pages: readonly Readonly<Record<string, string>>[] = [
     { origin: "https://evil.example" },
@@ -81,7 +80,7 @@ async function others(t: TestContext, target: Target, { ask, cookie }: Console):
     { "sec-fetch-site": "same-site" },
     { "sec-fetch-site": "none" },
   ];
-  await t.test("a change that another page sends is refused, cookie and all", async () => {
+  await t.test("a cross-site request with a valid cookie cannot change anything in the console", async () => {
     for (const headers of pages) {
       const { status } = await ask("/api/buckets", post({ name: "stolen" }, { cookie, ...headers }));
       assert.equal(status, 403, JSON.stringify(headers));
@@ -97,7 +96,7 @@ async function others(t: TestContext, target: Target, { ask, cookie }: Console):
     }
     await assertNoBucket(target);
   });
-  await t.test("a name that was made to point here is not answered", async () => {
+  await t.test("the console refuses requests with a foreign Host header (DNS rebinding)", async () => {
     for (const host of [
       "evil.example",
       `${own}.evil.example`,
@@ -108,13 +107,13 @@ async function others(t: TestContext, target: Target, { ask, cookie }: Console):
       for (const path of ["/", "/api/buckets", "/api/session"]) {
         const { status, text } = await ask(path, { headers: { host, cookie } });
         assert.ok(status === 421 || status === 400, `${host}${path}: ${status}`);
-        assert.doesNotMatch(text, /bucket"|site/, "nothing of the store is shown");
+        assert.doesNotMatch(text, /bucket"|site/, "the response shows nothing of the store");
       }
     }
   });
 }
 
-async function intruders(t: TestContext, target: Target, { ask, cookie }: Console): Promise<void> {
+async function attackWithoutSession(t: TestContext, target: Target, { ask, cookie }: Console): Promise<void> {
   const paths = [
     "/api/session",
     "/api/buckets",
@@ -123,7 +122,7 @@ async function intruders(t: TestContext, target: Target, { ask, cookie }: Consol
     "/api/keys",
     "/api/scripts",
   ];
-  await t.test("without a session, or with a forged one, nothing is answered", async () => {
+  await t.test("the console API refuses requests without a session or with a forged one", async () => {
     const [name = ""] = cookie.split("=");
     const forged = [
       undefined,
@@ -142,7 +141,7 @@ async function intruders(t: TestContext, target: Target, { ask, cookie }: Consol
       }
     }
     const { status } = await ask("/metrics");
-    assert.equal(status, 401, "figures are for holders of a token");
+    assert.equal(status, 401, "metrics require a token");
     for (const token of ["", "x", "a".repeat(100_000), "__proto__", "constructor"]) {
       const found = await ask("/metrics", { headers: { authorization: `Bearer ${token}` } }).catch(
         () => undefined,
@@ -153,7 +152,7 @@ async function intruders(t: TestContext, target: Target, { ask, cookie }: Consol
       );
     }
   });
-  await t.test("no path leads from the page's files to others", async () => {
+  await t.test("path traversal in console URLs does not reach other files", async () => {
     const head = `HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
     for (const path of [
       "/../package.json",
@@ -173,7 +172,7 @@ async function intruders(t: TestContext, target: Target, { ask, cookie }: Consol
       assert.doesNotMatch(text, /"version"|root:|import /, path);
     }
   });
-  await t.test("methods that no route has are refused", async () => {
+  await t.test("the console refuses methods that no route has", async () => {
     for (const method of ["PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "TRACE"]) {
       for (const path of ["/", "/app.js", "/api/buckets", "/healthz"]) {
         const headers = { cookie, "x-store-console": "1" };
@@ -185,14 +184,18 @@ async function intruders(t: TestContext, target: Target, { ask, cookie }: Consol
   });
 }
 
-test("other pages, rebound names, forged sessions and guessers get nothing from the console", async (t) => {
+test("cross-site requests, rebound host names, forged sessions and guessed tokens get no access to the console", async (t) => {
   const target = await openTarget(t);
   const opened = await openConsole(target);
   const { ask, cookie, token, signIn } = opened;
-  assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 200, "the holder is answered");
-  await others(t, target, opened);
-  await intruders(t, target, opened);
-  await t.test("requests that are not JSON, or far too much of it, are refused", async () => {
+  assert.equal(
+    (await ask("/api/buckets", { headers: { cookie } })).status,
+    200,
+    "a valid session gets a response",
+  );
+  await attackFromOtherSites(t, target, opened);
+  await attackWithoutSession(t, target, opened);
+  await t.test("the console refuses bodies that are not JSON or too large", async () => {
     for (const body of [
       "",
       "null",
@@ -209,12 +212,12 @@ test("other pages, rebound names, forged sessions and guessers get nothing from 
       );
     }
   });
-  await t.test("who guesses at a known token's secret does not lock out its holder elsewhere", async () => {
+  await t.test("guessing the secret of a token does not lock out its owner at another address", async () => {
     const wrong = `${token.slice(0, -5)}wrong`;
     const tries = [];
     for (let i = 0; i < 12; i++) tries.push((await signIn(wrong)).status);
     assert.ok(!tries.includes(200));
-    assert.equal(tries.at(-1), 429, "the guesser has to wait");
+    assert.equal(tries.at(-1), 429, "the attacker has to wait");
     const { status, text } = await signIn(token, "127.0.0.2");
     assert.equal(status, 200, `from another address: ${text}`);
   });

@@ -1,5 +1,5 @@
-// Bytes that are not a request, or far too much of one, on every port: floods of headers, endless lines, other protocols,
-// garbage. Nothing is executed twice, the connection ends, memory stays, and the next client is served.
+// Floods of headers, endless lines, other protocols and garbage on every port: nothing is executed
+// twice, the connection ends, memory does not grow, and the next client is served.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -9,11 +9,11 @@ import { exchange, openTarget, type PortName } from "./target.ts";
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** With the statuses that may be the answer; a connection that is closed without one is always right. */
+/** `allowed` matches the permitted statuses; closing without a response is always permitted. */
 type Case = readonly [what: string, bytes: string | Uint8Array, allowed: RegExp];
 
 const host = "Host: localhost\r\n";
-/** The head of a ClientHello of TLS 1.2, and bytes as they would follow. */
+/** Beginning of a TLS 1.2 ClientHello, followed by random bytes. */
 const clientHello = Buffer.concat([Buffer.from("16030100c8010000c40303", "hex"), randomBytes(200)]);
 
 const floods: readonly Case[] = [
@@ -33,7 +33,7 @@ const floods: readonly Case[] = [
     /^(4\d\d|501)$/,
   ],
   [
-    // Each is small: this costs the sender more than the server.
+    // Allowed to succeed: it costs the client more than the server.
     "chunks of one byte with extensions, 1 MB of them",
     `PUT /tolerated HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${`1;${"a".repeat(990)}\r\nx\r\n`.repeat(1000)}0\r\n\r\n`,
     /^(2\d\d|4\d\d|501)$/,
@@ -73,11 +73,11 @@ const foreign: readonly Case[] = [
   ["an SSH banner", "SSH-2.0-OpenSSH_9.6\r\n", /^400$/],
 ];
 
-/** What a flood of 1 MB may cost for good; nothing is kept of it. */
-const mostGrowth = 64 * MiB;
+/** Limit on lasting memory growth, which does not depend on the size of a flood. */
+const maxGrowth = 64 * MiB;
 
 for (const [title, cases] of [
-  ["floods of headers, lines and chunks are cut", floods],
+  ["floods of headers, lines and chunks are cut off", floods],
   ["other protocols and noise are refused", foreign],
 ] as const) {
   test(`${title} on every port, and the next client is served`, async (t) => {
@@ -85,15 +85,18 @@ for (const [title, cases] of [
     await target.assertServes();
     const before = treeMemory(target.server.pid);
     for (const name of Object.keys(target.ports) as PortName[]) {
-      await t.test(`on the ${name} port`, async (t) => {
+      await t.test(`the ${name} port withstands them`, async (t) => {
         for (const [what, bytes, allowed] of cases) {
-          await t.test(what, async () => {
-            const { statuses, text } = await exchange(target.ports[name], bytes);
-            assert.ok(statuses.length <= 1, `one answer at most, not ${statuses.join(", ")}`);
-            for (const status of statuses) assert.match(String(status), allowed, text.slice(0, 300));
-            assert.doesNotMatch(text, /secret|root:/, "nothing is echoed or read");
-            await target.assertServes(name);
-          });
+          await t.test(
+            `${what} on the ${name} port gets at most one response, with an allowed status`,
+            async () => {
+              const { statuses, text } = await exchange(target.ports[name], bytes);
+              assert.ok(statuses.length <= 1, `at most one response, not ${statuses.join(", ")}`);
+              for (const status of statuses) assert.match(String(status), allowed, text.slice(0, 300));
+              assert.doesNotMatch(text, /secret|root:/, "the response contains no secret and no file");
+              await target.assertServes(name);
+            },
+          );
         }
       });
     }
@@ -103,7 +106,7 @@ for (const [title, cases] of [
       "nothing is stored",
     );
     const growth = treeMemory(target.server.pid) - before;
-    assert.ok(growth < mostGrowth, `memory has grown by ${Math.round(growth / MiB)} MiB`);
+    assert.ok(growth < maxGrowth, `memory has grown by ${Math.round(growth / MiB)} MiB`);
     target.assertSameProcesses();
   });
 }

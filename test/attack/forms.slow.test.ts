@@ -1,4 +1,4 @@
-// Forms that a stranger has altered, cut, repeated or blown up: refused, or stored exactly as their policy allows.
+// Attacks with altered, truncated, repeated and oversized POST forms.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { boundary, encodeForm, type Field, postForm, signedFields } from "../s3/form.ts";
@@ -22,7 +22,7 @@ const withField = (fields: readonly Field[], name: string, value: string): Field
 
 type Attack = readonly [what: string, body: string | Buffer, type?: string];
 
-/** Forms that nobody has signed like that. */
+/** Forms that violate their signed policy or the format. */
 function attacks({ key }: Target): Attack[] {
   const signed = (conditions: readonly unknown[] = plain, expires?: number) =>
     signedFields({ key, bucket: "bucket", conditions, ...(expires === undefined ? {} : { expires }) });
@@ -32,7 +32,7 @@ function attacks({ key }: Target): Attack[] {
   const sized = [...plain, ["content-length-range", 5, 10]];
   const whole = encodeForm(good);
   return [
-    ["a policy that was made wider", encodeForm(withField(good, "policy", wide.toString("base64")))],
+    ["a widened policy", encodeForm(withField(good, "policy", wide.toString("base64")))],
     ["a policy with a byte flipped", encodeForm(withField(good, "policy", `A${policy.slice(1)}`))],
     ["an expired policy", encodeForm(signed(plain, Date.now() - 1000))],
     ["a signature of zeros", encodeForm(withField(good, "x-amz-signature", "0".repeat(64)))],
@@ -44,8 +44,8 @@ function attacks({ key }: Target): Attack[] {
     ["a key outside of the folder", encodeForm(withField(good, "key", "elsewhere"))],
     ["a key in capital letters", encodeForm(withField(good, "key", "FORM/x"))],
     ["a key with a space before it", encodeForm(withField(good, "key", " form/x"))],
-    ["a key that comes again", fieldsText([...good, ["key", "elsewhere"]]) + file() + end],
-    ["a key that comes again in other letters", fieldsText([...good, ["KEY", "elsewhere"]]) + file() + end],
+    ["a second key field", fieldsText([...good, ["key", "elsewhere"]]) + file() + end],
+    ["a second key field in capital letters", fieldsText([...good, ["KEY", "elsewhere"]]) + file() + end],
     ["a file's name as the key", encodeForm(withField(good, "key", "$" + "{filename}"))],
     ["a field that no condition names", encodeForm([...good, ["x-amz-meta-more", "1"]])],
     ["an acl that no condition names", encodeForm([...good, ["acl", "public-read-write"]])],
@@ -78,8 +78,8 @@ function attacks({ key }: Target): Attack[] {
 
 async function assertRefused(t: TestContext, target: Target): Promise<void> {
   for (const [what, body, type] of attacks(target)) {
-    await t.test(what, async () => {
-      // A refusal may come while most of the form is still on its way, and cut it off.
+    await t.test(`a form with ${what} is refused`, async () => {
+      // The server may refuse and close the connection while the client still sends the form.
       const answer = await postForm(target.url, "bucket", body, type).catch(
         (error: NodeJS.ErrnoException): RawAnswer => {
           assert.match(error.code ?? "", /^(EPIPE|ECONNRESET)$/, String(error));
@@ -91,7 +91,7 @@ async function assertRefused(t: TestContext, target: Target): Promise<void> {
   }
 }
 
-test("a form that was tampered with is refused, and nothing is stored", async (t) => {
+test("forged and malformed POST forms are refused, and nothing is stored", async (t) => {
   const target = await openTarget(t);
   const before = await snapshot(target);
   const memory = treeMemory(target.server.pid);
@@ -109,7 +109,7 @@ test("a form that was tampered with is refused, and nothing is stored", async (t
     const answer = await call({ method: "GET", path: `/bucket/${name}` });
     return answer.status === 200 ? answer.text : answer.status;
   };
-  await t.test("fields after the file mean nothing", async () => {
+  await t.test("form fields after the file are ignored", async () => {
     const late = fieldsText([
       ["key", "elsewhere"],
       ["x-amz-meta-more", "1"],
@@ -122,12 +122,12 @@ test("a form that was tampered with is refused, and nothing is stored", async (t
     } else assert.ok(status < 500, String(status));
     assert.equal(await stored("elsewhere"), 404);
   });
-  await t.test("what looks like a boundary inside of the file is part of the file", async () => {
+  await t.test("text inside the file that resembles the boundary is stored as part of the file", async () => {
     const content = `a --${boundary}-- b\r\n-${boundary}\r\nkey: x\n--${boundary}\n`;
     assert.equal((await postForm(url, "bucket", encodeForm(signed("form/inside"), content))).status, 204);
     assert.equal(await stored("form/inside"), content);
   });
-  await t.test("a file's name stays below the key it is put into, as bytes of the key", async () => {
+  await t.test("a file name with dot segments cannot leave the key prefix of the form", async () => {
     const fields = signed("form/$" + "{filename}");
     const { status } = await postForm(url, "bucket", fieldsText(fields) + file("x", "../../escaped") + end);
     assert.ok(status === 204 || (status >= 400 && status < 500), String(status));

@@ -1,5 +1,5 @@
-// Keys that would be dangerous as paths: each is stored as the bytes it has, or refused, and never becomes a path. Nothing
-// outside of the data directory changes.
+// Keys that would be dangerous as file paths: each is stored byte for byte or refused, and no file
+// outside the data directory changes.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,10 +11,10 @@ import { encodeForm, postForm, signedFields } from "../s3/form.ts";
 import { sendRaw, signRaw } from "../s3/raw.ts";
 import { exchange, openTarget, type Target } from "./target.ts";
 
-/** In every hostile key, so that a file of this name anywhere would give it away. */
+/** Part of every hostile key: a file with this in its name shows that a key became a path. */
 const canary = `canary-${process.pid}-${Date.now()}`;
 
-/** As they stand in a URL. */
+/** Hostile keys as they are written in a URL. */
 const paths = [
   `..`,
   `.`,
@@ -53,8 +53,8 @@ const refusedPaths = [
   "k".repeat(20_000),
 ];
 
-/** Names of files below the folder that a key has become. */
-function strays(folder: string): string[] {
+/** Files below the folder whose name comes from a key. */
+function findStrayFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (name) => name.includes("canary-") || name.includes("kkkkkkkk"),
   );
@@ -63,7 +63,7 @@ function strays(folder: string): string[] {
 async function storeByS3({ url, key, call }: Target, path: string): Promise<void> {
   const target = `/bucket/${path}`;
   const body = Buffer.from(`content of ${path}`);
-  // Signed over the decoded bytes, sent as they are written above.
+  // The signature covers the decoded key; the request sends the path as written above.
   const decoded = encodeText(decodeURIComponent(path)).replaceAll("%2F", "/");
   const signed = signRaw(url, { method: "PUT", path: `/bucket/${decoded}`, body }, { key, form: "header" });
   const { status, text } = await sendRaw(url, { ...signed, path: target });
@@ -72,32 +72,32 @@ async function storeByS3({ url, key, call }: Target, path: string): Promise<void
   assert.deepEqual([got.status, got.text], [200, body.toString()], path);
 }
 
-test("a key is bytes and never a path, whichever way it comes", async (t) => {
+test("a hostile key is stored byte for byte or refused, and never becomes a file path", async (t) => {
   const target = await openTarget(t);
   const { url, key, call, scene, data, ports } = target;
-  const beside = async () =>
+  const filesBesideData = async () =>
     Object.fromEntries(
       Object.entries(await filesIn(scene.directory)).filter(
         ([name]) => !/^(\.store|store-scripts)/.test(name),
       ),
     );
-  const before = await beside();
+  const before = await filesBesideData();
 
-  await t.test("by S3, as they are written", async () => {
+  await t.test("S3 stores each hostile key byte for byte", async () => {
     for (const path of paths) await storeByS3(target, path);
     const { text } = await call({ method: "GET", path: "/bucket", query: [["encoding-type", "url"]] });
     assert.equal(
       text.match(/<Key>/g)?.length,
       new Set(paths.map((path) => decodeURIComponent(path))).size,
-      "each is a key of its own",
+      "each path is a separate key",
     );
     assert.equal(
       (await call({ method: "GET", path: "/site/hello" })).text,
       "hello",
-      "another bucket's objects are as they were",
+      "objects of another bucket are unchanged",
     );
   });
-  await t.test("by S3, those that are no text or too long are refused", async () => {
+  await t.test("S3 refuses keys that are not UTF-8 or too long", async () => {
     for (const path of refusedPaths) {
       const { query } = signRaw(url, { method: "PUT", path: `/bucket/${path}` }, { key, form: "query" });
       const text = `PUT /bucket/${path}?${query.map(([a, b]) => `${a}=${encodeText(b)}`).join("&")} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`;
@@ -108,49 +108,52 @@ test("a key is bytes and never a path, whichever way it comes", async (t) => {
       );
     }
   });
-  await t.test("by the script, the public port, forms, copies and deletes", async () => {
-    for (const path of paths) {
-      const head = `HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
-      const put = await exchange(ports.script, `PUT /${path} ${head}Content-Length: 1\r\n\r\nx`);
-      assert.ok(put.statuses.length === 1 && put.statuses[0]! < 600, `${path}: ${put.statuses}`);
-      const got = await exchange(ports.public, `GET /site/${path} ${head}\r\n`);
-      assert.ok(
-        got.statuses.length === 1 && got.statuses[0]! >= 400 && got.statuses[0]! < 500,
-        `${path}: ${got.text}`,
+  await t.test(
+    "scripts, the public port, forms, copies and deletes treat hostile keys as keys or refuse them",
+    async () => {
+      for (const path of paths) {
+        const head = `HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n`;
+        const put = await exchange(ports.script, `PUT /${path} ${head}Content-Length: 1\r\n\r\nx`);
+        assert.ok(put.statuses.length === 1 && put.statuses[0]! < 600, `${path}: ${put.statuses}`);
+        const got = await exchange(ports.public, `GET /site/${path} ${head}\r\n`);
+        assert.ok(
+          got.statuses.length === 1 && got.statuses[0]! >= 400 && got.statuses[0]! < 500,
+          `${path}: ${got.text}`,
+        );
+        const name = decodeURIComponent(path);
+        const conditions = [
+          ["starts-with", "$key", ""],
+          ["starts-with", "$x-amz-meta-tag", ""],
+        ];
+        const fields = signedFields({ key, bucket: "bucket", conditions });
+        const form = fields.map(([one, value]) => [one, one === "key" ? name : value] as const);
+        const { status } = await postForm(url, "bucket", encodeForm(form));
+        assert.ok(status === 204 || (status >= 400 && status < 500), `form ${path}: ${status}`);
+        const headers = { "x-amz-copy-source": `/site/${path}` };
+        const copied = await call({ method: "PUT", path: "/bucket/copied", headers });
+        assert.ok(copied.status >= 400 && copied.status < 500, `copy ${path}: ${copied.status}`);
+      }
+      for (const source of ["/site/../bucket/there", "/../../etc/passwd", "..", "/", ""]) {
+        const copied = await call({
+          method: "PUT",
+          path: "/bucket/copied",
+          headers: { "x-amz-copy-source": source },
+        });
+        assert.ok(copied.status >= 400 && copied.status < 500, `copy ${source}: ${copied.status}`);
+      }
+      const names = ["../../../../etc/passwd", "..", "/", "\0"].map(
+        (one) => `<Object><Key>${one.replace("\0", "&#0;")}</Key></Object>`,
       );
-      const name = decodeURIComponent(path);
-      const conditions = [
-        ["starts-with", "$key", ""],
-        ["starts-with", "$x-amz-meta-tag", ""],
-      ];
-      const fields = signedFields({ key, bucket: "bucket", conditions });
-      const form = fields.map(([one, value]) => [one, one === "key" ? name : value] as const);
-      const { status } = await postForm(url, "bucket", encodeForm(form));
-      assert.ok(status === 204 || (status >= 400 && status < 500), `form ${path}: ${status}`);
-      const headers = { "x-amz-copy-source": `/site/${path}` };
-      const copied = await call({ method: "PUT", path: "/bucket/copied", headers });
-      assert.ok(copied.status >= 400 && copied.status < 500, `copy ${path}: ${copied.status}`);
-    }
-    for (const source of ["/site/../bucket/there", "/../../etc/passwd", "..", "/", ""]) {
-      const copied = await call({
-        method: "PUT",
-        path: "/bucket/copied",
-        headers: { "x-amz-copy-source": source },
+      const deleted = await call({
+        method: "POST",
+        path: "/bucket",
+        query: [["delete", ""]],
+        body: Buffer.from(`<Delete>${names.join("")}</Delete>`),
       });
-      assert.ok(copied.status >= 400 && copied.status < 500, `copy ${source}: ${copied.status}`);
-    }
-    const names = ["../../../../etc/passwd", "..", "/", "\0"].map(
-      (one) => `<Object><Key>${one.replace("\0", "&#0;")}</Key></Object>`,
-    );
-    const deleted = await call({
-      method: "POST",
-      path: "/bucket",
-      query: [["delete", ""]],
-      body: Buffer.from(`<Delete>${names.join("")}</Delete>`),
-    });
-    assert.ok(deleted.status < 500, deleted.text);
-  });
-  await t.test("bucket names that are paths are refused", async () => {
+      assert.ok(deleted.status < 500, deleted.text);
+    },
+  );
+  await t.test("S3 refuses bucket names that are paths", async () => {
     for (const path of [
       "/..",
       "/%2e%2e",
@@ -168,7 +171,7 @@ test("a key is bytes and never a path, whichever way it comes", async (t) => {
       assert.ok(statuses.length === 1 && statuses[0]! >= 400 && statuses[0]! < 500, `${path}: ${statuses}`);
     }
   });
-  await t.test("a bucket's name with NUL after it is not that bucket", async () => {
+  await t.test("a bucket name with NUL after it does not reach that bucket", async () => {
     for (const path of ["/site%00/hello", "/site%00x/hello"]) {
       const read = await call({ method: "GET", path });
       assert.ok(read.status === 400 || read.status === 404, `S3 ${path}: ${read.status}`);
@@ -183,7 +186,7 @@ test("a key is bytes and never a path, whichever way it comes", async (t) => {
       assert.ok(statuses[0] === 400 || statuses[0] === 404, `public ${path}: ${statuses}`);
     }
   });
-  assert.deepEqual(strays(scene.directory), [], "no key has become a file's name");
+  assert.deepEqual(findStrayFiles(scene.directory), [], "no key became a file name");
   for (const folder of [tmpdir(), dirname(data), "/", "/etc"]) {
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes(canary)),
@@ -191,7 +194,7 @@ test("a key is bytes and never a path, whichever way it comes", async (t) => {
       folder,
     );
   }
-  assert.deepEqual(await beside(), before, "files beside the data directory are as they were");
+  assert.deepEqual(await filesBesideData(), before, "files beside the data directory are unchanged");
   assert.deepEqual(readdirSync(join(scene.directory)).includes(".store"), true);
   target.assertSameProcesses();
 });

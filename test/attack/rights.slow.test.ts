@@ -1,5 +1,5 @@
-// Keys with few rights against every operation there is: in headers, in presigned URLs, in forms and through the
-// sources of copies. And a key whose bucket was deleted and created again by somebody else.
+// Access keys with limited rights against every S3 operation: signed headers, presigned URLs, forms
+// and copy sources; and a grant whose bucket was deleted and created again by another account.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -14,27 +14,27 @@ const rights = ["none", "read", "write", "list", "admin"] as const;
 type GivenRight = (typeof rights)[number];
 
 function isAllowed(name: keyof Requests, right: GivenRight): boolean {
-  const takes = operations[name];
-  // Every key may list buckets, and sees what it may reach; creating one takes admin.
-  if (takes === "account") return name === "ListBuckets" || right === "admin";
+  const required = operations[name];
+  // Every key may list buckets and sees those it has rights on; creating one requires admin.
+  if (required === "account") return name === "ListBuckets" || right === "admin";
   if (right === "admin") return true;
-  // A copy also reads its source, which lies in the same bucket.
+  // A copy also needs to read its source, which is in the same bucket.
   if (name === "CopyObject" || name === "UploadPartCopy") return false;
-  return takes === right;
+  return required === right;
 }
 
-/** A bucket with an object and an upload in it, and a request for every operation on them. */
+/** Creates a bucket with an object and an upload, and a request for every operation on them. */
 async function prepare({ call }: Target, bucket: string): Promise<Requests> {
-  const asked = async (raw: Raw) => {
+  const callOk = async (raw: Raw) => {
     const answer = await call(raw);
     assert.equal(answer.status, 200, answer.text);
     return answer.text;
   };
-  await asked({ method: "PUT", path: `/${bucket}` });
+  await callOk({ method: "PUT", path: `/${bucket}` });
   for (const key of ["there", "source"]) {
-    await asked({ method: "PUT", path: `/${bucket}/${key}`, body: Buffer.from(key) });
+    await callOk({ method: "PUT", path: `/${bucket}/${key}`, body: Buffer.from(key) });
   }
-  const created = await asked({ method: "POST", path: `/${bucket}/there`, query: [["uploads", ""]] });
+  const created = await callOk({ method: "POST", path: `/${bucket}/there`, query: [["uploads", ""]] });
   const uploadId = /<UploadId>(\w+)</.exec(created)![1]!;
   return requestsFor({ bucket, key: "there", uploadId, copySource: `/${bucket}/source` });
 }
@@ -59,7 +59,7 @@ function customerHeaders(prefix: string): Record<string, string> {
   };
 }
 
-test("a key does what it was granted on its bucket, and nothing else", async (t) => {
+test("an access key may do exactly what its grants allow", async (t) => {
   const target = await openTarget(t);
   const { url } = target;
   const requests = await prepare(target, "guarded");
@@ -73,42 +73,48 @@ test("a key does what it was granted on its bucket, and nothing else", async (t)
       const refusals = (Object.keys(requests) as (keyof Requests)[]).filter(
         (name) => !isAllowed(name, right),
       );
-      await t.test(`${right}, ${form}: ${refusals.length} operations are refused`, async () => {
-        for (const name of refusals) {
-          const answer = await sendRaw(url, signRaw(url, requests[name], { key: keys[right], form }));
-          assert.equal(answer.status, 403, `${name} with ${right}: ${answer.status} ${answer.text}`);
-        }
-      });
+      await t.test(
+        `a ${form} signature with right "${right}" is refused for ${refusals.length} operations`,
+        async () => {
+          for (const name of refusals) {
+            const answer = await sendRaw(url, signRaw(url, requests[name], { key: keys[right], form }));
+            assert.equal(answer.status, 403, `${name} with ${right}: ${answer.status} ${answer.text}`);
+          }
+        },
+      );
     }
   }
   for (const right of ["none", "read", "list"] as const) {
-    await t.test(`${right}, form: refused`, async () => {
+    await t.test(`a POST form signed with right "${right}" is refused`, async () => {
       const fields = signedFields({ key: keys[right], bucket: "guarded" });
       assert.equal((await postForm(url, "guarded", encodeForm(fields))).status, 403);
     });
   }
-  await t.test("a copy takes the right to read its source, with a customer's key too", async () => {
-    const own = await target.newKey("--grant", "mine:admin");
-    for (const more of [{}, customerHeaders("x-amz-copy-source-server-side-encryption-customer")]) {
-      for (const source of [
-        "/guarded/there",
-        "guarded/there",
-        "/guarded%2Fthere",
-        "/mine/../guarded/there",
-      ]) {
-        const headers = { "x-amz-copy-source": source, ...more };
-        const raw = { method: "PUT", path: "/mine/copy", headers };
-        const { status } = await sendRaw(url, signRaw(url, raw, { key: own, form: "header" }));
-        assert.ok(status === 403 || status === 404, `${source}: ${status}`);
+  await t.test(
+    "a copy requires the right to read its source, also with a customer-provided key",
+    async () => {
+      const own = await target.newKey("--grant", "mine:admin");
+      for (const more of [{}, customerHeaders("x-amz-copy-source-server-side-encryption-customer")]) {
+        for (const source of [
+          "/guarded/there",
+          "guarded/there",
+          "/guarded%2Fthere",
+          "/mine/../guarded/there",
+        ]) {
+          const headers = { "x-amz-copy-source": source, ...more };
+          const raw = { method: "PUT", path: "/mine/copy", headers };
+          const { status } = await sendRaw(url, signRaw(url, raw, { key: own, form: "header" }));
+          assert.ok(status === 403 || status === 404, `${source}: ${status}`);
+        }
       }
-    }
-    assert.equal((await target.call({ method: "HEAD", path: "/mine/copy" })).status, 404);
-  });
+      assert.equal((await target.call({ method: "HEAD", path: "/mine/copy" })).status, 404);
+    },
+  );
   assert.equal(await snapshot(target, "guarded"), before, "nothing has changed");
 
-  await t.test("what is granted is not refused", async () => {
+  await t.test("operations that a grant allows are not refused", async () => {
     for (const right of rights) {
-      // Deleting comes last: the others need what is deleted.
+      // Deletes come last: the other operations need the object and the upload.
       const allowed = (Object.keys(requests) as (keyof Requests)[])
         .filter((name) => isAllowed(name, right))
         .sort((a, b) => Number(/Delete|Abort/.test(a)) - Number(/Delete|Abort/.test(b)));
@@ -119,7 +125,7 @@ test("a key does what it was granted on its bucket, and nothing else", async (t)
     }
   });
 
-  await t.test("a grant ends with its bucket: the next bucket of that name is out of reach", async () => {
+  await t.test("a grant does not apply to another account's later bucket of the same name", async () => {
     const stranger = await target.newKey("--account", "stranger");
     const asStranger = (raw: Raw) => sendRaw(url, signRaw(url, raw, { key: stranger, form: "header" }));
     assert.equal((await target.call({ method: "PUT", path: "/reborn" })).status, 200);

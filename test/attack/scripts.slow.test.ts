@@ -1,5 +1,5 @@
-// A hostile script beside an honest one: it spoils its channel to the supervisor, floods its output, forges lines of the
-// request log, loops, allocates and exits. Only that script suffers: everything else answers within a second.
+// A hostile script that corrupts its channel to the supervisor, floods its output, forges request
+// log lines, loops, allocates and exits: everything else still responds within a second.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -67,9 +67,9 @@ const good = `export default { fetch: () => new Response("good") };`;
 interface Stage {
   readonly server: Server;
   readonly requestLog: string;
-  /** Asks the hostile script; what becomes of that request does not matter. */
+  /** Sends a request to the hostile script; its outcome does not matter. */
   attack(path: string): Promise<string>;
-  /** The other script, S3, the console and its health answer within a second. */
+  /** Asserts that the other script, S3 and the console respond within a second. */
   assertOthersServed(what: string): Promise<void>;
 }
 
@@ -92,13 +92,13 @@ async function openStage(t: TestContext): Promise<Stage> {
   const raw = { method: "PUT", path: "/bucket/small", body: Buffer.from("small") };
   assert.equal((await sendRaw(url, signRaw(url, raw, { key, form: "header" }))).status, 200);
   const { query } = signRaw(url, { method: "GET", path: raw.path }, { key, form: "query", expires: 3600 });
-  const portOf = (address: string) => Number(new URL(address).port);
+  const parsePort = (address: string) => Number(new URL(address).port);
   const places: ProbedPlace[] = [
     { name: "script", port: server.port, path: "/" },
-    { name: "healthz", port: portOf(server.announced.console.url), path: "/healthz" },
+    { name: "healthz", port: parsePort(server.announced.console.url), path: "/healthz" },
     {
       name: "s3",
-      port: portOf(url),
+      port: parsePort(url),
       path: `${raw.path}?${query.map(([a, b]) => `${a}=${encodeText(b)}`).join("&")}`,
     },
   ];
@@ -125,16 +125,15 @@ async function openStage(t: TestContext): Promise<Stage> {
   };
 }
 
-test("a hostile script harms itself alone", async (t) => {
+test("a hostile script harms only itself", async (t) => {
   const { server, requestLog, attack, assertOthersServed } = await openStage(t);
   const s3 = s3Processes(server.pid);
-  const isBack = () =>
-    until(async () => (await attack("/")) === "done", "the hostile script is started again");
+  const isBack = () => until(async () => (await attack("/")) === "done", "the hostile script is restarted");
 
-  await t.test("the environment that a script sees holds no secret of the server", async () => {
+  await t.test("the environment of a script contains no secret of the server", async () => {
     const seen = await attack("/environment");
     assert.match(seen, /PATH/);
-    assert.ok(!seen.includes(secretKey), "the secret key is not there");
+    assert.ok(!seen.includes(secretKey), "the secret key is not in the environment");
     assert.doesNotMatch(seen, /STORE_(SECRET_KEY|RECORDS|BLOBS)/);
   });
   for (const path of [
@@ -150,7 +149,7 @@ test("a hostile script harms itself alone", async (t) => {
     "/loop",
     "/allocate",
   ]) {
-    await t.test(path.slice(1).replaceAll("-", " "), async () => {
+    await t.test(`attack ${path} of a script does not slow down or stop other services`, async () => {
       assert.ok(isAlive(server.pid), "the server runs");
       const before = treeMemory(server.pid);
       const attacked = attack(path);
@@ -158,16 +157,16 @@ test("a hostile script harms itself alone", async (t) => {
       await attacked;
       await assertOthersServed(path);
       await isBack();
-      await until(() => treeMemory(server.pid) < before + 256 * MiB, "its memory is given back");
+      await until(() => treeMemory(server.pid) < before + 256 * MiB, "the memory of the script is released");
     });
   }
-  await t.test("forged lines are not in the request log, and the server is the same", async () => {
+  await t.test("forged lines of a script do not appear in the request log", async () => {
     const text = await readFile(requestLog, "utf8");
     assert.doesNotMatch(text, /FORGED/);
     for (const line of text.split("\n").filter(Boolean)) assert.equal(typeof JSON.parse(line), "object");
     assert.deepEqual(s3Processes(server.pid), s3, "no process of the S3 API was replaced");
     assert.ok(scriptProcesses(server.pid).length > 0);
     const { code } = await server.stop();
-    assert.equal(code, 0, "the server ends in order");
+    assert.equal(code, 0, "the server exits normally");
   });
 });

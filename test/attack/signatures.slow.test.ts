@@ -1,4 +1,4 @@
-// Forged, altered, replayed and doubled signatures: each is refused, and nothing is stored.
+// Forged, altered, replayed and duplicate signatures are refused, and nothing is stored.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { type TestContext, test } from "node:test";
@@ -19,7 +19,7 @@ const put: Raw = { method: "PUT", path: "/bucket/forged", headers: { "x-amz-meta
 
 type Forgery = readonly [what: string, sent: Raw];
 
-/** Wrong in the same way whether the signature stands in a header or in the query. */
+/** Forgeries that apply to signatures in the header and in the query. */
 function forgeries(target: Target, form: Signing["form"]): Forgery[] {
   const { url, key } = target;
   const signed = (more: Partial<Signing> = {}, raw: Raw = put) => signRaw(url, raw, { key, form, ...more });
@@ -53,7 +53,7 @@ function forgeries(target: Target, form: Signing["form"]): Forgery[] {
   ];
 }
 
-/** In the Authorization header, or in the parameter of the query that carries the same. */
+/** Replaces text in the Authorization header or in the corresponding query parameter. */
 function replaced(signed: Signed, pattern: string | RegExp, by: string): Raw {
   const swap = (text: string) => text.replace(pattern, by);
   const authorization = signed.headers.authorization;
@@ -69,7 +69,7 @@ function replaced(signed: Signed, pattern: string | RegExp, by: string): Raw {
 
 async function assertRefused(t: TestContext, { url }: Target, all: readonly Forgery[]): Promise<void> {
   for (const [what, sent] of all) {
-    await t.test(what, async () => {
+    await t.test(`a request with ${what} is refused`, async () => {
       const { status, text } = await sendRaw(url, sent);
       assert.ok(status === 400 || status === 403, `${status} ${text}`);
     });
@@ -82,8 +82,10 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
   assert.equal((await call({ method: "PUT", path: "/bucket/kept", body: Buffer.from("kept") })).status, 200);
   const before = await snapshot(target);
 
-  await t.test("in the Authorization header", (t) => assertRefused(t, target, forgeries(target, "header")));
-  await t.test("in a presigned URL", async (t) => {
+  await t.test("forgeries in the Authorization header are refused", (t) =>
+    assertRefused(t, target, forgeries(target, "header")),
+  );
+  await t.test("forgeries in a presigned URL are refused", async (t) => {
     await assertRefused(t, target, forgeries(target, "query"));
     const presigned = (more: Partial<Signing>) => signRaw(url, put, { key, form: "query", ...more });
     const plain = presigned({});
@@ -91,14 +93,14 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
       ([name, value]) => [name, name === "X-Amz-Expires" ? "600000" : value] as const,
     );
     await assertRefused(t, target, [
-      ["expired", presigned({ time: Date.now() - 5 * minute, expires: 60 })],
-      ["its time made longer", { ...plain, query: longer }],
-      ["a time beyond a week", presigned({ expires: 604_801 })],
-      ["no time at all", presigned({ expires: 0 })],
+      ["an expired presigned URL", presigned({ time: Date.now() - 5 * minute, expires: 60 })],
+      ["an altered X-Amz-Expires", { ...plain, query: longer }],
+      ["an X-Amz-Expires of more than a week", presigned({ expires: 604_801 })],
+      ["an X-Amz-Expires of 0", presigned({ expires: 0 })],
     ]);
   });
 
-  await t.test("in chunks and trailers", async (t) => {
+  await t.test("forgeries in chunks and trailers are refused", async (t) => {
     for (const [payload, { isSigned, hasTrailer }] of Object.entries(streamingForms)) {
       const chunked = (fault?: Parameters<typeof signChunked>[4]) =>
         signChunked(url, put, key, payload, fault);
@@ -109,22 +111,25 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
           body: Buffer.from(Buffer.from(signed.body!).toString("latin1").replace(from, to), "latin1"),
         };
       };
-      const all: Forgery[] = [[`${payload}: a chunk that is missing`, chunked("no end")]];
+      const all: Forgery[] = [[`${payload} without the last chunk`, chunked("no end")]];
       if (isSigned) {
-        all.push([`${payload}: chunk signatures altered`, chunked("wrong signature")]);
+        all.push([`${payload} and altered chunk signatures`, chunked("wrong signature")]);
+        all.push([`${payload} and an altered chunk`, spoiled("forged forged", "forged FORGED")]);
         all.push([
-          `${payload}: content altered under a chunk's signature`,
-          spoiled("forged forged", "forged FORGED"),
+          `${payload} and a chunk without a signature`,
+          spoiled(/;chunk-signature=[0-9a-f]{64}/, ""),
         ]);
-        all.push([`${payload}: a chunk's signature left out`, spoiled(/;chunk-signature=[0-9a-f]{64}/, "")]);
       }
       if (hasTrailer) {
-        all.push([`${payload}: the trailer's checksum altered`, spoiled(/(checksum-sha256:)..../, "$1AAAA")]);
-        all.push([`${payload}: the trailer left out`, chunked("no trailer")]);
+        all.push([
+          `${payload} and an altered checksum in the trailer`,
+          spoiled(/(checksum-sha256:)..../, "$1AAAA"),
+        ]);
+        all.push([`${payload} without the trailer`, chunked("no trailer")]);
       }
       if (isSigned && hasTrailer) {
         all.push([
-          `${payload}: the trailer's signature altered`,
+          `${payload} and an altered trailer signature`,
           spoiled(/(trailer-signature:)..../, "$10000"),
         ]);
       }
@@ -132,7 +137,7 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
     }
   });
 
-  await t.test("by two authorizations at once", async (t) => {
+  await t.test("duplicate or outdated authorizations are refused", async (t) => {
     const good = signRaw(url, put, { key, form: "header" });
     const { authorization } = good.headers;
     const wrong = `${authorization!.slice(0, -4)}0000`;
@@ -140,13 +145,13 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
     const old = createHmac("sha1", key.secretAccessKey).update("PUT\n\n\n\n/bucket/forged").digest("base64");
     const query = signRaw(url, { method: "PUT", path: put.path }, { key, form: "query" });
     const texts: Readonly<Record<string, string>> = {
-      "the right one and a wrong one": requestText(good, [`authorization: ${wrong}`]),
-      "a wrong one and the right one": requestText({ ...good, headers: bare }, [
+      "a valid and a wrong Authorization header": requestText(good, [`authorization: ${wrong}`]),
+      "a wrong and a valid Authorization header": requestText({ ...good, headers: bare }, [
         `authorization: ${wrong}`,
         `authorization: ${authorization}`,
       ]),
-      "the same one twice": requestText(good, [`authorization: ${authorization}`]),
-      "the header and a presigned query": requestText({ ...good, query: query.query }),
+      "the same Authorization header twice": requestText(good, [`authorization: ${authorization}`]),
+      "an Authorization header and a presigned query": requestText({ ...good, query: query.query }),
       "signature version 2": requestText({
         ...put,
         headers: { host: bare.host!, authorization: `AWS ${key.accessKeyId}:${old}` },
@@ -161,7 +166,7 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
       }),
     };
     for (const [what, text] of Object.entries(texts)) {
-      await t.test(what, async () => {
+      await t.test(`a request with ${what} is refused`, async () => {
         const { statuses } = await exchange(target.ports.s3, text);
         assert.ok(statuses.length === 1 && (statuses[0] === 400 || statuses[0] === 403), String(statuses));
       });
@@ -171,5 +176,5 @@ test("forged and altered requests are refused, and nothing is stored", async (t)
   assert.equal(await snapshot(target), before, "nothing was stored, replaced or deleted");
   target.assertSameProcesses();
   const { status } = await sendRaw(url, signRaw(url, put, { key, form: "header" }));
-  assert.equal(status, 200, "the request that all of these were made from is accepted");
+  assert.equal(status, 200, "the unaltered request is accepted");
 });

@@ -1,5 +1,5 @@
-// Slow clients by the hundred on every port: heads that never end, bodies by the byte, readers that never read. Everyone
-// else is served meanwhile, and nothing of them is left when they go.
+// Slow clients on every port: headers that never end, bodies byte by byte, responses that are not
+// read. Other clients are served meanwhile, and the memory is released afterwards.
 import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -11,14 +11,14 @@ import { holdOpen, openTarget, type PortName, type Target } from "./target.ts";
 const MiB = 1024 * 1024;
 const slowClients = 60;
 const drips = 10;
-/** What heaps may keep of it for the next time. */
-const mostGrowth = 192 * MiB;
+/** Heaps may keep this much memory for reuse. */
+const maxGrowth = 192 * MiB;
 
 interface SlowClient {
   readonly what: string;
   readonly port: PortName;
   readonly head: string;
-  /** Sent once in a while; nothing for those who only do not read. */
+  /** Sent repeatedly; empty for clients that only do not read. */
   readonly drip: string;
 }
 
@@ -28,22 +28,27 @@ function slowKinds({ presigned, url }: Target): readonly SlowClient[] {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
   const endless = (line: string) => `${line} HTTP/1.1\r\nHost: ${host}\r\n`;
   return [
-    { what: "heads that never end", port: "s3", head: endless("GET /"), drip: "X-A: a\r\n" },
-    { what: "heads that never end", port: "script", head: endless("GET /good"), drip: "X-A: a\r\n" },
-    { what: "heads that never end", port: "console", head: endless("GET /healthz"), drip: "X-A: a\r\n" },
-    { what: "heads that never end", port: "public", head: endless("GET /site/hello"), drip: "X-A: a\r\n" },
-    { what: "not even a byte", port: "s3", head: "", drip: "" },
-    { what: "bodies by the byte", port: "s3", head: put(presigned("PUT", "/bucket/slow")), drip: "x" },
-    { what: "bodies by the byte", port: "script", head: put("/slow"), drip: "x" },
+    { what: "headers that never end", port: "s3", head: endless("GET /"), drip: "X-A: a\r\n" },
+    { what: "headers that never end", port: "script", head: endless("GET /good"), drip: "X-A: a\r\n" },
+    { what: "headers that never end", port: "console", head: endless("GET /healthz"), drip: "X-A: a\r\n" },
+    { what: "headers that never end", port: "public", head: endless("GET /site/hello"), drip: "X-A: a\r\n" },
+    { what: "connections that send nothing", port: "s3", head: "", drip: "" },
+    { what: "bodies sent byte by byte", port: "s3", head: put(presigned("PUT", "/bucket/slow")), drip: "x" },
+    { what: "bodies sent byte by byte", port: "script", head: put("/slow"), drip: "x" },
     {
-      what: "bodies by the byte",
+      what: "bodies sent byte by byte",
       port: "console",
       head: put("/api/session").replace("PUT", "POST"),
       drip: "x",
     },
-    { what: "readers that never read", port: "s3", head: get(presigned("GET", "/bucket/large")), drip: "" },
-    { what: "readers that never read", port: "script", head: get("/large"), drip: "" },
-    { what: "readers that never read", port: "public", head: get("/site/large"), drip: "" },
+    {
+      what: "responses that are never read",
+      port: "s3",
+      head: get(presigned("GET", "/bucket/large")),
+      drip: "",
+    },
+    { what: "responses that are never read", port: "script", head: get("/large"), drip: "" },
+    { what: "responses that are never read", port: "public", head: get("/site/large"), drip: "" },
   ];
 }
 
@@ -58,7 +63,7 @@ async function start(t: TestContext, { ports }: Target, { port, head }: SlowClie
   return sockets;
 }
 
-/** A write and a read on each port that has them, beside what is slow. */
+/** Asserts that S3 and a script can still write and read. */
 async function assertUsable({ ports, call }: Target, round: number): Promise<void> {
   const body = Buffer.from(`round ${round}`);
   assert.equal((await call({ method: "PUT", path: "/bucket/honest", body })).status, 200);
@@ -66,7 +71,7 @@ async function assertUsable({ ports, call }: Target, round: number): Promise<voi
   assert.equal((await ask(ports.script, { path: "/honest" })).text, body.toString());
 }
 
-test("slow clients keep no one else from being served", async (t) => {
+test("slow clients do not prevent other clients from being served", async (t) => {
   const target = await openTarget(t);
   const { call, server } = target;
   for (const path of ["/site/large", "/bucket/large"]) {
@@ -75,7 +80,7 @@ test("slow clients keep no one else from being served", async (t) => {
   await target.assertServes();
   const before = treeMemory(server.pid);
   for (const kind of slowKinds(target)) {
-    await t.test(`${kind.what} on the ${kind.port} port`, async (t) => {
+    await t.test(`${kind.what} on the ${kind.port} port do not block other clients`, async (t) => {
       const sockets = await start(t, target, kind);
       for (let round = 0; round < drips; round++) {
         if (kind.drip !== "") for (const socket of sockets) if (!socket.destroyed) socket.write(kind.drip);
@@ -85,7 +90,11 @@ test("slow clients keep no one else from being served", async (t) => {
       for (const socket of sockets) socket.destroy();
     });
   }
-  assert.equal((await call({ method: "HEAD", path: "/bucket/slow" })).status, 404, "nothing half is stored");
-  await until(() => treeMemory(server.pid) < before + mostGrowth, "what slow clients took is given back");
+  assert.equal(
+    (await call({ method: "HEAD", path: "/bucket/slow" })).status,
+    404,
+    "no incomplete object is stored",
+  );
+  await until(() => treeMemory(server.pid) < before + maxGrowth, "the memory of slow clients is released");
   target.assertSameProcesses();
 });

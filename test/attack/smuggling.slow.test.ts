@@ -1,16 +1,16 @@
-// Requests whose end is unclear, on every port, by raw sockets: no second request is ever executed out of the body of
-// the first, and the next client is served.
+// HTTP request smuggling on every port: a request with ambiguous framing is refused, a second
+// request hidden in its body is not executed, and the next client is served.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Exchanged, exchange, openTarget, type PortName, type Target } from "./target.ts";
 
-/** A first request, without the headers that frame its body, and a second one that must never be executed. */
+/** A first request without framing headers, and a second one that must never be executed. */
 interface Pair {
   readonly first: string;
   readonly second: string;
 }
 
-function pairsOf({ presigned, url }: Target): Readonly<Record<PortName, Pair>> {
+function requestPairs({ presigned, url }: Target): Readonly<Record<PortName, Pair>> {
   const head = (line: string) => `${line} HTTP/1.1\r\nHost: ${new URL(url).host}\r\n`;
   const whole = (line: string) => `${head(line)}Content-Length: 0\r\n\r\n`;
   return {
@@ -26,7 +26,7 @@ function pairsOf({ presigned, url }: Target): Readonly<Record<PortName, Pair>> {
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Headers and body after the first request's head; the second request is hidden in it. */
+/** Framing headers and body of the first request; the second request is hidden in the body. */
 const framings: Readonly<Record<string, (second: string) => string>> = {
   "a length and chunks": (second) =>
     `Content-Length: ${second.length + 5}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
@@ -34,8 +34,7 @@ const framings: Readonly<Record<string, (second: string) => string>> = {
     `Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n${chunk(second)}0\r\n\r\n`,
   "gzip, chunked": (second) => `Transfer-Encoding: gzip, chunked\r\n\r\n${chunk(second)}0\r\n\r\n`,
   "an unknown coding": (second) => `Transfer-Encoding: xchunked\r\n\r\n${second}`,
-  "chunked is not the last coding": (second) =>
-    `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${second}`,
+  "a coding after chunked": (second) => `Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n${second}`,
   "two codings in two headers": (second) =>
     `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${second}`,
   "chunked twice": (second) => `Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n${second}`,
@@ -67,27 +66,27 @@ const framings: Readonly<Record<string, (second: string) => string>> = {
   "a header without a name": (second) => `: a\r\nContent-Length: 0\r\n\r\n${second}`,
 };
 
-/** A fault inside the body: a read, whose body means nothing, may be answered before it is met. */
+/** Faults inside the body: a GET may be answered before its body is parsed. */
 const isInBody = /chunk's size|chunk larger|negative chunk/;
 
 function assertRefusedOnce({ statuses, text }: Exchanged, what: string, name: PortName): void {
-  assert.ok(statuses.length <= 1, `${what}: one answer at most, not ${statuses.join(", ")}`);
+  assert.ok(statuses.length <= 1, `${what}: at most one response, not ${statuses.join(", ")}`);
   if (name === "public" && isInBody.test(what)) return;
   const [status = 400] = statuses;
   assert.ok(status >= 400, `${what}: refused, not ${text.slice(0, 300)}`);
 }
 
-test("a request whose end is unclear is refused, and what is hidden in it is not executed", async (t) => {
+test("a request with ambiguous framing is refused, and a request hidden in its body is not executed", async (t) => {
   const target = await openTarget(t);
   const isStored = async (key: string) =>
     (await target.call({ method: "HEAD", path: `/bucket/${key}` })).status !== 404;
   for (const name of Object.keys(target.ports) as PortName[]) {
-    await t.test(`on the ${name} port`, async (t) => {
+    await t.test(`smuggling on the ${name} port fails`, async (t) => {
       for (const [what, frame] of Object.entries(framings)) {
-        await t.test(what, async () => {
+        await t.test(`smuggling by ${what} fails on the ${name} port`, async () => {
           for (const key of ["first", "smuggled"])
             await target.call({ method: "DELETE", path: `/bucket/${key}` });
-          const { first, second } = pairsOf(target)[name];
+          const { first, second } = requestPairs(target)[name];
           const found = await exchange(target.ports[name], first + frame(second));
           assertRefusedOnce(found, what, name);
           if (what === "gzip, chunked" && name === "s3") assert.deepEqual(found.statuses, [501]);

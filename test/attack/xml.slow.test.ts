@@ -1,5 +1,5 @@
-// XML made to burn time: floods of entities, depth, attributes and text, in every operation that reads a document. Each is
-// refused for little CPU time, and four at once do not stop the S3 API.
+// XML bombs in every operation that reads a document: floods of entities, elements, attributes and
+// text are refused with little CPU time, and four at once do not block the S3 API.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Raw, type RawAnswer, sendRaw, signRaw } from "../s3/raw.ts";
@@ -8,7 +8,7 @@ import { openTarget, snapshot, type Target } from "./target.ts";
 
 const MiB = 1024 * 1024;
 
-/** Where a document goes, its root, and the way down to an element with text. */
+/** An operation that reads a document: its request, root element and path to a text element. */
 interface Reader {
   readonly name: string;
   readonly raw: Raw;
@@ -43,7 +43,7 @@ const readers = (uploadId: string): readonly Reader[] => [
   },
 ];
 
-/** The document with this content in its innermost element. */
+/** A document with `content` in its innermost element. */
 function nested({ root, path }: Reader, content: string): string {
   const names = [root, ...path];
   return `${names.map((name) => `<${name}>`).join("")}${content}${names
@@ -78,10 +78,10 @@ const bombs: Readonly<Record<string, (reader: Reader) => string>> = {
     `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>${nested(reader, "&a;")}`,
 };
 
-/** What a refusal should cost is 50 ms; the bound allows for a busy machine and for receiving 4 MiB. */
-const mostMilliseconds = 1000;
+/** A refusal takes about 50 ms; the limit allows for a busy machine and for receiving 4 MiB. */
+const maxMilliseconds = 1000;
 
-test("XML that is made to burn time is refused for little of it", async (t) => {
+test("XML bombs are refused with little CPU time", async (t) => {
   const target = await openTarget(t);
   const { url, key, call, server } = target;
   assert.equal(
@@ -95,23 +95,23 @@ test("XML that is made to burn time is refused for little of it", async (t) => {
     sendRaw(url, signRaw(url, { ...raw, body: Buffer.from(document) }, { key, form: "header" }));
 
   for (const reader of all) {
-    await t.test(reader.name, async (t) => {
+    await t.test(`${reader.name} refuses XML bombs`, async (t) => {
       const faults: string[] = [];
-      let most = 0;
+      let maxSpent = 0;
       for (const [what, make] of Object.entries(bombs)) {
         const document = make(reader);
         const started = treeCpuMilliseconds(server.pid);
         const found = await send(reader, document).catch((error: NodeJS.ErrnoException) => error);
         const spent = treeCpuMilliseconds(server.pid) - started;
-        most = Math.max(most, spent);
-        if (spent >= mostMilliseconds) faults.push(`${what}: ${spent} ms of CPU`);
+        maxSpent = Math.max(maxSpent, spent);
+        if (spent >= maxMilliseconds) faults.push(`${what}: ${spent} ms of CPU`);
         if (!isRefused(found)) faults.push(`${what}: ${String(found instanceof Error ? found : found.text)}`);
       }
-      t.diagnostic(`the dearest took ${most} ms of CPU`);
+      t.diagnostic(`the most expensive took ${maxSpent} ms of CPU`);
       assert.deepEqual(faults, []);
     });
   }
-  await t.test("four at once do not stop the S3 API", async () => {
+  await t.test("four concurrent XML bombs do not block the S3 API", async () => {
     const [reader] = all;
     const document = bombs["a flood of ampersands"]!(reader!);
     const bombing = [1, 2, 3, 4].map(() => send(reader!, document));
@@ -122,17 +122,17 @@ test("XML that is made to burn time is refused for little of it", async (t) => {
   target.assertSameProcesses();
 });
 
-/** Refused by an answer, or cut off since it is too large to be received at all. */
+/** Refused with a status, or the connection was closed because the body is too large. */
 function isRefused(found: RawAnswer | NodeJS.ErrnoException): boolean {
   if (found instanceof Error) return found.code === "EPIPE" || found.code === "ECONNRESET";
   return found.status >= 400 && found.status < 500 && !found.text.includes("root:");
 }
 
-/** Honest reads go on: none runs into the limit of the client, and all together are few. */
+/** Asserts that `times` normal reads succeed within ten seconds. */
 async function assertServed({ call }: Target, times: number): Promise<void> {
   const began = Date.now();
   for (let i = 0; i < times; i++)
     assert.equal((await call({ method: "GET", path: "/bucket/there" })).text, "there");
   const took = Date.now() - began;
-  assert.ok(took < 10_000, `${times} reads beside it took ${took} ms`);
+  assert.ok(took < 10_000, `${times} concurrent reads took ${took} ms`);
 }

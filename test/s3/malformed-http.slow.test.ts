@@ -1,5 +1,5 @@
-// Requests that bend HTTP itself, or carry what HTTP cannot: an S3 error each, or an answer that is safe, and the
-// same process answers on.
+// Malformed HTTP and content that HTTP cannot carry: each gets an S3 error or a safe response, and
+// the same process keeps running.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -10,7 +10,7 @@ import { s3Processes } from "./inside.ts";
 import { type Raw, sendRaw, signRaw } from "./raw.ts";
 import { s3Scene } from "./scene.ts";
 
-/** Sends these bytes and gives all that comes back. */
+/** Sends bytes and returns everything received until the connection closes. */
 async function converse(url: string, ...pieces: (string | Buffer)[]): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -28,7 +28,7 @@ async function converse(url: string, ...pieces: (string | Buffer)[]): Promise<st
 
 const isError = /^HTTP\/1\.1 (4\d\d|501) [\s\S]*\r\n\r\n(<\?xml[^>]*>\s*)?<Error><Code>\w+</;
 
-test("requests that bend HTTP are refused in XML, and the same process answers on", async (t) => {
+test("malformed HTTP requests get an XML error, and the same process keeps running", async (t) => {
   const { url, key, server, data } = await s3Scene(t);
   const { host } = new URL(url);
   const pids = s3Processes(server.pid);
@@ -38,7 +38,7 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     const query = signed.query.map(([name, value]) => `${name}=${encodeText(value)}`).join("&");
     return `${method} ${path}?${query}`;
   };
-  const put = presigned("PUT", "/bucket/bent");
+  const put = presigned("PUT", "/bucket/malformed");
 
   const heads: Readonly<Record<string, string>> = {
     "two lengths": "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx",
@@ -49,9 +49,9 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     "chunked twice": "Transfer-Encoding: chunked, chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
     "a chunk without a size": "Transfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n0\r\n\r\n",
     "a chunk of a negative size": "Transfer-Encoding: chunked\r\n\r\n-1\r\nx\r\n0\r\n\r\n",
-    "a chunk larger than said": "Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n",
-    "a chunk of an absurd size": "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nx",
-    "a length below nothing": "Content-Length: -1\r\n\r\n",
+    "a chunk larger than its size": "Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n",
+    "a chunk size that overflows": "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nx",
+    "a negative length": "Content-Length: -1\r\n\r\n",
     "a folded header": "X-A: a\r\n b\r\nContent-Length: 1\r\nX-Amz-B: c\r\n\r\nx",
     "a header without a colon": "X-A\r\nContent-Length: 1\r\n\r\nx",
     "a NUL in a header": "X-Amz-Meta-A: a\0b\r\nContent-Length: 1\r\n\r\nx",
@@ -59,23 +59,30 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     "a space before the colon": "X-A : a\r\nContent-Length: 1\r\n\r\nx",
   };
   for (const [what, rest] of Object.entries(heads)) {
-    await t.test(what, async () => {
-      const said = await converse(url, `${put} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`);
-      assert.match(said, isError);
-      assert.equal((await call({ method: "HEAD", path: "/bucket/bent" })).status, 404, "nothing is stored");
+    await t.test(`a PUT with ${what} is refused with an XML error`, async () => {
+      const response = await converse(
+        url,
+        `${put} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${rest}`,
+      );
+      assert.match(response, isError);
+      assert.equal(
+        (await call({ method: "HEAD", path: "/bucket/malformed" })).status,
+        404,
+        "nothing is stored",
+      );
     });
   }
 
-  await t.test("a body that ends before its length", async () => {
+  await t.test("a body that is shorter than its Content-Length is not stored", async () => {
     const { hostname, port } = new URL(url);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     socket.end(`${put} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 10\r\n\r\nabc`);
     socket.resume();
     await once(socket, "close");
-    assert.equal((await call({ method: "HEAD", path: "/bucket/bent" })).status, 404);
+    assert.equal((await call({ method: "HEAD", path: "/bucket/malformed" })).status, 404);
   });
 
-  await t.test("HTTP/1.0, and no host", async () => {
+  await t.test("HTTP/1.0 gets a response, and HTTP/1.1 without Host is refused", async () => {
     const old = await converse(url, `${presigned("GET", "/bucket/none")} HTTP/1.0\r\nHost: ${host}\r\n\r\n`);
     assert.match(old, /^HTTP\/1\.1 404 [\s\S]*<Code>NoSuchKey</);
     assert.match(await converse(url, "GET / HTTP/1.0\r\n\r\n"), /^HTTP\/1\.1 403 [\s\S]*<Code>AccessDenied</);
@@ -83,7 +90,7 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     assert.match(await converse(url, "GET / HTTP/9.9\r\n\r\n"), /^HTTP\/1\.1 400 /);
   });
 
-  await t.test("queries that nobody would write", async () => {
+  await t.test("very long, numerous or malformed query parameters get a safe response", async () => {
     const long = await converse(
       url,
       `GET /bucket?prefix=${"x".repeat(100_000)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
@@ -106,7 +113,7 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     assert.match(odd, /^HTTP\/1\.1 400 [\s\S]*<Code>InvalidURI</);
   });
 
-  await t.test("keys that no file could have are keys like any other", async () => {
+  await t.test("keys that are not valid file names are stored and read", async () => {
     for (const path of [
       "/bucket/a%00b",
       "/bucket/%00",
@@ -120,10 +127,10 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     const listed = await call({ method: "GET", path: "/bucket", query: [["encoding-type", "url"]] });
     assert.match(listed.text, /<Key>a%00b<\/Key>/);
     const plain = await call({ method: "GET", path: "/bucket" });
-    assert.ok(!plain.text.includes("\0"), "no document has a NUL in it");
+    assert.ok(!plain.text.includes("\0"), "the XML document contains no NUL");
   });
 
-  await t.test("metadata that HTTP cannot carry is left out and counted", async () => {
+  await t.test("metadata that is not valid in HTTP headers is omitted and counted", async () => {
     const { engine } = await openEngine(data);
     await engine.put("bucket", "odd", Buffer.from("x"), {
       httpMetadata: { contentType: "text/plain\r\nSet-Cookie: a=1", cacheControl: "no-store" },
@@ -150,7 +157,7 @@ test("requests that bend HTTP are refused in XML, and the same process answers o
     }
   });
 
-  await t.test("and it is the same process, which never failed", async () => {
+  await t.test("after malformed requests the same process runs and logged no failure", async () => {
     assert.equal((await call({ method: "GET", path: "/" })).status, 200);
     assert.deepEqual(s3Processes(server.pid), pids);
     assert.doesNotMatch(server.log(), /failed|ended/i);

@@ -1,4 +1,4 @@
-// Who may take their time with an upload, and who is cut: by the S3 API's own listener, its minute scaled down.
+// Timeout of idle uploads in the S3 listener, with a shorter limit than the default of a minute.
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -13,15 +13,15 @@ import type { Key } from "./scene.ts";
 
 const silenceMilliseconds = 800;
 
-interface Quick {
+interface ShortTimeoutListener {
   readonly url: string;
   readonly key: Key;
-  /** A connection on which the head of a signed PUT was sent, and what came back until its end. */
+  /** Sends the headers of a presigned PUT; `answered` is everything received until the end. */
   begin(key: string, bytes: number): { readonly socket: Socket; readonly answered: Promise<string> };
   call(raw: Raw): ReturnType<typeof sendRaw>;
 }
 
-async function quickListener(t: TestContext): Promise<Quick> {
+async function startListener(t: TestContext): Promise<ShortTimeoutListener> {
   const { engine, documents } = await openEngine(await temporaryDirectory(t));
   await engine.createBucket("bucket");
   const credentials = createCredentials(documents, Buffer.alloc(32, 1), Date.now);
@@ -49,12 +49,12 @@ async function quickListener(t: TestContext): Promise<Quick> {
       socket.write(
         `PUT ${path}?${text} HTTP/1.1\r\nhost: ${headers.host}\r\ncontent-length: ${bytes}\r\nconnection: close\r\n\r\n`,
       );
-      return { socket, answered: allOf(socket) };
+      return { socket, answered: readToEnd(socket) };
     },
   };
 }
 
-function allOf(socket: Socket): Promise<string> {
+function readToEnd(socket: Socket): Promise<string> {
   let found = "";
   socket.on("data", (piece) => {
     found += piece.toString("latin1");
@@ -64,23 +64,23 @@ function allOf(socket: Socket): Promise<string> {
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-test("an upload that moves is taken, however long it lasts", async (t) => {
-  const { begin, call } = await quickListener(t);
+test("an upload that sends bytes regularly is stored, however long it takes", async (t) => {
+  const { begin, call } = await startListener(t);
   const letters = "0123456789".repeat(5);
   const { socket, answered } = begin("trickled", letters.length);
   const started = Date.now();
-  // Far below the limit, which a busy machine comes near to by itself.
+  // Far below the limit, since a busy machine adds delays.
   for (const letter of letters) {
     await pause(silenceMilliseconds / 8);
     socket.write(letter);
   }
   assert.match(await answered, /^HTTP\/1\.1 200 OK/);
-  assert.ok(Date.now() - started > 5 * silenceMilliseconds, "it lasted much longer than the limit");
+  assert.ok(Date.now() - started > 5 * silenceMilliseconds, "the upload took much longer than the limit");
   assert.equal((await call({ method: "GET", path: "/bucket/trickled" })).text, letters);
 });
 
-test("an upload whose sender falls silent is cut, and leaves nothing", async (t) => {
-  const { begin, call } = await quickListener(t);
+test("an upload that stops sending is cut off and leaves nothing", async (t) => {
+  const { begin, call } = await startListener(t);
   for (const sent of ["", "a few", "x".repeat(200_000)]) {
     const { socket, answered } = begin("silent", 300_000);
     const started = Date.now();
@@ -93,15 +93,15 @@ test("an upload whose sender falls silent is cut, and leaves nothing", async (t)
   assert.equal((await call({ method: "HEAD", path: "/bucket/silent" })).status, 404);
 });
 
-test("a head that comes by the letter is cut: it has the same time as a silence", async (t) => {
-  const { url } = await quickListener(t);
+test("request headers that arrive byte by byte are cut off after the idle limit", async (t) => {
+  const { url } = await startListener(t);
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
-  const answered = allOf(socket);
+  const answered = readToEnd(socket);
   socket.write("GET /bucket/x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
   const letters = setInterval(() => socket.writable && socket.write("a"), silenceMilliseconds / 4);
-  const said = await answered;
+  const response = await answered;
   clearInterval(letters);
-  assert.match(said, /^(HTTP\/1\.1 408 [\s\S]*)?$/);
+  assert.match(response, /^(HTTP\/1\.1 408 [\s\S]*)?$/);
 });

@@ -1,4 +1,4 @@
-// GetObjectAttributes: as much of an object's description as is asked for.
+// GetObjectAttributes: returns the requested attributes of an object.
 
 import type { ObjectPart } from "../../engine/engine.ts";
 import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/checksums.ts";

@@ -99,6 +99,6 @@ test("an account's name that cannot be is refused in words", async (t) => {
   const shell = await openShell(t);
   assert.match(
     await shell.fails(2, ["key", "create", "--account", "No Team"]),
-    /cannot be an account's name/,
+    /Account name "No Team" is not valid/,
   );
 });

@@ -31,7 +31,7 @@ test("a command that only asks, or is called wrongly, makes no data directory", 
     [["bucket", "create", "No"], '"No" cannot be the name of a bucket'],
     [["bucket", "create", "photos", "--storage-class", "Cold"], "Use Standard or InfrequentAccess"],
     [["secret", "put", "NOT-A-NAME", "--script", "app"], "is not a JavaScript identifier"],
-    [["key", "create", "--expires", "soon"], '"soon" is not a time'],
+    [["key", "create", "--expires", "soon"], '"soon" is not a duration'],
   ]);
   assert.deepEqual(await filesIn(shell.directory), {});
 });
@@ -108,8 +108,8 @@ test("what fails in one command leaves buckets, objects, secrets and keys as the
     [["object", "put", "photos/a", "-", "--metadata", `a=${"v".repeat(9000)}`], "metadata is too large"],
     [["secret", "put", "NOT-A-NAME", "--script", "app"], "is not a JavaScript identifier"],
     [["secret", "put", "TOKEN", "--script", "No Script"], "cannot be a script's name"],
-    [["key", "create", "--grant", "photos"], "names no rights"],
-    [["key", "create", "--grant", "photos:fly"], 'There is no right "fly"'],
+    [["key", "create", "--grant", "photos"], "has no rights"],
+    [["key", "create", "--grant", "photos:fly"], 'Unknown right "fly"'],
   ]);
   assert.deepEqual(await contentsOf(shell.directory), before);
 });

@@ -1,5 +1,5 @@
-// Every operation × every form of authorization × everything that can be wrong with it: refused each time with
-// the right code, and the store is as it was.
+// Sends every operation with every kind of wrong authorization: each is refused with the right
+// code, and the store does not change.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { type OperationName, operationNames } from "../../../src/s3/operation.ts";
@@ -20,7 +20,7 @@ const lifecycleXml =
 const corsXml =
   "<CORSConfiguration><CORSRule><AllowedMethod>GET</AllowedMethod><AllowedOrigin>*</AllowedOrigin></CORSRule></CORSConfiguration>";
 
-/** A request for each operation; those that write would change something if they were let through. */
+/** A request for each operation; writes would change the store if they were not refused. */
 function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">, Raw> {
   const bucket = (method: string, ...query: [string, string][]): Raw => ({ method, path: "/bucket", query });
   const object = (method: string, ...query: [string, string][]): Raw => ({
@@ -88,7 +88,7 @@ function requests(uploadId: string): Record<Exclude<OperationName, "PostObject">
 interface Prepared {
   readonly s3: S3Scene;
   readonly raws: Record<string, Raw>;
-  /** All that can be seen of the store. */
+  /** The visible state of the store as text. */
   snapshot(): Promise<string>;
 }
 
@@ -107,7 +107,7 @@ async function prepare(t: TestContext): Promise<Prepared> {
   await call({ method: "PUT", path: "/bucket", query: [["cors", ""]], body: text(corsXml) });
   await call({ method: "PUT", path: "/bucket", query: [["lifecycle", ""]], body: text(lifecycleXml) });
   const raws = requests(uploadId);
-  const looks = [
+  const reads = [
     "ListBuckets",
     "ListObjects",
     "ListParts",
@@ -121,36 +121,42 @@ async function prepare(t: TestContext): Promise<Prepared> {
     raws,
     async snapshot() {
       const seen: string[] = [];
-      for (const name of looks) seen.push(await call(raws[name]));
+      for (const name of reads) seen.push(await call(raws[name]));
       return seen.join("\n");
     },
   };
 }
 
-/** HEAD has no document to name the code in. */
-function isRefused(raw: Raw, answer: RawAnswer, status: number, code: string | RegExp, what: string): void {
-  const said = `${what}: ${answer.status} ${answer.text}`;
-  assert.equal(answer.status, status, said);
+/** The response to HEAD has no body, and so no error code. */
+function assertRefused(
+  raw: Raw,
+  answer: RawAnswer,
+  status: number,
+  code: string | RegExp,
+  what: string,
+): void {
+  const message = `${what}: ${answer.status} ${answer.text}`;
+  assert.equal(answer.status, status, message);
   if (raw.method !== "HEAD")
-    assert.match(answer.code ?? "", typeof code === "string" ? new RegExp(`^${code}$`) : code, said);
+    assert.match(answer.code ?? "", typeof code === "string" ? new RegExp(`^${code}$`) : code, message);
 }
 
-test("every operation with every wrong authorization is refused, and the store stays as it was", async (t) => {
+test("every operation with every wrong authorization is refused, and the store does not change", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url, key } = s3;
   assert.deepEqual(Object.keys(raws).sort(), operationNames.filter((name) => name !== "PostObject").sort());
   const stranger = await s3.newKey("--account", "stranger");
   const minutes = (count: number) => Date.now() + count * 60_000;
   const unknown: Key = { ...key, accessKeyId: "STOREAAAAAAAAAAAAAAA" };
-  const liar: Key = { ...key, secretAccessKey: "x".repeat(40) };
+  const wrongSecret: Key = { ...key, secretAccessKey: "x".repeat(40) };
   const before = await snapshot();
 
   for (const [i, [name, raw]] of Object.entries(raws).entries()) {
-    await t.test(name, async () => {
-      // Each from an address of its own: wrong signatures from one are throttled after a while.
+    await t.test(`${name} with a wrong authorization is refused`, async () => {
+      // A separate address for each operation: wrong signatures from one address are throttled.
       const from = `127.0.1.${i + 1}`;
       const refuse = async (what: string, sent: Raw, status: number, code: string | RegExp) =>
-        isRefused(raw, await sendRaw(url, { ...sent, from }), status, code, what);
+        assertRefused(raw, await sendRaw(url, { ...sent, from }), status, code, what);
       await refuse("no authorization", raw, 403, "AccessDenied");
       await refuse(
         "signature version 2",
@@ -168,7 +174,7 @@ test("every operation with every wrong authorization is refused, and the store s
         const signed = (more: Partial<Parameters<typeof signRaw>[2]> = {}, changed: Raw = raw) =>
           signRaw(url, changed, { key, form, ...more });
         await refuse(`${form}: unknown key`, signed({ key: unknown }), 403, "InvalidAccessKeyId");
-        await refuse(`${form}: wrong secret`, signed({ key: liar }), 403, "SignatureDoesNotMatch");
+        await refuse(`${form}: wrong secret`, signed({ key: wrongSecret }), 403, "SignatureDoesNotMatch");
         await refuse(
           `${form}: another region`,
           signed({ region: "eu-west-9" }),
@@ -230,7 +236,7 @@ test("every operation with every wrong authorization is refused, and the store s
   assert.equal(await snapshot(), before);
 });
 
-test("every spoiled chunk is refused, in every streaming form, and the store stays as it was", async (t) => {
+test("malformed chunks are refused in every streaming form, and the store does not change", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url, key } = s3;
   const before = await snapshot();
@@ -240,7 +246,7 @@ test("every spoiled chunk is refused, in every streaming form, and the store sta
     "wrong signature",
     "no end",
     "no trailer",
-    "bytes behind",
+    "bytes after the end",
   ];
   for (const name of [
     "PutObject",
@@ -253,7 +259,7 @@ test("every spoiled chunk is refused, in every streaming form, and the store sta
     for (const [payload, { isSigned, hasTrailer }] of Object.entries(streamingForms)) {
       for (const fault of faults) {
         if ((fault === "no trailer" && !hasTrailer) || (fault === "wrong signature" && !isSigned)) continue;
-        await t.test(`${name}, ${payload}, ${fault}`, async () => {
+        await t.test(`${name} with ${payload} is refused (fault: ${fault})`, async () => {
           const answer = await sendRaw(url, signChunked(url, raw, key, payload, fault));
           const code =
             fault === "wrong signature"
@@ -268,7 +274,7 @@ test("every spoiled chunk is refused, in every streaming form, and the store sta
   assert.equal(await snapshot(), before);
 });
 
-/** What each operation needs; a key with everything but that is refused. */
+/** The right each operation needs, by default "list". A key without it is refused. */
 const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "nothing">> = {
   ListBuckets: "nothing",
   CreateBucket: "admin",
@@ -296,7 +302,7 @@ const needs: Readonly<Record<string, "read" | "write" | "list" | "admin" | "noth
   ListParts: "write",
 };
 
-test("a key reaches what it was granted and nothing else", async (t) => {
+test("an operation is refused for a key without the right it needs", async (t) => {
   const { s3, raws, snapshot } = await prepare(t);
   const { url } = s3;
   const before = await snapshot();
@@ -308,19 +314,19 @@ test("a key reaches what it was granted and nothing else", async (t) => {
   for (const [name, raw] of Object.entries(raws)) {
     const need = needs[name] ?? "list";
     if (need === "nothing") continue;
-    await t.test(`${name} takes ${need}`, async () => {
+    await t.test(`${name} requires the right ${need}`, async () => {
       for (const [right, key] of Object.entries(keys)) {
         if (right === need) continue;
         const answer = await sendRaw(url, signRaw(url, raw, { key, form: "header" }));
-        isRefused(raw, answer, 403, "AccessDenied", `with ${right}`);
+        assertRefused(raw, answer, 403, "AccessDenied", `with ${right}`);
       }
     });
   }
-  await t.test("a copy takes the right to read its source", async () => {
+  await t.test("a copy requires the right to read its source", async () => {
     for (const name of ["CopyObject", "UploadPartCopy"]) {
       const raw = raws[name]!;
       const answer = await sendRaw(url, signRaw(url, raw, { key: keys.write, form: "header" }));
-      isRefused(raw, answer, 403, "AccessDenied", name);
+      assertRefused(raw, answer, 403, "AccessDenied", name);
     }
   });
   assert.equal(await snapshot(), before);

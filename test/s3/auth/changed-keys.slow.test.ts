@@ -1,4 +1,4 @@
-// Keys that change while a server runs: the very next request meets the change.
+// Changes to access keys take effect with the next request to a running server.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ListObjectsV2Command, PutObjectCommand } from "@aws-sdk/client-s3";
@@ -14,7 +14,7 @@ const command = async (s3: S3Scene, ...args: string[]) => {
 };
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: keys are disabled, enabled, rotated and deleted with the next request`, async (t) => {
+  test(`with store ${mode}, disabling, enabling, rotating and deleting a key affects the next request`, async (t) => {
     const s3 = await s3Scene(t, mode);
     const key = await s3.newKey("--grant", "bucket:list");
     await list(s3, key);
@@ -39,7 +39,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("an expired key is refused, and a bucket of another owner than was said", async (t) => {
+test("an expired key is refused, and so is a request whose expected bucket owner is wrong", async (t) => {
   const s3 = await s3Scene(t);
   const key = await s3.newKey("--expires", "1s");
   await new Promise((resolve) => setTimeout(resolve, 1100));

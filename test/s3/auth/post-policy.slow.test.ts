@@ -1,4 +1,4 @@
-// Forms × everything that can be wrong with one: refused with the right code, and the store is as it was.
+// POST forms that violate their policy or are malformed get the right S3 error and store nothing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { boundary, encodeForm, type Field, type FormOptions, postForm, signedFields } from "../form.ts";
@@ -10,15 +10,15 @@ const altered = (fields: readonly Field[], name: string, value: string): Field[]
   fields.map(([one, was]) => [one, one === name ? value : was]);
 const without = (fields: readonly Field[], name: string): Field[] => fields.filter(([one]) => one !== name);
 
-/** All that can be seen of the store. */
+/** The visible state of the store as text. */
 async function snapshot({ url, key }: S3Scene): Promise<string> {
-  const look = async (path: string, query: [string, string][] = []) =>
+  const read = async (path: string, query: [string, string][] = []) =>
     (await sendRaw(url, signRaw(url, { method: "GET", path, query }, { key, form: "header" }))).text;
   const seen = [
-    await look("/"),
-    await look("/bucket"),
-    await look("/other"),
-    await look("/bucket", [["uploads", ""]]),
+    await read("/"),
+    await read("/bucket"),
+    await read("/other"),
+    await read("/bucket", [["uploads", ""]]),
   ];
   return seen.join("\n").replace(/<RequestId>\w+</g, "");
 }
@@ -27,7 +27,7 @@ function assertRefused(answer: RawAnswer, status: number, code: string, what: st
   assert.deepEqual([answer.status, answer.code], [status, code], `${what}: ${answer.status} ${answer.text}`);
 }
 
-test("a form that says anything but what its policy allows is refused, and the store stays as it was", async (t) => {
+test("a POST form that its policy does not allow is refused, and the store does not change", async (t) => {
   const s3 = await s3Scene(t);
   const { url, key } = s3;
   await sendRaw(url, signRaw(url, { method: "PUT", path: "/other" }, { key, form: "header" }));
@@ -36,8 +36,10 @@ test("a form that says anything but what its policy allows is refused, and the s
   const post = (fields: readonly Field[], file?: string, bucket = "bucket") =>
     postForm(url, bucket, encodeForm(fields, file));
   const refuse = (what: string, answer: Promise<RawAnswer>, status: number, code: string) =>
-    t.test(what, async () => assertRefused(await answer, status, code, what));
-  const liar: Key = { ...key, secretAccessKey: "x".repeat(40) };
+    t.test(`a POST form with ${what} is refused with ${code}`, async () =>
+      assertRefused(await answer, status, code, what),
+    );
+  const wrongSecret: Key = { ...key, secretAccessKey: "x".repeat(40) };
   const reader = await s3.newKey("--grant", "bucket:read,list");
   const stranger = await s3.newKey("--account", "stranger");
 
@@ -50,26 +52,26 @@ test("a form that says anything but what its policy allows is refused, and the s
     400,
     "InvalidArgument",
   );
-  await refuse("no authorization at all", post([["key", "form/upload"]]), 403, "AccessDenied");
+  await refuse("no authorization", post([["key", "form/upload"]]), 403, "AccessDenied");
   await refuse(
-    "unknown key",
+    "an unknown access key",
     post(signed({ key: { ...key, accessKeyId: "STOREAAAAAAAAAAAAAAA" } })),
     403,
     "InvalidAccessKeyId",
   );
-  await refuse("wrong secret", post(signed({ key: liar })), 403, "SignatureDoesNotMatch");
-  await refuse("expired policy", post(signed({ expires: Date.now() - 1000 })), 403, "AccessDenied");
-  await refuse("another key than allowed", post(altered(signed(), "key", "elsewhere")), 403, "AccessDenied");
-  await refuse("altered field", post(altered(signed(), "x-amz-meta-tag", "two")), 403, "AccessDenied");
-  await refuse("field left out", post(without(signed(), "x-amz-meta-tag")), 403, "AccessDenied");
-  await refuse("extra field", post([...signed(), ["x-amz-meta-more", "1"]]), 403, "AccessDenied");
-  await refuse("field twice", post([...signed(), ["key", "elsewhere"]]), 403, "AccessDenied");
+  await refuse("a wrong secret", post(signed({ key: wrongSecret })), 403, "SignatureDoesNotMatch");
+  await refuse("an expired policy", post(signed({ expires: Date.now() - 1000 })), 403, "AccessDenied");
+  await refuse("a key that is not allowed", post(altered(signed(), "key", "elsewhere")), 403, "AccessDenied");
+  await refuse("an altered field", post(altered(signed(), "x-amz-meta-tag", "two")), 403, "AccessDenied");
+  await refuse("a missing field", post(without(signed(), "x-amz-meta-tag")), 403, "AccessDenied");
+  await refuse("an extra field", post([...signed(), ["x-amz-meta-more", "1"]]), 403, "AccessDenied");
+  await refuse("a repeated field", post([...signed(), ["key", "elsewhere"]]), 403, "AccessDenied");
   const wider = Buffer.from(JSON.stringify({ expiration: "2099-01-01T00:00:00Z", conditions: [] })).toString(
     "base64",
   );
-  await refuse("altered policy", post(altered(signed(), "policy", wider)), 403, "SignatureDoesNotMatch");
+  await refuse("an altered policy", post(altered(signed(), "policy", wider)), 403, "SignatureDoesNotMatch");
   await refuse(
-    "altered date",
+    "an altered date",
     post(altered(signed(), "x-amz-date", "20200101T000000Z")),
     400,
     "InvalidArgument",
@@ -80,21 +82,21 @@ test("a form that says anything but what its policy allows is refused, and the s
     400,
     "InvalidArgument",
   );
-  await refuse("another bucket than signed for", post(signed(), undefined, "other"), 403, "AccessDenied");
+  await refuse("a policy for another bucket", post(signed(), undefined, "other"), 403, "AccessDenied");
   await refuse(
-    "a bucket that is not there",
+    "a bucket that does not exist",
     post(signed({ bucket: "missing" }), undefined, "missing"),
     404,
     "NoSuchBucket",
   );
   await refuse(
-    "bucket as a field",
+    "a bucket field that differs from the URL",
     post([...signed(), ["bucket", "bucket"]], undefined, "other"),
     403,
     "AccessDenied",
   );
-  await refuse("a key that may only read", post(signed({ key: reader })), 403, "AccessDenied");
-  await refuse("a key of another account", post(signed({ key: stranger })), 403, "AccessDenied");
+  await refuse("an access key that may only read", post(signed({ key: reader })), 403, "AccessDenied");
+  await refuse("an access key of another account", post(signed({ key: stranger })), 403, "AccessDenied");
   const sized = {
     conditions: [
       ["starts-with", "$key", ""],
@@ -102,11 +104,16 @@ test("a form that says anything but what its policy allows is refused, and the s
       ["content-length-range", 5, 10],
     ],
   };
-  await refuse("too large", post(signed(sized), "x".repeat(11)), 400, "EntityTooLarge");
-  await refuse("much too large", post(signed(sized), "x".repeat(500_000)), 400, "EntityTooLarge");
-  await refuse("too small", post(signed(sized), "1234"), 400, "EntityTooSmall");
+  await refuse("a file that is too large", post(signed(sized), "x".repeat(11)), 400, "EntityTooLarge");
   await refuse(
-    "a key too long",
+    "a file that is much too large",
+    post(signed(sized), "x".repeat(500_000)),
+    400,
+    "EntityTooLarge",
+  );
+  await refuse("a file that is too small", post(signed(sized), "1234"), 400, "EntityTooSmall");
+  await refuse(
+    "a key that is too long",
     post(altered(signed(sized), "key", "k".repeat(1025)), "12345"),
     400,
     "KeyTooLongError",
@@ -118,11 +125,11 @@ test("a form that says anything but what its policy allows is refused, and the s
     Buffer.from('{"expiration":"2099-01-01T00:00:00Z","conditions":[["eq","$key"]]}').toString("base64"),
   ]) {
     const code = policy === "" ? "InvalidArgument" : "InvalidPolicyDocument";
-    await refuse(`policy ${JSON.stringify(policy)}`, post(signed({ policy })), 400, code);
+    await refuse(`the policy ${JSON.stringify(policy)}`, post(signed({ policy })), 400, code);
   }
   assert.equal(await snapshot(s3), before);
 
-  await t.test("and one that is right is taken", async () => {
+  await t.test("a POST form that its policy allows is stored", async () => {
     assert.equal((await post(signed(sized), "12345")).status, 204);
     const got = await sendRaw(
       url,
@@ -132,7 +139,7 @@ test("a form that says anything but what its policy allows is refused, and the s
   });
 });
 
-test("a form that is malformed in any way gets its S3 error, and the server stays up", async (t) => {
+test("a malformed POST form gets the right S3 error, and the server keeps running", async (t) => {
   const s3 = await s3Scene(t);
   const { url, key, server } = s3;
   const before = await snapshot(s3);
@@ -148,10 +155,15 @@ test("a form that is malformed in any way gets its S3 error, and the server stay
       /^(PreconditionFailed|MalformedPOSTRequest)$/,
       "multipart/form-data; boundary=",
     ],
-    ["another boundary", whole, /^MalformedPOSTRequest$/, "multipart/form-data; boundary=other"],
-    ["no multipart", whole, /^(PreconditionFailed|MethodNotAllowed)$/, "application/x-www-form-urlencoded"],
-    ["nothing", "", /^MalformedPOSTRequest$/],
-    ["only an end", `--${boundary}--\r\n`, /^InvalidArgument$/],
+    ["a different boundary", whole, /^MalformedPOSTRequest$/, "multipart/form-data; boundary=other"],
+    [
+      "another content type",
+      whole,
+      /^(PreconditionFailed|MethodNotAllowed)$/,
+      "application/x-www-form-urlencoded",
+    ],
+    ["an empty body", "", /^MalformedPOSTRequest$/],
+    ["only the last boundary", `--${boundary}--\r\n`, /^InvalidArgument$/],
     [
       "no file",
       encodeForm(fields, undefined).replace(/--[^\r]*\r\n[^\r]*name="file"[\s\S]*?\r\n--/, "--"),
@@ -170,7 +182,7 @@ test("a form that is malformed in any way gets its S3 error, and the server stay
       /^MaxMessageLengthExceeded$/,
     ],
     [
-      "huge fields together",
+      "many fields that are huge together",
       encodeForm([
         ...Array.from({ length: 100 }, (_, i): Field => [`x-ignore-${i}`, "x".repeat(1000)]),
         ...fields,
@@ -182,18 +194,18 @@ test("a form that is malformed in any way gets its S3 error, and the server stay
       whole.replace('name="key"', `name="key"; x="${"x".repeat(100_000)}"`),
       /^MaxMessageLengthExceeded$/,
     ],
-    ["cut off in its fields", whole.slice(0, 200), /^MalformedPOSTRequest$/],
-    ["cut off in its file", whole.slice(0, whole.indexOf("the file") + 4), /^IncompleteBody$/],
-    ["cut off before its last boundary", whole.slice(0, whole.lastIndexOf("\r\n--") + 3), /^IncompleteBody$/],
+    ["fields that are cut off", whole.slice(0, 200), /^MalformedPOSTRequest$/],
+    ["a file that is cut off", whole.slice(0, whole.indexOf("the file") + 4), /^IncompleteBody$/],
+    ["no last boundary", whole.slice(0, whole.lastIndexOf("\r\n--") + 3), /^IncompleteBody$/],
   ];
   for (const [what, body, code, type] of rows) {
-    await t.test(what, async () => {
+    await t.test(`a POST form with ${what} gets an S3 error`, async () => {
       const answer = await postForm(url, "bucket", body, type);
       assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status} ${answer.text}`);
       assert.match(answer.code ?? "", code, answer.text);
     });
   }
-  assert.deepEqual(s3Processes(server.pid), pids, "the processes are those they were");
+  assert.deepEqual(s3Processes(server.pid), pids, "no S3 process was replaced");
   assert.doesNotMatch(server.log(), /failed|ended/i);
   assert.equal(await snapshot(s3), before);
 });

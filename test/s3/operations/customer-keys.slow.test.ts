@@ -1,5 +1,5 @@
-// Keys of customers go through a server without a trace: not in what it tells, nor in anything it writes, also
-// where requests are refused and scripts fail.
+// Customer-provided keys never appear in the log or in any file of a server, even if requests are
+// refused or scripts fail.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -20,13 +20,13 @@ export default {
     const ssecKey = request.headers.get("x-key");
     const key = new URL(request.url).pathname.slice(1);
     if (request.method === "PUT") await env.BUCKET.put(key, "from a script", { ssecKey });
-    // Thrown as it is, so that the server tells of it.
+    // Not caught, so that the server logs the error.
     const object = await env.BUCKET.get(key, { ssecKey });
     return new Response(object.body);
   },
 };`;
 
-function headersOf(key: Uint8Array) {
+function keyHeaders(key: Uint8Array) {
   return {
     SSECustomerAlgorithm: "AES256",
     SSECustomerKey: Buffer.from(key).toString("base64"),
@@ -35,12 +35,12 @@ function headersOf(key: Uint8Array) {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`keys of customers are nowhere to be found after store ${mode}`, async (t) => {
+  test(`store ${mode} writes no customer-provided key to its log or files`, async (t) => {
     const { client, server, data, scene } = await s3Scene(t, mode, [], script);
     const s3 = client();
     const [key, wrong, scriptKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
     const of = (name: string) => ({ Bucket: "bucket", Key: name });
-    const right = headersOf(key);
+    const right = keyHeaders(key);
     for (const [name, size] of [
       ["small", 100],
       ["large", 300_000],
@@ -62,19 +62,19 @@ for (const mode of ["dev", "serve"] as const) {
     };
     await s3.send(new CopyObjectCommand({ ...of("copy"), ...source, ...right }));
 
-    // Refused in every way there is.
+    // Requests that are refused for different reasons.
     const refusals = [
-      new GetObjectCommand({ ...of("large"), ...headersOf(wrong) }),
-      new HeadObjectCommand({ ...of("small"), ...headersOf(wrong) }),
+      new GetObjectCommand({ ...of("large"), ...keyHeaders(wrong) }),
+      new HeadObjectCommand({ ...of("small"), ...keyHeaders(wrong) }),
       new GetObjectCommand(of("large")),
       new GetObjectCommand({ ...of("absent"), ...right }),
       new PutObjectCommand({ ...of("bad"), ...right, SSECustomerAlgorithm: "AES512", Body: "x" }),
       new PutObjectCommand({ Bucket: "no-such-bucket", Key: "x", ...right, Body: "x" }),
-      new UploadPartCommand({ ...part, ...headersOf(wrong) }),
+      new UploadPartCommand({ ...part, ...keyHeaders(wrong) }),
       new CopyObjectCommand({
         ...of("copy"),
         ...source,
-        CopySourceSSECustomerKey: headersOf(wrong).SSECustomerKey,
+        CopySourceSSECustomerKey: keyHeaders(wrong).SSECustomerKey,
       }),
     ];
     for (const command of refusals) await assert.rejects(s3.send(command as GetObjectCommand));
@@ -91,13 +91,13 @@ for (const mode of ["dev", "serve"] as const) {
     const secrets = [key, wrong, scriptKey].flatMap(writtenForms);
     const assertNoTrace = (when: string) => {
       for (const secret of secrets)
-        assert.ok(!server.log().includes(secret.toString("latin1")), `told ${when}`);
+        assert.ok(!server.log().includes(secret.toString("latin1")), `logged ${when}`);
       assert.deepEqual(filesWith(scene.directory, secrets), [], `written ${when}`);
     };
-    assert.match(server.log(), /scripted|AccessDenied|Access Denied|ssecKey/, "the refusals were told");
-    assertNoTrace("while it runs");
+    assert.match(server.log(), /scripted|AccessDenied|Access Denied|ssecKey/, "the refusals were logged");
+    assertNoTrace("while the server runs");
     await server.stop();
-    assertNoTrace("once it has ended");
+    assertNoTrace("after the server has stopped");
     assert.notDeepEqual(filesWith(data, [Buffer.from(createHash("md5").update(key).digest("hex"))]), []);
   });
 }

@@ -1,5 +1,5 @@
-// A server of the S3 API on a disk that something else fills: puts are refused with the error of a full disk, reads
-// and deletes go on, and what the deletes free is there for the next put.
+// The S3 API on a full disk: puts are refused with 507, reads and deletes continue, and the space
+// that deletes free is available for the next put.
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ import type { Key } from "../scene.ts";
 const MiB = 1024 * 1024;
 const source = `export default { fetch: () => new Response("here") };`;
 
-test("a full disk under the S3 API: puts answer 507, reads and deletes go on, and make room", async (t) => {
+test("with a full disk, S3 puts get 507, and reads and deletes continue and free space", async (t) => {
   const disk = mountSmallDisk(await temporaryDirectory(t));
   try {
-    if (!disk.isSmall) return t.skip("this machine lets nobody mount a small disk");
+    if (!disk.isSmall) return t.skip("this machine does not allow mounting a small disk");
     const scene = await scriptScene(t, source);
     const data = join(disk.directory, "store");
     mkdirSync(data);
@@ -42,7 +42,7 @@ test("a full disk under the S3 API: puts answer 507, reads and deletes go on, an
       ["uploadId", uploadId],
     ];
     assertFull(await call("PUT", "parts", large, part), "a part");
-    assert.equal((await call("HEAD", "large")).status, 404, "nothing of what was refused is there");
+    assert.equal((await call("HEAD", "large")).status, 404, "a refused put stores nothing");
     for (const name of ["kept-0", "kept-11"]) {
       const { status, headers } = await call("GET", name);
       assert.deepEqual([status, headers["content-length"]], [200, String(MiB)], name);
@@ -50,10 +50,10 @@ test("a full disk under the S3 API: puts answer 507, reads and deletes go on, an
 
     for (let i = 0; i < 11; i++) assert.equal((await call("DELETE", `kept-${i}`)).status, 204, `kept-${i}`);
     assert.equal((await call("DELETE", "parts", undefined, [["uploadId", uploadId]])).status, 204);
-    // The bytes are removed behind the answer.
+    // The bytes are removed after the response.
     await until(
       async () => (await call("PUT", "after", large)).status === 200,
-      "a put fits where the deletes have made room",
+      "a put succeeds after the deletes freed space",
     );
     assert.equal((await call("GET", "after")).headers["content-length"], String(MiB));
     const verified = await scene.shell.run(["verify", "--data", data, "--json"]);

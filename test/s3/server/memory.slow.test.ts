@@ -1,4 +1,5 @@
-// A crowd at the S3 API: memory in proportion to connections, and never to what goes through them.
+// Memory of the S3 API with many clients: proportional to connections, not to the bytes they
+// transfer.
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,29 +9,29 @@ import { fileURLToPath } from "node:url";
 import { garbageBytes } from "../../support/garbage.ts";
 import { descriptorLimit, peakMemory, s3Processes } from "../inside.ts";
 import { s3Scene } from "../scene.ts";
-import { bodies, bodyOf, type Crowd, type CrowdOutcome } from "./memory-process.ts";
+import { bodies, type Crowd, type CrowdOutcome, createBody } from "./memory-process.ts";
 
 const MiB = 1024 * 1024;
 const bytes = 10 * MiB;
-const mostMemory = 256 * MiB + garbageBytes;
+const maxMemory = 256 * MiB + garbageBytes;
 
-/** All of it, 20 GiB through the loopback, takes minutes on two cores: `STORE_TEST_CROWD=1000 npm run test:slow`. */
+/** `STORE_TEST_CROWD=1000 npm run test:slow` sends 20 GiB, which takes minutes on two cores. */
 const clients = Number(process.env.STORE_TEST_CROWD ?? 200);
 
-async function come(crowd: Crowd): Promise<CrowdOutcome> {
+async function runClients(crowd: Crowd): Promise<CrowdOutcome> {
   const program = fileURLToPath(new URL("./memory-process.js", import.meta.url));
   const child = fork(program, [JSON.stringify(crowd)]);
   const ended = once(child, "exit");
   try {
     const [outcome] = (await Promise.race([once(child, "message"), ended])) as [CrowdOutcome | number | null];
-    assert.ok(typeof outcome === "object" && outcome !== null, `the crowd ended with ${outcome}`);
+    assert.ok(typeof outcome === "object" && outcome !== null, `the client process exited with ${outcome}`);
     return outcome;
   } finally {
     child.kill("SIGKILL");
   }
 }
 
-test(`${clients} uploads of 10 MiB and as many slow readers at once take at most 256 MiB`, async (t) => {
+test(`${clients} concurrent uploads of 10 MiB, and as many slow readers, use at most 256 MiB`, async (t) => {
   const { server, url, key } = await s3Scene(t);
   const [pid] = s3Processes(server.pid);
   const descriptors = descriptorLimit(pid!);
@@ -41,20 +42,20 @@ test(`${clients} uploads of 10 MiB and as many slow readers at once take at most
     return;
   }
   const etags = Array.from({ length: bodies }, (_, i) =>
-    createHash("md5").update(bodyOf(i, bytes)).digest("hex"),
+    createHash("md5").update(createBody(i, bytes)).digest("hex"),
   );
   const crowd = { url, key, bucket: "bucket", clients, bytes, etags };
   const idle = peakMemory(pid!);
   for (const does of ["upload", "read slowly"] as const) {
-    const { wrong, seconds } = await come({ ...crowd, does });
+    const { wrong, seconds } = await runClients({ ...crowd, does });
     const peak = peakMemory(pid!);
     t.diagnostic(
       `${does}: ${clients} clients, ${seconds} s, at most ${inMiB(peak)} (${inMiB(idle)} before any)`,
     );
     assert.deepEqual(wrong, [], does);
-    assert.ok(peak <= mostMemory, `${does} took ${inMiB(peak)}`);
+    assert.ok(peak <= maxMemory, `${does} took ${inMiB(peak)}`);
   }
-  assert.deepEqual(s3Processes(server.pid), [pid], "it is the process it was");
+  assert.deepEqual(s3Processes(server.pid), [pid], "the process was not replaced");
 });
 
 function inMiB(count: number): string {

@@ -1,5 +1,5 @@
-// The processes of the S3 API: killed ones are replaced, an end waits for what is under way, and clients that go
-// away leave nothing behind.
+// Processes of the S3 API: a killed process is replaced, shutdown waits for requests in flight, and
+// clients that disconnect leave nothing.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
@@ -19,7 +19,7 @@ function call({ url, key }: S3Scene, raw: Raw): ReturnType<typeof sendRaw> {
   return sendRaw(url, signRaw(url, raw, { key, form: "header" }));
 }
 
-/** A connection on which a signed request's head was sent. */
+/** Opens a connection and sends the headers of a presigned request. */
 async function begin({ url, key }: S3Scene, raw: Raw, ...lines: string[]): Promise<Socket> {
   const { path, query, headers } = signRaw(url, raw, { key, form: "query" });
   const text = query.map(([name, value]) => `${name}=${encodeText(value)}`).join("&");
@@ -32,7 +32,7 @@ async function begin({ url, key }: S3Scene, raw: Raw, ...lines: string[]): Promi
   return socket;
 }
 
-async function allOf(socket: Socket): Promise<string> {
+async function readToEnd(socket: Socket): Promise<string> {
   let found = "";
   socket.on("data", (piece) => {
     found += piece.toString("latin1");
@@ -41,11 +41,11 @@ async function allOf(socket: Socket): Promise<string> {
   return found;
 }
 
-test("a process that is killed is replaced soon, and others serve on", async (t) => {
+test("a killed S3 process is replaced, and the others keep serving", async (t) => {
   const s3 = await s3Scene(t, "serve");
   const before = s3Processes(s3.server.pid);
   if (before.length < 2) {
-    const why = "NOT TESTED: others serve on. This machine has one core, and so one process.";
+    const why = "NOT TESTED: other processes keep serving. This machine has one core, and so one process.";
     console.error(why);
     t.skip(why);
     return;
@@ -57,21 +57,21 @@ test("a process that is killed is replaced soon, and others serve on", async (t)
   let served = 0;
   let replaced: number | undefined;
   while (replaced === undefined || Date.now() - started < 1500) {
-    // A connection that was given to the killed process is cut with it; no new one may be.
+    // A connection of the killed process breaks with it; new connections must work.
     const answer = await call(s3, { method: "GET", path: "/bucket/there" }).catch(() => undefined);
     if (answer !== undefined) assert.equal(answer.text, "still there");
     if (answer !== undefined) served++;
-    else assert.ok(Date.now() - started < 30_000, "connections are refused long after");
+    else assert.ok(Date.now() - started < 30_000, "connections are refused for too long");
     const now = s3Processes(s3.server.pid).filter((pid) => isAlive(pid));
     if (replaced === undefined && !now.includes(killed!) && now.length === before.length) {
       replaced = Date.now() - started;
     }
-    assert.ok(Date.now() - started < 60_000, "it is replaced");
+    assert.ok(Date.now() - started < 60_000, "the process is replaced");
   }
-  t.diagnostic(`replaced after ${replaced} ms, ${served} requests answered meanwhile`);
+  t.diagnostic(`replaced after ${replaced} ms, ${served} requests served meanwhile`);
   assert.ok(served > 0);
 
-  // With those that were there before standing still, it is the new one that answers.
+  // With the other processes stopped, only the new one can respond.
   const survivors = before.filter((pid) => pid !== killed);
   for (const pid of survivors) process.kill(pid, "SIGSTOP");
   try {
@@ -82,7 +82,7 @@ test("a process that is killed is replaced soon, and others serve on", async (t)
   }
 });
 
-test("at the end of the server requests under way are finished, up and down", async (t) => {
+test("shutdown of the server finishes uploads and downloads in flight", async (t) => {
   const s3 = await s3Scene(t);
   const body = Buffer.alloc(64 * MiB, "some bytes ");
   await call(s3, { method: "PUT", path: "/bucket/large", body });
@@ -93,13 +93,13 @@ test("at the end of the server requests under way are finished, up and down", as
   const ended = s3.server.stop("SIGTERM");
   await pause(300);
   writer.write("0123456789");
-  const [read, written] = await Promise.all([allOf(reader), allOf(writer)]);
+  const [read, written] = await Promise.all([readToEnd(reader), readToEnd(writer)]);
   assert.match(written, /^HTTP\/1\.1 200 OK/);
   assert.equal(read.length - read.indexOf("\r\n\r\n") - 4, body.length);
   assert.equal((await ended).code, 0);
 });
 
-test("a client that goes away leaves no file, no upload and nothing open", async (t) => {
+test("clients that disconnect leave no file, no upload and no open descriptor", async (t) => {
   const s3 = await s3Scene(t);
   const [pid] = s3Processes(s3.server.pid);
   const data = realpathSync(s3.data);
@@ -115,9 +115,12 @@ test("a client that goes away leaves no file, no upload and nothing open", async
     ),
   );
   for (const writer of writers) writer.write(body.subarray(0, MiB));
-  await until(() => openBlobs().length === 20, "each upload has its file");
+  await until(() => openBlobs().length === 20, "each upload has a file open");
   for (const writer of writers) writer.destroy();
-  await until(() => openBlobs().length === 0 && blobFiles(data).length === files, "their files are gone");
+  await until(
+    () => openBlobs().length === 0 && blobFiles(data).length === files,
+    "the files of the uploads are deleted",
+  );
 
   const readers = await Promise.all(
     Array.from({ length: 20 }, () => begin(s3, { method: "GET", path: "/bucket/large" })),
@@ -125,7 +128,7 @@ test("a client that goes away leaves no file, no upload and nothing open", async
   await Promise.all(readers.map((reader) => once(reader, "readable")));
   assert.equal(openBlobs().length, 20, "each download has its file open");
   for (const reader of readers) reader.destroy();
-  await until(() => openBlobs().length === 0, "no download holds its file");
+  await until(() => openBlobs().length === 0, "no download has its file open");
 
   const listed = await call(s3, { method: "GET", path: "/bucket" });
   assert.deepEqual(listed.text.match(/<Key>[^<]*/g), ["<Key>large"]);

@@ -1,19 +1,28 @@
-// The five entities of XML and character references, read in one pass that ends at the first fault.
+// Replaces the predefined entities of XML and character references in text.
 
 const ampersand = 0x26;
 const semicolon = 0x3b;
-/** `#1114111` */
+/** The longest reference is `#1114111`. */
 const maxNameLength = 8;
+const entities: ReadonlyMap<string, string> = new Map([
+  ["amp", "&"],
+  ["lt", "<"],
+  ["gt", ">"],
+  ["quot", '"'],
+  ["apos", "'"],
+]);
 
-/** The text between two positions with its entities replaced; undefined when one of them is not valid. */
-export function unescapeXml(text: string, start: number, end: number): string | undefined {
+/** The text from `start` to `end` with its entities replaced; undefined if one is not valid. */
+export function unescapeXml(text: string, start = 0, end = text.length): string | undefined {
   let parts: string[] | undefined;
   let done = start;
   for (let at = start; at < end; at++) {
     if (text.charCodeAt(at) !== ampersand) continue;
     const close = nameEnd(text, at + 1, end);
-    const character = close === undefined ? undefined : decodeEntity(text, at + 1, close);
-    if (close === undefined || character === undefined) return undefined;
+    if (close === undefined) return undefined;
+    const name = text.slice(at + 1, close);
+    const character = entities.get(name) ?? decodeCharacterReference(name);
+    if (character === undefined) return undefined;
     parts ??= [];
     if (at > done) parts.push(text.slice(done, at));
     parts.push(character);
@@ -25,29 +34,11 @@ export function unescapeXml(text: string, start: number, end: number): string | 
   return parts.join("");
 }
 
-/** Looks no further than the longest name: a search for the semicolon could cross the whole document. */
+/** The search stops after the longest valid name: otherwise it could cross the whole document. */
 function nameEnd(text: string, from: number, end: number): number | undefined {
   const limit = Math.min(from + maxNameLength + 1, end);
   for (let at = from; at < limit; at++) if (text.charCodeAt(at) === semicolon) return at;
   return undefined;
-}
-
-function decodeEntity(text: string, start: number, end: number): string | undefined {
-  const name = text.slice(start, end);
-  switch (name) {
-    case "amp":
-      return "&";
-    case "lt":
-      return "<";
-    case "gt":
-      return ">";
-    case "quot":
-      return '"';
-    case "apos":
-      return "'";
-    default:
-      return decodeCharacterReference(name);
-  }
 }
 
 function decodeCharacterReference(name: string): string | undefined {
