@@ -64,7 +64,7 @@ test("a cluster is migrated, then every command works on it as on a directory", 
   await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
   await shell.ok("object", "put", "photos/a", "file");
   assert.match(await shell.ok("object", "list", "photos"), /^200000\t.*\ta\n$/);
-  assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. All is well\./);
+  assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. No damage found\./);
   const told = await shell.fails(1, ["key", "create"], { environment });
   assert.match(told, /STORE_SECRET_KEY, which is not set/);
   assert.match(told, /openssl rand -hex 32/);

@@ -3,12 +3,12 @@ import { backUpStore } from "../../open.ts";
 import { findSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
-import { runInterruptible } from "../framework/interrupt.ts";
 import { formatCount } from "../framework/output.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 import { displayPath, requireData } from "../store/open-store.ts";
 import { dataDirectory } from "../store/store-location.ts";
-import { startTransfer } from "../terminal/transfer-progress.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { formatTotals } from "../transfer/report.ts";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -44,16 +44,15 @@ export const backupCommand: Command = {
     const secretKey = () => findSecretKey(location, fromEnvironment);
     // A key that cannot be used is reported before anything is copied.
     secretKey();
-    const report = await startTransfer(output, "backup", (progress) =>
-      runInterruptible((signal) =>
-        backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal }),
-      ),
-    );
+    const report = await runTransfer(output, (line, signal) => {
+      const progress = { ...line, expect: (total: number) => line.expect("backup", total) };
+      return backUpStore(location, path, { companions, elsewhere, secretKey, progress, signal });
+    });
     if (output.isJson) return output.json({ to: path, ...report });
-    const { buckets, objects, bytes, files, copiedFiles, copiedBytes } = report;
-    const contents = `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
-    const copied = `${formatCount(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} there before`;
-    await output.line(`Backed up ${contents} into ${output.name(displayPath(invocation, path))}: ${copied}.`);
+    const { files, copiedFiles, copiedBytes } = report;
+    const copied = `${formatCount(copiedFiles, "file")} (${output.size(copiedBytes)}) copied, ${files - copiedFiles} already there`;
+    const target = output.name(displayPath(invocation, path));
+    await output.line(`Backed up ${formatTotals(report, output)} to ${target}: ${copied}.`);
     if (isKeyElsewhere) {
       output.note("The key that secrets and access keys are sealed with is not in the backup: keep it too.");
     }

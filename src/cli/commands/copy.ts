@@ -1,15 +1,16 @@
 // `store copy`: moves a whole store between data directories and clusters, and compares both sides.
-import type { CopyFinding, CopyProgress, CopyReport } from "../../model/copy.ts";
+import type { CopyFinding, CopyReport } from "../../model/copy.ts";
 import { formatLocation } from "../../model/location.ts";
 import { copyStore } from "../../open.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";
-import { runInterruptible } from "../framework/interrupt.ts";
 import { formatCount, type Output } from "../framework/output.ts";
 import { resolveCopyEndpoints } from "../store/copy-endpoints.ts";
 import { carrySecretKey } from "../store/copy-secret-key.ts";
-import { type Progress, startProgress } from "../terminal/progress.ts";
+import { clearProgressLine } from "../terminal/progress.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { formatTotals } from "../transfer/report.ts";
 
 export const copyCommand: Command = {
   name: "copy",
@@ -43,54 +44,23 @@ export const copyCommand: Command = {
       );
     }
     const only = options.flag("verify") ? "verify" : undefined;
-    const line = createStageProgress(output);
+    const onFinding = (finding: CopyFinding) => printFinding(output, finding);
     try {
-      const report = await runInterruptible((signal) =>
-        copyStore({
-          from,
-          to,
-          only,
-          signal,
-          progress: line,
-          onFinding: (finding) => printFinding(output, finding),
-        }),
+      const report = await runTransfer(output, (progress, signal) =>
+        copyStore({ from, to, only, signal, progress, onFinding }),
       );
-      line.end();
       if (only === undefined) carrySecretKey(invocation, { from, to, report });
       await printReport(invocation, { from: formatLocation(from), to: formatLocation(to), report });
       return report.damages + report.differences === 0 ? 0 : 1;
     } catch (error) {
       const isCluster = typeof from !== "string" || typeof to !== "string";
       throw toCommandError(error, { storeKind: isCluster ? "cluster" : undefined });
-    } finally {
-      line.end();
     }
   },
 };
 
-interface StageProgress extends CopyProgress {
-  end(): void;
-}
-
-/** One line a stage. */
-function createStageProgress(output: Output): StageProgress {
-  let line: Progress | undefined;
-  return {
-    expect(stage, total) {
-      line?.end();
-      line = startProgress(output, { label: stage, total });
-    },
-    advance: (bytes) => line?.advance(bytes),
-    end() {
-      line?.end();
-      line = undefined;
-    },
-  };
-}
-
 async function printFinding(output: Output, finding: CopyFinding): Promise<void> {
-  // Over the progress, which is drawn anew behind it.
-  if (output.stderr.isTTY === true) output.stderr.write("\r\u001b[K");
+  clearProgressLine(output);
   const { kind, bucket, key, what } = finding;
   if (output.isJson) {
     const found = { kind, bucket: bucket ?? null, key: key ?? null, what };
@@ -115,8 +85,7 @@ async function printReport(
   { from, to, report }: CopySummary,
 ): Promise<void> {
   if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, ...report }));
-  const { buckets, objects, bytes, copiedObjects, damages, differences } = report;
-  const contents = `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
+  const { copiedObjects, damages, differences } = report;
   const { green, red } = output.style;
   const verdict =
     damages + differences === 0
@@ -124,7 +93,7 @@ async function printReport(
       : red(`${formatCount(damages, "damage")}, ${formatCount(differences, "difference")}.`);
   const what = options.flag("verify") ? "Compared" : "Copied";
   const copiedText = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
-  await output.line(`${what} ${contents}${copiedText}. ${verdict}`);
+  await output.line(`${what} ${formatTotals(report, output)}${copiedText}. ${verdict}`);
   if (differences > 0 && !options.flag("verify")) {
     output.note("The target stays closed. End what writes into the source, then run the same command again.");
   }

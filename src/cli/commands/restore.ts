@@ -1,15 +1,15 @@
 // `store restore`: a backup back into an empty data directory, or only read through.
-import type { Authentication, BackupTotals, RestoreReport } from "../../model/backup.ts";
+import type { Authentication, RestoreReport } from "../../model/backup.ts";
 import { restoreStore, verifyBackup } from "../../open.ts";
 import { environmentSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
-import { runInterruptible } from "../framework/interrupt.ts";
-import { formatCount, type Output } from "../framework/output.ts";
+import type { Output } from "../framework/output.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 import { displayPath } from "../store/open-store.ts";
 import { dataDirectory } from "../store/store-location.ts";
-import { startTransfer } from "../terminal/transfer-progress.ts";
+import { runTransfer } from "../terminal/transfer-progress.ts";
+import { formatTotals, formatVerdict } from "../transfer/report.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
@@ -40,17 +40,16 @@ async function restore(invocation: Invocation, from: string): Promise<number> {
     "Restore into a folder, then copy that into the cluster: --data DIR, and then store copy --from DIR",
   ]);
   if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
-  const report = await startTransfer(output, "restore", (progress) =>
-    runInterruptible((signal) =>
-      restoreStore(from, location, { ...keyOptions(invocation), progress, signal }),
-    ),
-  );
+  const report = await runTransfer(output, (line, signal) => {
+    const progress = { ...line, expect: (total: number) => line.expect("restore", total) };
+    return restoreStore(from, location, { ...keyOptions(invocation), progress, signal });
+  });
   if (output.isJson) {
     await output.json({ from, data: location, ...report });
     return 0;
   }
   await output.line(
-    `Restored ${formatTotals(report, output)} into ${output.name(displayPath(invocation, location))}, as of ${output.time(report.made)}.`,
+    `Restored ${formatTotals(report, output)} to ${output.name(displayPath(invocation, location))}, as of ${output.time(report.made)}.`,
   );
   noteMissingKey(report, output);
   return 0;
@@ -58,9 +57,10 @@ async function restore(invocation: Invocation, from: string): Promise<number> {
 
 async function verify(invocation: Invocation, from: string): Promise<number> {
   const { output } = invocation;
-  const report = await startTransfer(output, "verify", (progress) =>
-    runInterruptible((signal) => verifyBackup(from, { ...keyOptions(invocation), progress, signal })),
-  );
+  const report = await runTransfer(output, (line, signal) => {
+    const progress = { ...line, expect: (total: number) => line.expect("verify", total) };
+    return verifyBackup(from, { ...keyOptions(invocation), progress, signal });
+  });
   const { damages } = report;
   const code = damages.length === 0 ? 0 : 1;
   if (output.isJson) {
@@ -71,19 +71,12 @@ async function verify(invocation: Invocation, from: string): Promise<number> {
     [{ name: "DAMAGED" }],
     damages.map(({ what }) => [what]),
   );
-  const verdict =
-    code === 0
-      ? output.style.green("All is well.")
-      : output.style.red(`Found ${formatCount(damages.length, "damage")}.`);
+  const verdict = formatVerdict(damages.length, output);
   await output.line(
     `Read the backup as of ${output.time(report.made)}: ${formatTotals(report, output)}. ${verdict}`,
   );
   noteMissingKey(report, output);
   return code;
-}
-
-function formatTotals({ buckets, objects, bytes }: BackupTotals, output: Output): string {
-  return `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
 }
 
 /** The manifest is held against the key in the environment, or else against the one inside the backup. */

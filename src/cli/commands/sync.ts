@@ -2,12 +2,11 @@
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
-import { runInterruptible } from "../framework/interrupt.ts";
-import { escapeControls, formatCount } from "../framework/output.ts";
+import { escapeControls } from "../framework/output.ts";
 import { type Data, withData } from "../store/open-store.ts";
-import { startProgress } from "../terminal/progress.ts";
-import { printTransferEvent, transferFacts, transferLabel } from "../transfer/report.ts";
-import { listObjects, type SyncCounts, sync } from "../transfer/sync/sync.ts";
+import { runTransfer, type TransferProgress } from "../terminal/transfer-progress.ts";
+import { printTransferEvent, printTransferReport, transferLabel } from "../transfer/report.ts";
+import { listObjects, newSyncCounts, type SyncCounts, sync } from "../transfer/sync/sync.ts";
 import { parseSyncEndpoints, realFolder, type SyncEndpoints } from "./sync-arguments.ts";
 
 export const syncCommand: Command = {
@@ -30,12 +29,15 @@ export const syncCommand: Command = {
   ],
   async run(invocation) {
     const endpoints = parseSyncEndpoints(invocation.parameters);
-    const counts: SyncCounts = { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
+    const counts = newSyncCounts();
     const { bucket } = endpoints;
     await withData(invocation, { absent: "refuse", subject: { bucket } }, (data) =>
-      runInterruptible((signal) => runSync(invocation, data, { endpoints, counts, signal })),
+      runTransfer(invocation.output, (progress, signal) =>
+        runSync(invocation, data, { endpoints, counts, progress, signal }),
+      ),
     );
-    await printReport(invocation, endpoints, counts);
+    const isDryRun = invocation.options.flag("dry-run");
+    await printTransferReport(invocation.output, { ...toReport(endpoints), isDryRun, counts });
     return counts.failed === 0 ? 0 : 1;
   },
 };
@@ -43,13 +45,14 @@ export const syncCommand: Command = {
 interface SyncRun {
   readonly endpoints: SyncEndpoints;
   readonly counts: SyncCounts;
+  readonly progress: TransferProgress;
   readonly signal: AbortSignal;
 }
 
 async function runSync(
   invocation: Invocation,
   data: Data,
-  { endpoints, counts, signal }: SyncRun,
+  { endpoints, counts, progress, signal }: SyncRun,
 ): Promise<void> {
   const { options, output } = invocation;
   const { engine, location, tidy } = data;
@@ -60,20 +63,19 @@ async function runSync(
   if (to === "folder" && deletes) await refuseEmptySource({ engine, bucket, prefix }, endpoints);
   const absent = to === "bucket" ? "refuse" : isDryRun ? "pretend" : "create";
   const { folder, except } = await realFolder(invocation, endpoints.folder, { absent, location });
-  const progress = startProgress(output, { label: () => transferLabel(counts) });
+  progress.expect(() => transferLabel(counts));
   const eventOptions = { copy: to === "bucket" ? "put" : "get", bucket, isDryRun };
   try {
     await sync(
       {
         ...{ engine, bucket, prefix, folder, except, to, isDryRun, deletes, signal },
         sizeOnly: options.flag("size-only"),
-        onBytes: (count) => progress.advance(count),
+        onBytes: progress.advance,
         onEvent: (event) => printTransferEvent(output, event, eventOptions),
       },
       counts,
     );
   } finally {
-    progress.end();
     if (to === "bucket" && !isDryRun && counts.copied + counts.deleted > 0) await tidy();
   }
 }
@@ -91,20 +93,9 @@ async function refuseEmptySource(
   );
 }
 
-async function printReport(
-  { output, options }: Invocation,
-  endpoints: SyncEndpoints,
-  counts: SyncCounts,
-): Promise<void> {
-  const isDryRun = options.flag("dry-run");
-  const { to, folder, bucket, prefix } = endpoints;
+function toReport({ to, folder, bucket, prefix }: SyncEndpoints) {
   const address = `${bucket}/${prefix}`;
-  const [from, into] = to === "bucket" ? [folder, address] : [address, folder];
-  if (output.isJson)
-    return output.line(JSON.stringify({ kind: "report", from, to: into, isDryRun, ...counts }));
-  const { copied, bytes } = counts;
-  const done = to === "bucket" ? (isDryRun ? "Would put" : "Put") : isDryRun ? "Would get" : "Got";
-  const facts = transferFacts(counts, output, isDryRun);
-  const what = `${formatCount(copied, to === "bucket" ? "file" : "object")}, ${output.size(bytes)}`;
-  await output.line(`${done} ${what}, from ${output.name(from)} into ${output.name(into)}: ${facts}.`);
+  return to === "bucket"
+    ? ({ verbs: ["Uploaded", "Would upload"], noun: "file", from: folder, to: address } as const)
+    : ({ verbs: ["Downloaded", "Would download"], noun: "object", from: address, to: folder } as const);
 }

@@ -5,6 +5,7 @@ import type { Command } from "../framework/command.ts";
 import { formatCount, type Output } from "../framework/output.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { startProgress } from "../terminal/progress.ts";
+import { formatTotals, formatVerdict } from "../transfer/report.ts";
 
 export const verifyCommand: Command = {
   name: "verify",
@@ -34,12 +35,8 @@ export const verifyCommand: Command = {
         [{ name: "DAMAGED" }, { name: "WHAT" }],
         damages.map(({ bucket, key, what }) => [damagedName(bucket, key), what]),
       );
-      const verdict =
-        damages.length === 0
-          ? output.style.green("All is well.")
-          : output.style.red(`Found ${formatCount(damages.length, "damage")}.`);
-      const seen = `${formatCount(report.buckets, "bucket")}, ${formatCount(report.objects, "object")}, ${output.size(report.bytes)}`;
-      await output.line(`Read ${seen}. ${verdict}`);
+      const verdict = formatVerdict(damages.length, output);
+      await output.line(`Read ${formatTotals(report, output)}. ${verdict}`);
       await output.line(scrubSentence(report.lastScrub));
     }
     return damages.length === 0 ? 0 : 1;
@@ -64,20 +61,21 @@ async function verifyWithProgress({ engine }: Data, output: Output) {
     if (error instanceof StoreError) return [];
     throw error;
   };
-  const buckets = (await engine.listBuckets().catch(emptyOnStoreError)).map(
-    ({ name }) =>
-      () =>
-        engine.totals(name),
-  );
+  const buckets = await engine.listBuckets().catch(emptyOnStoreError);
   const namespaces = await engine.kv.listNamespaces().catch(emptyOnStoreError);
-  for (const measure of [
-    ...buckets,
+  const measurements = [
+    ...buckets.map(
+      ({ name }) =>
+        async () =>
+          engine.totals(name),
+    ),
     ...namespaces.map(
       ({ name }) =>
-        () =>
+        async () =>
           engine.kv.totals(name),
     ),
-  ]) {
+  ];
+  for (const measure of measurements) {
     try {
       total += (await measure()).bytes;
     } catch (error) {

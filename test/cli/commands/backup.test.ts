@@ -27,7 +27,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
   assert.equal(
     await shell.store("backup", "--to", "copy"),
-    "Backed up 1 bucket, 2 objects, 200010 bytes into copy: 1 file (200000 bytes) copied, 0 there before.\n",
+    "Backed up 1 bucket, 2 objects, 200010 bytes to copy: 1 file (200000 bytes) copied, 0 already there.\n",
   );
   const again = JSON.parse(await shell.store("backup", "--to", "copy", "--json"));
   assert.equal(typeof again.made, "number");
@@ -41,7 +41,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
 
   assert.match(
     await shell.store("restore", "--from", "copy", "--verify"),
-    /2 objects, 200010 bytes\. All is well\.\n$/,
+    /2 objects, 200010 bytes\. No damage found\.\n$/,
   );
   const verified = JSON.parse(await shell.store("restore", "--from", "copy", "--verify", "--json"));
   assert.deepEqual(verified, {
@@ -135,7 +135,7 @@ test("a damaged backup is told of by name, with exit code 1", async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /^"photos\/large": .*block 1 of blob/m);
   assert.ok(stdout.includes(path));
-  assert.match(stdout, /Found 1 damage\.\n$/);
+  assert.match(stdout, /Found 1 damaged item\.\n$/);
   const told = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"]);
   assert.match(told, /error: The backup is damaged, so it was not restored: "photos\/large"/);
   assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /was not finished/);

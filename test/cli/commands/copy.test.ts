@@ -53,7 +53,7 @@ test("a copy that is killed is opened by nobody, and the same command goes on", 
   assert.ok(Number(copiedObjects) < 61, "some were there from the run before");
   const [there, here] = [join(shell.directory, "moved"), shell.directory];
   assert.deepEqual(withoutRevisions(await contentsOf(there)), withoutRevisions(await contentsOf(here)));
-  assert.match(await shell.store("verify", "--data", "moved/.store"), /All is well/);
+  assert.match(await shell.store("verify", "--data", "moved/.store"), /No damage found/);
   assert.equal((await stat(join(target, "secret.key"))).mode & 0o777, 0o600);
   assert.equal(await shell.store("secret", "list", "--script", "app", "--data", "moved/.store"), "TOKEN\n");
 });

@@ -227,5 +227,5 @@ test("a folder comes in by the command, each file read once more", async (t) => 
   await writeFile(join(shell.directory, "pictures/cat.txt"), "meow");
   const { code, stdout, stderr } = await shell.run(["import", "./pictures", "photos/in"]);
   assert.equal(code, 0, stderr);
-  assert.equal(stdout, "Imported 1 object, 4 bytes, into photos/in/: 0 the same.\n");
+  assert.equal(stdout, "Imported 1 object (4 bytes) to photos/in/: 0 unchanged.\n");
 });

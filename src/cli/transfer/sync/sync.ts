@@ -50,6 +50,10 @@ export interface SyncCounts {
   failed: number;
 }
 
+export function newSyncCounts(): SyncCounts {
+  return { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
+}
+
 export interface BucketEntry {
   readonly key: Key;
   readonly record: ObjectRecord;
