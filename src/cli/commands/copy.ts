@@ -1,4 +1,4 @@
-// `store copy`: moves a whole store between data directories and clusters, and compares both sides.
+// `store copy`: copies a whole store between data directories and clusters, then compares both.
 import type { CopyFinding, CopyReport } from "../../model/copy.ts";
 import { formatLocation } from "../../model/location.ts";
 import { copyStore } from "../../open.ts";
@@ -14,19 +14,19 @@ import { formatTotals } from "../transfer/report.ts";
 
 export const copyCommand: Command = {
   name: "copy",
-  summary: "Move a whole store into another place, or go on with that",
+  summary: "Copy a whole store to another location, or resume a copy",
   details:
-    "Buckets, objects with their versions, uploads, secrets and access keys arrive as they are. Cut off, the same command\n" +
-    "goes on. Then both sides are compared, every byte read back: exit code 1 when they differ. Nothing may write into\n" +
-    "the source meanwhile, and nothing opens the target before it is complete. A side that is not named is the store\n" +
-    "that commands here work on: so a password need not be typed.",
-  usage: ["--from PLACE --to PLACE", "--from PLACE", "--to PLACE"],
+    "Copies buckets, objects with their versions, uploads, secrets and access keys, then reads every byte back and\n" +
+    "compares both stores; the exit code is 1 if they differ. Run the same command again to resume an interrupted\n" +
+    "copy. Stop all writers to the source first. The target cannot be opened until the copy is complete. Without\n" +
+    "--from or --to, that side is the default store of this folder or environment.",
+  usage: ["--from LOCATION --to LOCATION", "--from LOCATION", "--to LOCATION"],
   options: {
-    from: { value: "PLACE", summary: "the store to copy: a folder, or postgres://… with --from-blobs" },
-    "from-blobs": { value: "URL", summary: "where its bytes lie: s3://… or file:///…" },
-    to: { value: "PLACE", summary: "where it goes, new or empty: a folder, or postgres://… with --to-blobs" },
-    "to-blobs": { value: "URL", summary: "where the bytes go: s3://… or file:///…" },
-    verify: { summary: "only compare both sides; nothing is written" },
+    from: { value: "LOCATION", summary: "source: a folder, or postgres://… with --from-blobs" },
+    "from-blobs": { value: "URL", summary: "bytes of the source cluster: s3://… or file:///…" },
+    to: { value: "LOCATION", summary: "target, new or empty: a folder, or postgres://… with --to-blobs" },
+    "to-blobs": { value: "URL", summary: "bytes of the target cluster: s3://… or file:///…" },
+    verify: { summary: "only compare both stores; write nothing" },
   },
   examples: [
     "store copy --from .store --to /mnt/large/store",
@@ -38,10 +38,7 @@ export const copyCommand: Command = {
     const { output, options } = invocation;
     const { from, to } = await resolveCopyEndpoints(invocation);
     if (JSON.stringify(from) === JSON.stringify(to)) {
-      throw usageError(
-        "Both sides are the same store: a copy needs two.",
-        "Name another with --from or --to.",
-      );
+      throw usageError("Source and target are the same store.", "Name another store with --from or --to.");
     }
     const only = options.flag("verify") ? "verify" : undefined;
     const onFinding = (finding: CopyFinding) => printFinding(output, finding);
@@ -67,9 +64,9 @@ async function printFinding(output: Output, finding: CopyFinding): Promise<void>
     return output.line(JSON.stringify(found));
   }
   const subject =
-    bucket === undefined ? "(beside the buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
+    bucket === undefined ? "(outside buckets)" : key === undefined ? bucket : `${bucket}/${key}`;
   await output.moreRows(
-    [{ name: "WHICH", width: 9 }, { name: "NAME" }, { name: "WHAT" }],
+    [{ name: "FINDING", width: 9 }, { name: "NAME" }, { name: "DETAIL" }],
     [[kind, subject, what]],
   );
 }
@@ -89,12 +86,16 @@ async function printReport(
   const { green, red } = output.style;
   const verdict =
     damages + differences === 0
-      ? green("Both sides are the same.")
-      : red(`${formatCount(damages, "damage")}, ${formatCount(differences, "difference")}.`);
+      ? green("Both stores are identical.")
+      : red(`${formatCount(damages, "damaged item")}, ${formatCount(differences, "difference")}.`);
   const what = options.flag("verify") ? "Compared" : "Copied";
-  const copiedText = options.flag("verify") ? "" : `: ${copiedObjects} by this run`;
+  const copiedText = options.flag("verify")
+    ? ""
+    : `; ${formatCount(copiedObjects, "object")} copied in this run`;
   await output.line(`${what} ${formatTotals(report, output)}${copiedText}. ${verdict}`);
   if (differences > 0 && !options.flag("verify")) {
-    output.note("The target stays closed. End what writes into the source, then run the same command again.");
+    output.note(
+      "The target cannot be opened yet. Stop all writers to the source, then run the same command again.",
+    );
   }
 }

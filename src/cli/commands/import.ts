@@ -1,4 +1,4 @@
-// `store import`: brings objects in from a folder, from an S3 service, or from miniflare's state.
+// `store import`: imports objects from a folder, an S3 service, or miniflare's state.
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
@@ -15,15 +15,15 @@ import { realFolder } from "./sync-arguments.ts";
 
 export const importCommand: Command = {
   name: "import",
-  summary: "Bring objects in from a folder, an S3 service or miniflare",
+  summary: "Import objects from a folder, an S3 service or miniflare",
   details:
-    "Each object comes with its content type and metadata, and its bytes are held against the checksum that the source has of\n" +
-    "them. What is there already is passed by: cut off, the same command goes on. The keys for an S3 service are those of\n" +
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.",
+    "Objects keep their content type and metadata, and their bytes are verified against the source's checksums.\n" +
+    "Unchanged objects are skipped, so run the same command again to resume an interrupted import. Credentials for\n" +
+    "an S3 service come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.",
   usage: ["<from> <bucket>[/prefix] [--dry-run] [--source-bucket NAME]"],
   options: {
-    "dry-run": { summary: "only tell what would be brought in" },
-    "source-bucket": { value: "NAME", summary: "miniflare's name of the bucket, where it is another" },
+    "dry-run": { summary: "only show what would be imported" },
+    "source-bucket": { value: "NAME", summary: "name of the bucket in miniflare, if it differs" },
   },
   examples: [
     "store import ./pictures photos/2026",
@@ -34,7 +34,7 @@ export const importCommand: Command = {
     const { parameters, options, output } = invocation;
     const from = parseImportOrigin(invocation);
     if (options.text("source-bucket") !== undefined && from.kind !== "miniflare") {
-      throw usageError("--source-bucket goes with miniflare:, and says nothing here.");
+      throw usageError("--source-bucket only works with miniflare:");
     }
     const { bucket, prefix } = prefixAddress(parameters[1] ?? "");
     const to = { bucket, prefix: prefix === "" || prefix.endsWith("/") ? prefix : `${prefix}/` };

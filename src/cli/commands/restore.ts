@@ -1,4 +1,4 @@
-// `store restore`: a backup back into an empty data directory, or only read through.
+// `store restore`: restores a backup to an empty data directory, or verifies it.
 import type { Authentication, RestoreReport } from "../../model/backup.ts";
 import { restoreStore, verifyBackup } from "../../open.ts";
 import { environmentSecretKey, secretKeyFile } from "../../secrets/master-key.ts";
@@ -13,14 +13,14 @@ import { formatTotals, formatVerdict } from "../transfer/report.ts";
 
 export const restoreCommand: Command = {
   name: "restore",
-  summary: "Bring a backup back into an empty data directory, or check one",
+  summary: "Restore a backup to an empty data directory, or verify it",
   details:
-    "Every byte is held against its checksum. A backup that is damaged or was never finished is refused. A restore\n" +
-    "that was cut off leaves a data directory that nothing opens; the same command goes on with it.",
+    "Verifies the checksum of every byte. A damaged or incomplete backup is refused. An interrupted restore leaves\n" +
+    "a data directory that cannot be opened; run the same command again to resume it.",
   usage: ["--from DIR", "--from DIR --verify"],
   options: {
-    from: { value: "DIR", summary: "the folder with the backup" },
-    verify: { summary: "only read the backup and tell what is damaged; exit code 1 when something is" },
+    from: { value: "DIR", summary: "folder of the backup" },
+    verify: { summary: "only verify the backup; exit code 1 if it is damaged" },
   },
   examples: [
     "store restore --from /backups/store --data /var/lib/store",
@@ -37,9 +37,9 @@ export const restoreCommand: Command = {
 async function restore(invocation: Invocation, from: string): Promise<number> {
   const { output } = invocation;
   const location = await dataDirectory(invocation, [
-    "Restore into a folder, then copy that into the cluster: --data DIR, and then store copy --from DIR",
+    "Restore to a folder with --data DIR, then copy it to the cluster: store copy --from DIR",
   ]);
-  if (location === "memory:") throw new CommandError("A backup cannot be restored into memory.");
+  if (location === "memory:") throw new CommandError("A backup cannot be restored to memory.");
   const report = await runTransfer(output, (line, signal) => {
     const progress = { ...line, expect: (total: number) => line.expect("restore", total) };
     return restoreStore(from, location, { ...keyOptions(invocation), progress, signal });
@@ -79,7 +79,7 @@ async function verify(invocation: Invocation, from: string): Promise<number> {
   return code;
 }
 
-/** The manifest is held against the key in the environment, or else against the one inside the backup. */
+/** The manifest is verified with the key in the environment, or with the one inside the backup. */
 function keyOptions({ environment }: Invocation) {
   return {
     secretKey: environmentSecretKey(environment.STORE_SECRET_KEY || undefined),
@@ -92,9 +92,9 @@ const authenticationNotes: Readonly<Record<Authentication, string | undefined>> 
   "no key": undefined,
   "own key": undefined,
   unverified:
-    "The backup was not authenticated, because the secret key is not at hand: set STORE_SECRET_KEY to the store's key to do so.",
+    "The backup was not authenticated, because the secret key is missing. Set STORE_SECRET_KEY to the store's key.",
   missing:
-    "The backup is not authenticated: an earlier version of Store made it, or its authentication was removed. Use it only if you trust where it was kept.",
+    "The backup is not authenticated: an earlier version of Store made it, or its authentication was removed. Use it only if you trust its storage.",
 };
 
 function noteMissingKey({ elsewhere, authentication }: RestoreReport, output: Output): void {
@@ -102,6 +102,6 @@ function noteMissingKey({ elsewhere, authentication }: RestoreReport, output: Ou
   if (note !== undefined) output.note(note);
   if (!elsewhere.includes(secretKeyFile)) return;
   output.note(
-    `The key that secrets and access keys are sealed with is not in the backup: set STORE_SECRET_KEY, or put ${secretKeyFile} into the data directory.`,
+    `The key that encrypts secrets and access keys is not in the backup. Set STORE_SECRET_KEY, or put ${secretKeyFile} into the data directory.`,
   );
 }

@@ -1,4 +1,4 @@
-// `store sync`: makes a bucket like a folder, or a folder like a bucket.
+// `store sync`: synchronizes a folder to a bucket, or a bucket to a folder.
 import { StoreError } from "../../model/errors.ts";
 import type { Command, Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
@@ -11,16 +11,16 @@ import { parseSyncEndpoints, realFolder, type SyncEndpoints } from "./sync-argum
 
 export const syncCommand: Command = {
   name: "sync",
-  summary: "Make a bucket like a folder, or a folder like a bucket",
+  summary: "Synchronize a folder to a bucket, or a bucket to a folder",
   details:
-    "Copies what the second side lacks or has otherwise. A folder is written with ./ or / at its beginning, a bucket without.\n" +
-    "Files and objects are the same when size and MD5 are. What fails is a line with its key, the others go on, and the exit\n" +
-    "code is 1. Cut off at any moment, the same command goes on.",
+    "Copies files or objects that are missing or different in the target, compared by size and MD5. A folder starts\n" +
+    "with ./ or /, a bucket does not. Failed keys are reported, the others continue, and the exit code is 1. Run the\n" +
+    "same command again to resume an interrupted sync.",
   usage: ["<folder> <bucket>[/prefix] [--delete] [--dry-run]", "<bucket>[/prefix] <folder>"],
   options: {
-    delete: { summary: "delete what only the second side has" },
-    "dry-run": { summary: "only tell what would be done" },
-    "size-only": { summary: "take files and objects of the same size for the same, without reading them" },
+    delete: { summary: "delete files or objects that exist only in the target" },
+    "dry-run": { summary: "only show what would be done" },
+    "size-only": { summary: "compare sizes only, without reading files" },
   },
   examples: [
     "store sync ./pictures photos/2026",
@@ -80,7 +80,7 @@ async function runSync(
   }
 }
 
-/** A prefix that was mistyped would empty the folder. */
+/** Otherwise a mistyped prefix would empty the folder. */
 async function refuseEmptySource(
   objects: Parameters<typeof listObjects>[0],
   { folder }: SyncEndpoints,
@@ -88,8 +88,8 @@ async function refuseEmptySource(
   for await (const _ of listObjects(objects)) return;
   const { bucket, prefix } = objects;
   throw new CommandError(
-    `There is nothing in "${escapeControls(`${bucket}/${prefix}`)}": with --delete that would empty "${folder}".`,
-    { hint: `See what there is: store object list ${bucket} --delimiter /` },
+    `"${escapeControls(`${bucket}/${prefix}`)}" contains no objects, so --delete would empty "${folder}".`,
+    { hint: `Check the prefix: store object list ${bucket} --delimiter /` },
   );
 }
 

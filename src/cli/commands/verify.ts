@@ -1,4 +1,4 @@
-// `store verify`: reads everything that is stored and tells what is damaged.
+// `store verify`: reads all stored data and reports damage.
 import type { VerifyReport } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { Command } from "../framework/command.ts";
@@ -9,8 +9,8 @@ import { formatTotals, formatVerdict } from "../transfer/report.ts";
 
 export const verifyCommand: Command = {
   name: "verify",
-  summary: "Read everything that is stored and tell what is damaged",
-  details: "Exit code 0 when all is well, 1 when something is damaged. A server may go on meanwhile.",
+  summary: "Read all stored data and report damage",
+  details: "The exit code is 1 if anything is damaged. Servers can keep running.",
   usage: [""],
   options: {},
   examples: ["store verify", "store verify --json"],
@@ -32,7 +32,7 @@ export const verifyCommand: Command = {
       await output.json({ ...report, damages: listed, lastScrub: scrub });
     } else {
       await output.table(
-        [{ name: "DAMAGED" }, { name: "WHAT" }],
+        [{ name: "DAMAGED" }, { name: "DETAIL" }],
         damages.map(({ bucket, key, what }) => [damagedName(bucket, key), what]),
       );
       const verdict = formatVerdict(damages.length, output);
@@ -44,8 +44,9 @@ export const verifyCommand: Command = {
 };
 
 function scrubSentence(scrub: VerifyReport["lastScrub"]): string {
-  if (scrub === undefined) return "No background scrub has ended yet: store serve runs one every seven days.";
-  const found = scrub.damages === 0 ? "nothing" : formatCount(scrub.damages, "damage");
+  if (scrub === undefined)
+    return "No background scrub has finished yet; store serve runs one every seven days.";
+  const found = scrub.damages === 0 ? "no damage" : formatCount(scrub.damages, "damaged item");
   return `The last background scrub ended ${new Date(scrub.ended).toISOString()} and found ${found}.`;
 }
 
@@ -57,7 +58,7 @@ function damagedName(bucket: string | undefined, key: string | undefined): strin
 async function verifyWithProgress({ engine }: Data, output: Output) {
   let total = 0;
   const emptyOnStoreError = (error: unknown) => {
-    // Told of by the verification itself.
+    // The verification itself reports this error.
     if (error instanceof StoreError) return [];
     throw error;
   };
@@ -79,7 +80,7 @@ async function verifyWithProgress({ engine }: Data, output: Output) {
     try {
       total += (await measure()).bytes;
     } catch (error) {
-      // A bucket that cannot be counted is told of by the verification, and one deleted meanwhile is none.
+      // The bucket was deleted meanwhile, or is damaged, which the verification reports.
       if (!(error instanceof StoreError)) throw error;
     }
   }
