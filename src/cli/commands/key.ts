@@ -16,7 +16,7 @@ const createCommand: Command = {
   details: "Without --grant the key has full access to its account. The secret is shown only once.",
   usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
   options: {
-    account: { value: "NAME", summary: "account that owns the key and its buckets; default: default" },
+    account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
       value: "BUCKET:RIGHTS",
       summary: "permissions on a bucket: read, write, list, admin, separated by commas; * is every bucket",

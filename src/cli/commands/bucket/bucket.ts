@@ -21,7 +21,7 @@ const createCommand: Command = {
   options: {
     "storage-class": {
       value: "CLASS",
-      summary: "default storage class: Standard or InfrequentAccess; default: Standard",
+      summary: "storage class of new objects: Standard (default) or InfrequentAccess",
     },
   },
   examples: ["store bucket create photos", "store bucket create archive --storage-class InfrequentAccess"],

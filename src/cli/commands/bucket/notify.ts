@@ -191,7 +191,7 @@ async function withRules<T>(
 function parseTarget({ options }: Invocation) {
   const [url, name] = [options.text("webhook"), options.text("script")];
   if ((url === undefined) === (name === undefined)) {
-    throw usageError("Say who is to be told, once: --webhook URL or --script NAME.");
+    throw usageError("Specify exactly one target: --webhook URL or --script NAME");
   }
   if (url !== undefined) return { kind: "webhook", url } as const;
   if (!isScriptName(name!))

@@ -1,4 +1,4 @@
-// `store object …`: puts, gets, describes, lists and deletes objects.
+// `store object …`: uploads, downloads, describes, lists and deletes objects.
 import { StoreObject } from "../../../binding/object.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
@@ -56,7 +56,7 @@ const deleteCommand: Command = {
 
 export const objectCommands: CommandGroup = {
   name: "object",
-  summary: "Put, get, list and delete objects",
+  summary: "Upload, download, list and delete objects",
   commands: [putCommand, getCommand, headCommand, listCommand, urlCommand, deleteCommand],
 };
 

@@ -1,4 +1,4 @@
-// `store object put`: a file or stdin, of any size, becomes an object.
+// `store object put`: uploads a file or stdin of any size.
 import { StoreObject } from "../../../binding/object.ts";
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
