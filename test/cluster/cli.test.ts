@@ -88,9 +88,9 @@ test("a store moves from a directory into a cluster and back by store copy", asy
   assert.equal(copied.code, 0, copied.stderr);
   assert.match(
     copied.stdout,
-    /^Copied 1 bucket, 2 objects, 300010 bytes: 2 by this run\. Both sides are the same\.\n$/,
+    /^Copied 1 bucket, 2 objects, 300010 bytes; 2 objects copied in this run\. Both stores are identical\.\n$/,
   );
-  assert.match(copied.stderr, /sealed with the key in \.store\/secret\.key: set STORE_SECRET_KEY/);
+  assert.match(copied.stderr, /encrypted with the key in \.store\/secret\.key\. Set STORE_SECRET_KEY/);
   assertNoPassword(copied);
   const key = (await readFile(join(shell.directory, ".store", "secret.key"), "utf8")).trim();
   const listed = await shell.run(["key", "list"], { environment: { ...environment, STORE_SECRET_KEY: key } });
@@ -103,7 +103,7 @@ test("a store moves from a directory into a cluster and back by store copy", asy
   assert.deepEqual([report.kind, report.objects, report.differences], ["report", 2, 0]);
   assertNoPassword({ stdout: back, stderr: "" });
   const direct = await shell.store("copy", "--from", ".store", "--to", "back", "--verify");
-  assert.match(direct, /Both sides are the same/);
+  assert.match(direct, /Both stores are identical/);
 });
 
 test("serve answers over a cluster: scripts and the S3 API, each process with its own connection", async (t) => {

@@ -70,12 +70,12 @@ test("the key is left out when it is kept elsewhere, and both commands say so", 
   const kept = await shell.run(["backup", "--to", "kept"], { environment });
   for (const [place, { code, stderr }] of Object.entries({ without, kept })) {
     assert.equal(code, 0);
-    assert.match(stderr, /sealed with is not in the backup/);
+    assert.match(stderr, /encrypts secrets and access keys is not in the backup/);
     const files = await readdir(join(shell.directory, place), { recursive: true });
     assert.ok(!files.some((name) => name.endsWith("secret.key")));
     const restored = await shell.run(["restore", "--from", place, "--data", `${place}-back`]);
     assert.equal(restored.code, 0);
-    assert.match(restored.stderr, /set STORE_SECRET_KEY, or put secret\.key into the data directory/);
+    assert.match(restored.stderr, /Set STORE_SECRET_KEY, or put secret\.key into the data directory/);
   }
 });
 
@@ -89,7 +89,7 @@ test("a backup is held against the key in the environment, and one that was chan
   const unverified = await shell.run(verify);
   assert.equal(JSON.parse(unverified.stdout).authentication, "unverified");
   const words = await shell.run(["restore", "--from", "copy", "--verify"]);
-  assert.match(words.stderr, /not authenticated, because the secret key is not at hand/);
+  assert.match(words.stderr, /not authenticated, because the secret key is missing/);
   const other = { environment: { STORE_SECRET_KEY: "cd".repeat(32) } };
   const refused = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"], other);
   assert.match(refused, /was not made with the secret key that is set/);

@@ -17,7 +17,7 @@ test("verify is content with a sound store, and names every damaged object of an
   await engine.put("photos", "a/flipped", sampleBytes(200_000));
   await engine.close();
   const [flipped] = blobFiles(location);
-  const noScrub = "No background scrub has ended yet: store serve runs one every seven days.\n";
+  const noScrub = "No background scrub has finished yet; store serve runs one every seven days.\n";
   assert.equal(
     await shell.store("verify"),
     `Read 1 bucket, 2 objects, 200010 bytes. No damage found.\n${noScrub}`,
