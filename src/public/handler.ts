@@ -14,7 +14,6 @@ import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
 import type { Clause, Condition } from "../model/condition.ts";
-import { StoreError } from "../model/errors.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";

@@ -64,7 +64,7 @@ test("after store migrate, every command works on a cluster as on a directory", 
   await writeFile(join(shell.directory, "file"), sampleBytes(200_000));
   await shell.ok("object", "put", "photos/a", "file");
   assert.match(await shell.ok("object", "list", "photos"), /^200000\t.*\ta\n$/);
-  assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. All is well\./);
+  assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. No damage found\./);
   const told = await shell.fails(1, ["key", "create"], { environment });
   assert.match(told, /STORE_SECRET_KEY, which is not set/);
   assert.match(told, /openssl rand -hex 32/);
@@ -88,9 +88,9 @@ test("store copy moves a store from a directory to a cluster and back", async (t
   assert.equal(copied.code, 0, copied.stderr);
   assert.match(
     copied.stdout,
-    /^Copied 1 bucket, 2 objects, 300010 bytes: 2 by this run\. Both sides are the same\.\n$/,
+    /^Copied 1 bucket, 2 objects, 300010 bytes; 2 objects copied in this run\. Both stores are identical\.\n$/,
   );
-  assert.match(copied.stderr, /sealed with the key in \.store\/secret\.key: set STORE_SECRET_KEY/);
+  assert.match(copied.stderr, /encrypted with the key in \.store\/secret\.key\. Set STORE_SECRET_KEY/);
   assertNoPassword(copied);
   const key = (await readFile(join(shell.directory, ".store", "secret.key"), "utf8")).trim();
   const listed = await shell.run(["key", "list"], { environment: { ...environment, STORE_SECRET_KEY: key } });
@@ -103,7 +103,7 @@ test("store copy moves a store from a directory to a cluster and back", async (t
   assert.deepEqual([report.kind, report.objects, report.differences], ["report", 2, 0]);
   assertNoPassword({ stdout: back, stderr: "" });
   const direct = await shell.store("copy", "--from", ".store", "--to", "back", "--verify");
-  assert.match(direct, /Both sides are the same/);
+  assert.match(direct, /Both stores are identical/);
 });
 
 test("store serve on a cluster serves scripts and the S3 API, each process with its own connections", async (t) => {

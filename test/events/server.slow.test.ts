@@ -90,7 +90,7 @@ test("a notification handler and a webhook receive every write, and a failed han
   assert.equal(event!.s3.object.key, "in%2Fby-s3");
   assert.ok(receiver.received.every((one) => isSigned(one, secret)));
 
-  assert.match(await run(scene, "bucket", "notify", "test", "bucket", "hook"), /has taken a test/);
+  assert.match(await run(scene, "bucket", "notify", "test", "bucket", "hook"), /accepted the test message/);
   assert.match(receiver.received.at(-1)!.body, /s3:TestEvent/);
   const shown = await run(scene, "bucket", "notify", "list", "bucket");
   assert.match(shown, /hook\ts3:ObjectCreated:\*\t\*s3\thttp:.*\/hook/);

@@ -1,4 +1,4 @@
-// The limits of the ports: the options that set them, and what the system allows.
+// Options for the limits of the ports, and the open-file limit of the system.
 import { readFileSync } from "node:fs";
 import { defaultPortLimits, type PortLimits } from "../../http/server/limits.ts";
 import type { NodeInternalsSetting } from "../../http/server/node-internals.ts";
@@ -12,19 +12,19 @@ const { connections, connectionsPerAddress, requests } = defaultPortLimits;
 export const limitOptions: Readonly<Record<string, Option>> = {
   "max-connections": {
     value: "COUNT",
-    summary: `open connections of each port; default: ${connections}`,
+    summary: `maximum open connections for each port; default: ${connections}`,
   },
   "max-connections-per-address": {
     value: "COUNT",
-    summary: `open connections of each client address; default: ${connectionsPerAddress}`,
+    summary: `maximum open connections for each client address; default: ${connectionsPerAddress}`,
   },
   "max-requests": {
     value: "COUNT",
-    summary: `requests in flight on each port; default: ${requests}`,
+    summary: `maximum requests in flight on each port; default: ${requests}`,
   },
   "max-uploads": {
     value: "COUNT",
-    summary: `open multipart uploads of each bucket; default: ${storeLimits.openUploads}`,
+    summary: `maximum open multipart uploads in each bucket; default: ${storeLimits.openUploads}`,
   },
   "node-internals": {
     value: "on|off",
@@ -45,7 +45,7 @@ export function portLimits(invocation: Invocation): PortLimits {
   };
 }
 
-/** Open multipart uploads of each bucket. */
+/** Maximum open multipart uploads in each bucket. */
 export function uploadLimit(invocation: Invocation): number {
   return countOption(invocation, "max-uploads", storeLimits.openUploads);
 }
@@ -62,7 +62,7 @@ function countOption(invocation: Invocation, name: string, defaultValue: number)
   return number;
 }
 
-/** How many files and connections a process may have open; Node has raised it as far as the system allows. */
+/** Soft limit of open files and sockets. Node has already raised it to the hard limit. */
 function openFilesLimit(): number {
   try {
     const [, soft = ""] =

@@ -27,7 +27,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
   assert.equal(
     await shell.store("backup", "--to", "copy"),
-    "Backed up 1 bucket, 2 objects, 200010 bytes into copy: 1 file (200000 bytes) copied, 0 there before.\n",
+    "Backed up 1 bucket, 2 objects, 200010 bytes to copy: 1 file (200000 bytes) copied, 0 already there.\n",
   );
   const again = JSON.parse(await shell.store("backup", "--to", "copy", "--json"));
   assert.equal(typeof again.made, "number");
@@ -41,7 +41,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
 
   assert.match(
     await shell.store("restore", "--from", "copy", "--verify"),
-    /2 objects, 200010 bytes\. All is well\.\n$/,
+    /2 objects, 200010 bytes\. No damage found\.\n$/,
   );
   const verified = JSON.parse(await shell.store("restore", "--from", "copy", "--verify", "--json"));
   assert.deepEqual(verified, {
@@ -70,12 +70,12 @@ test("the key is left out when it is kept elsewhere, and both commands say so", 
   const kept = await shell.run(["backup", "--to", "kept"], { environment });
   for (const [place, { code, stderr }] of Object.entries({ without, kept })) {
     assert.equal(code, 0);
-    assert.match(stderr, /sealed with is not in the backup/);
+    assert.match(stderr, /encrypts secrets and access keys is not in the backup/);
     const files = await readdir(join(shell.directory, place), { recursive: true });
     assert.ok(!files.some((name) => name.endsWith("secret.key")));
     const restored = await shell.run(["restore", "--from", place, "--data", `${place}-back`]);
     assert.equal(restored.code, 0);
-    assert.match(restored.stderr, /set STORE_SECRET_KEY, or put secret\.key into the data directory/);
+    assert.match(restored.stderr, /Set STORE_SECRET_KEY, or put secret\.key into the data directory/);
   }
 });
 
@@ -89,7 +89,7 @@ test("a backup is held against the key in the environment, and one that was chan
   const unverified = await shell.run(verify);
   assert.equal(JSON.parse(unverified.stdout).authentication, "unverified");
   const words = await shell.run(["restore", "--from", "copy", "--verify"]);
-  assert.match(words.stderr, /not authenticated, because the secret key is not at hand/);
+  assert.match(words.stderr, /not authenticated, because the secret key is missing/);
   const other = { environment: { STORE_SECRET_KEY: "cd".repeat(32) } };
   const refused = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"], other);
   assert.match(refused, /was not made with the secret key that is set/);
@@ -135,7 +135,7 @@ test("a damaged backup is told of by name, with exit code 1", async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /^"photos\/large": .*block 1 of blob/m);
   assert.ok(stdout.includes(path));
-  assert.match(stdout, /Found 1 damage\.\n$/);
+  assert.match(stdout, /Found 1 damaged item\.\n$/);
   const told = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"]);
   assert.match(told, /error: The backup is damaged, so it was not restored: "photos\/large"/);
   assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /was not finished/);

@@ -53,7 +53,7 @@ test("a copy that is killed is opened by nobody, and the same command goes on", 
   assert.ok(Number(copiedObjects) < 61, "some were there from the run before");
   const [there, here] = [join(shell.directory, "moved"), shell.directory];
   assert.deepEqual(withoutRevisions(await contentsOf(there)), withoutRevisions(await contentsOf(here)));
-  assert.match(await shell.store("verify", "--data", "moved/.store"), /All is well/);
+  assert.match(await shell.store("verify", "--data", "moved/.store"), /No damage found/);
   assert.equal((await stat(join(target, "secret.key"))).mode & 0o777, 0o600);
   assert.equal(await shell.store("secret", "list", "--script", "app", "--data", "moved/.store"), "TOKEN\n");
 });
@@ -96,11 +96,11 @@ test("places that cannot be copied from or to are refused in words", async (t) =
   const postgres = "postgres://store:hunter2@db/store";
   await assertRefused(shell, 2, [
     [["copy"], "needs at least one side", "For example: store copy"],
-    [["copy", "--from", ".store"], "Both sides are the same store"],
+    [["copy", "--from", ".store"], "Source and target are the same store"],
     [["copy", "--from", ".store", "--to", "x", "--data", "y"], "--data says nothing here"],
-    [["copy", "--from", ".store", "--to", postgres], "not where its bytes lie", "--to-blobs s3://"],
+    [["copy", "--from", ".store", "--to", postgres], "not the location of its bytes", "--to-blobs s3://"],
     [["copy", "--from", ".store", "--to", "x", "--to-blobs", "file:///x"], "--to names a folder"],
-    [["copy", "--to-blobs", "file:///x"], "--to-blobs needs --to postgres://"],
+    [["copy", "--to-blobs", "file:///x"], "--to-blobs also needs --to postgres://"],
     [
       ["copy", "--from", "mysql://a:hunter2@b/c", "--to", "x"],
       "--from takes a folder or the records of a cluster, postgres://…",
@@ -109,7 +109,7 @@ test("places that cannot be copied from or to are refused in words", async (t) =
   ]);
   await assertRefused(shell, 1, [
     [["copy", "--from", "nowhere", "--to", "x"], 'There is no data directory at "nowhere"'],
-    [["copy", "--from", ".store", "--to", "file"], "it is no folder"],
+    [["copy", "--from", ".store", "--to", "file"], "it is not a folder"],
     [["copy", "--from", "memory:", "--to", "x"], "only in memory"],
     [["copy", "--from", ".store", "--to", "x", "--verify"], 'There is no data directory at "x"'],
   ]);

@@ -106,11 +106,11 @@ test("bulk put takes what get --json prints, and puts nothing of a file with a f
     assert.deepEqual(JSON.parse(found), expected);
   }
   for (const [fault, said] of [
-    ["{}", "does not hold an array"],
-    ["[1]", "entry 1 of its array is refused: it is not an object"],
+    ["{}", "does not contain an array"],
+    ["[1]", "entry 1 of its array is invalid: it is not an object"],
     ['[{"key":"x"}]', '"value" is not a string'],
     ['[{"key":"","value":""}]', "Key names must not be empty"],
-    ['[{"key":"new","value":"1"},{"key":"x","value":"1","ttl":60}]', 'entry 2 .* it has a field "ttl"'],
+    ['[{"key":"new","value":"1"},{"key":"x","value":"1","ttl":60}]', 'entry 2 .* it has an unknown field "ttl"'],
     ['[{"key":"x","value":"?","base64":true}]', '"value" is not base64'],
     ['[{"key":"x","value":"1","expiration_ttl":1}]', "Expiration TTL must be at least 60"],
     ['[{"key":"x","value":"1","expiration":"soon"}]', '"expiration" is not a whole number'],
@@ -145,13 +145,13 @@ test("what cannot be done is refused with what to do", async (t) => {
     [["bucket", "info", "kv:sessions"], 'There is no bucket "kv:sessions"'],
   ]);
   await assertRefused(shell, 2, [
-    [["kv", "namespace", "create", "a b"], '"a b" cannot be the name of a namespace', "letters, digits"],
+    [["kv", "namespace", "create", "a b"], '"a b" is not a valid namespace name', "letters, digits"],
     [["kv", "namespace", "make"], 'There is no "store kv namespace make"'],
     [["kv", "namespace", "create"], "needs a name"],
     [["kv", "namespace", "list", "x"], 'does not expect "x"'],
     [["kv", "namespace", "list", "--force"], "has no option --force"],
-    [["kv", "put", "sessions", "b"], "No value is given", "--file FILE"],
-    [["kv", "put", "sessions", "b", "1", "--file", "x"], "A value and --file are given"],
+    [["kv", "put", "sessions", "b"], "A value is missing", "--file FILE"],
+    [["kv", "put", "sessions", "b", "1", "--file", "x"], "A value and --file cannot be combined"],
     [["kv", "put", "sessions", "b", "1", "--ttl", "soon"], "--ttl needs a whole number of seconds"],
     [["kv", "put", "sessions", "b", "1", "--ttl", "59"], "must be at least 60"],
     [["kv", "put", "sessions", "b", "1", "--metadata", "{"], "--metadata needs JSON"],

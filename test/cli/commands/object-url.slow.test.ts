@@ -95,13 +95,13 @@ test("what cannot be is told in words, before anything is made", async (t) => {
   await assertRefused(bare, 2, [
     [["object", "url"], "needs <bucket>/<key>"],
     [["object", "url", "photos"], '"photos" names no object', "For example: photos/cat.jpg"],
-    [["object", "url", "photos/"], '"photos/" names no key'],
+    [["object", "url", "photos/"], '"photos/" has no key'],
     [
       ["object", "url", "photos/a", "--method", "POST"],
       "--method must be GET, HEAD, PUT or DELETE",
       '"POST"',
     ],
-    [["object", "url", "photos/a", "--expires", "8d"], '--expires must be 7d at most, not "8d"'],
+    [["object", "url", "photos/a", "--expires", "8d"], '--expires must be at most 7d, not "8d"'],
     [["object", "url", "photos/a", "--expires", "604801s"], "--expires must be 7d at most"],
     [["object", "url", "photos/a", "--expires", "0s"], '"0s" is zero'],
     [["object", "url", "photos/a", "--expires", "soon"], '"soon" is not a duration'],
@@ -124,6 +124,6 @@ test("what cannot be is told in words, before anything is made", async (t) => {
     [["object", "url", "photos/a", "--key", "nonsense"], 'There is no access key "nonsense"'],
   ]);
   await assertRefused(shell, 2, [
-    [["object", "url", `photos/${"k".repeat(1025)}`], "The key is too long: it may have 1,024 bytes"],
+    [["object", "url", `photos/${"k".repeat(1025)}`], "The key is too long: the maximum is 1,024 bytes"],
   ]);
 });

@@ -198,7 +198,7 @@ test("a folder as stdin is told in words", async (t) => {
   const shell = await openShellWithBucket(t);
   const command = `exec "${process.execPath}" "${program}" object put photos/a - < .`;
   const { status, stderr } = spawnSync("sh", ["-c", command], { cwd: shell.directory, encoding: "utf8" });
-  assert.deepEqual([status, stderr], [1, "error: Standard input is a folder: give it a file or a pipe.\n"]);
+  assert.deepEqual([status, stderr], [1, "error: Standard input is a folder; use a file or a pipe.\n"]);
 });
 
 test("an object under a customer's key is told of, and not given out without the key", async (t) => {
@@ -210,7 +210,7 @@ test("an object under a customer's key is told of, and not given out without the
   });
   await engine.close();
   const told = await shell.store("object", "head", "photos/sealed");
-  assert.match(told, /^MD5 of its key\t[0-9a-f]{32}$/m);
+  assert.match(told, /^encryption key MD5\t[0-9a-f]{32}$/m);
   assert.match(told, /^expires\t2026-11-15T00:00:00\.000Z$/m);
   assert.match(await shell.fails(1, ["object", "get", "photos/sealed"]), /encrypted with a customer key/);
 });

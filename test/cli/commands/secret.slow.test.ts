@@ -84,7 +84,7 @@ test("an empty value, one that is no text and one that is too long are refused a
   const shell = await openShell(t);
   const put = (input: string | Uint8Array) =>
     shell.fails(1, ["secret", "put", "TOKEN", "--script", "app"], { input });
-  assert.match(await put(""), /The value is empty: nothing was set/);
+  assert.match(await put(""), /The value is empty; nothing was changed/);
   assert.match(await put("\n"), /The value is empty/);
   assert.match(await put(Buffer.from([0xff, 0xfe])), /not UTF-8 text.*\n.*base64/);
   assert.match(await put("x".repeat(1024 * 1024 + 1)), /longer than a megabyte/);
@@ -101,7 +101,7 @@ test("a secret does not take the name of a binding or a variable", async (t) => 
     ["GREETING", "a variable"],
   ] as const) {
     const told = await shell.fails(1, ["secret", "put", name], { input: "value" });
-    assert.match(told, new RegExp(`env\\.${name} is ${what} in the configuration already`));
+    assert.match(told, new RegExp(`env\\.${name} is already ${what} in the configuration`));
   }
 });
 

@@ -19,13 +19,13 @@ test("a URL is refused wherever a folder, a file or a bucket is named, and nothi
   const folder = (args: string[], called: string, scheme: string): Refusal => [
     args,
     `${called} takes a folder`,
-    `not a URL that begins with "${scheme}"`,
+    `not a URL that starts with "${scheme}"`,
   ];
   await assertRefused(shell, 2, [
     folder(["backup", "--to", "s3://bucket/x"], "--to", "s3:"),
     folder(["backup", "--to", "s3:bucket"], "--to", "s3:"),
     folder(["backup", "--to", `sftp://user:${secret}@host/x`], "--to", "sftp:"),
-    [["backup", "--to", "file:///backups"], "Write the path alone, without file://"],
+    [["backup", "--to", "file:///backups"], "Write the path without file://"],
     folder(["restore", "--from", "s3://bucket/x"], "--from", "s3:"),
     folder(["restore", "--from", "https://host/x", "--verify"], "--from", "https:"),
     folder(["bucket", "list", "--data", "s3://bucket/x"], "--data", "s3:"),
@@ -35,13 +35,13 @@ test("a URL is refused wherever a folder, a file or a bucket is named, and nothi
     folder(["copy", "--to", "s3://bucket/x"], "--to", "s3:"),
     folder(["copy", "--from", "mysql:x", "--to", "./y"], "--from", "mysql:"),
     folder(["init", "https://host/x"], "store init", "https:"),
-    [["import", "gs://bucket/x", "photos"], '"gs:" is neither a folder nor an S3 service'],
+    [["import", "gs://bucket/x", "photos"], '"gs:" is not a folder, an S3 service'],
     [["import", "miniflare:s3://x", "photos"], "miniflare: takes a folder"],
-    [["import", ".", "s3://photos/x"], "written by its name alone", "Write: photos/x"],
-    [["sync", ".", "s3://photos/x"], "written by its name alone", "Write: photos/x"],
+    [["import", ".", "s3://photos/x"], "Write a bucket of this store as its name", "Write: photos/x"],
+    [["sync", ".", "s3://photos/x"], "Write a bucket of this store as its name", "Write: photos/x"],
     [["sync", `https://k:${secret}@host/b`, "./x"], 'not as a URL with "https:"', "For example: photos/2026"],
-    [["object", "put", "s3://photos/x", "-"], "written by its name alone", "Write: photos/x"],
-    [["object", "list", "s3://photos"], "written by its name alone", "Write: photos"],
+    [["object", "put", "s3://photos/x", "-"], "Write a bucket of this store as its name", "Write: photos/x"],
+    [["object", "list", "s3://photos"], "Write a bucket of this store as its name", "Write: photos"],
     [["object", "get", "photos/cat", "s3://other/cat"], "store object get takes a file or -"],
   ]);
   const byVariable = await shell.run(["bucket", "list"], {

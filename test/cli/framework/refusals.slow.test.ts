@@ -28,7 +28,7 @@ test("a command that only asks, or is called wrongly, makes no data directory", 
     ),
   );
   await assertRefused(shell, 2, [
-    [["bucket", "create", "No"], '"No" cannot be the name of a bucket'],
+    [["bucket", "create", "No"], '"No" is not a valid bucket name'],
     [["bucket", "create", "photos", "--storage-class", "Cold"], "Use Standard or InfrequentAccess"],
     [["secret", "put", "NOT-A-NAME", "--script", "app"], "is not a JavaScript identifier"],
     [["key", "create", "--expires", "soon"], '"soon" is not a duration'],
@@ -45,9 +45,9 @@ test("a folder that holds other things, or is none, does not become a data direc
   await assertRefused(shell, 1, [
     [
       ["bucket", "create", "photos", "--data", "letters"],
-      'is no data directory: it holds other files, such as "dear.txt"',
+      'is not a data directory: it contains other files, such as "dear.txt"',
     ],
-    [["bucket", "create", "photos", "--data", "file"], "it is no folder"],
+    [["bucket", "create", "photos", "--data", "file"], "it is not a folder"],
     [["bucket", "create", "photos", "--data", "file/below"], /no folder/],
   ]);
   assert.deepEqual(await filesIn(shell.directory), before);
@@ -93,7 +93,7 @@ test("what fails in one command leaves buckets, objects, secrets and keys as the
     [["object", "get", "photos/dog.txt", "dog.txt"], ...noObject],
     [["object", "delete", "photos/dog.txt"], ...noObject],
     [["object", "put", "photos/a", "nowhere.jpg"], 'Cannot read "nowhere.jpg": there is no such file'],
-    [["object", "put", "photos/a", "folder"], '"folder" is a folder: name a file', "tar c folder"],
+    [["object", "put", "photos/a", "folder"], '"folder" is a folder; name a file', "tar c folder"],
     [["object", "get", "photos/cat.txt", "folder"], '"folder" is a folder', "folder/cat.jpg"],
     [["object", "get", "photos/cat.txt", "no/where"], 'there is no folder "no"', "mkdir -p no"],
     [["secret", "delete", "NONE", "--script", "app"], 'has no secret "NONE"', "store secret list"],
@@ -102,12 +102,12 @@ test("what fails in one command leaves buckets, objects, secrets and keys as the
     [["key", "create", "--grant", "nowhere:read"], ...noBucket],
   ]);
   await assertRefused(shell, 2, [
-    [["bucket", "create", "No"], '"No" cannot be the name of a bucket', "3 to 63 lowercase letters"],
+    [["bucket", "create", "No"], '"No" is not a valid bucket name', "3 to 63 lowercase letters"],
     [["object", "put", "photos/a", "-", "--storage-class", "Cold"], "Use Standard or InfrequentAccess"],
     [["object", "put", `photos/${"k".repeat(1025)}`, "-"], "The key is too long", "1,024"],
     [["object", "put", "photos/a", "-", "--metadata", `a=${"v".repeat(9000)}`], "metadata is too large"],
     [["secret", "put", "NOT-A-NAME", "--script", "app"], "is not a JavaScript identifier"],
-    [["secret", "put", "TOKEN", "--script", "No Script"], "cannot be a script's name"],
+    [["secret", "put", "TOKEN", "--script", "No Script"], "is not a valid script name"],
     [["key", "create", "--grant", "photos"], "has no rights"],
     [["key", "create", "--grant", "photos:fly"], 'Unknown right "fly"'],
   ]);

@@ -91,7 +91,7 @@ test("without a configuration serve brings the S3 API alone, and says so", async
   assert.equal(code, 0);
   assert.match(
     stdout,
-    /^There is no configuration here: the S3 API is served alone\.\nS3 API on http:\/\/127\.0\.0\.1:\d+\nConsole on http:\/\/127\.0\.0\.1:\d+\nData in \.store\n$/,
+    /^No configuration file found: serving the S3 API without scripts\.\nS3 API on http:\/\/127\.0\.0\.1:\d+\nConsole on http:\/\/127\.0\.0\.1:\d+\nData in \.store\n$/,
   );
 });
 
@@ -139,7 +139,7 @@ test("a port of the S3 API that is taken is named, with the option that chooses 
   for (const mode of ["dev", "serve"]) {
     const { code, stdout, stderr } = await scene.shell.run([mode, ...args]);
     assert.deepEqual([code, stdout], [1, ""], stderr);
-    const words = `error: Cannot listen on port ${port} of 127\\.0\\.0\\.1: it is in use already\\.\\n.*--s3-port PORT`;
+    const words = `error: Cannot listen on port ${port} of 127\\.0\\.0\\.1: it is already in use\\.\\n.*--s3-port PORT`;
     assert.match(stderr, new RegExp(words));
   }
 });

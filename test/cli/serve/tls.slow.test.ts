@@ -101,11 +101,11 @@ test("serve speaks TLS on all ports, believes its proxy, and takes in a new cert
 
   await files.write({ ...second, key: first.key });
   process.kill(server.pid, "SIGHUP");
-  const [why] = await server.told(/The certificate was not loaded anew.*/);
+  const [why] = await server.told(/The certificate was not reloaded.*/);
   assert.match(why, /The private key in .*key\.pem does not belong to the certificate\./);
   await files.write(second);
   process.kill(server.pid, "SIGHUP");
-  await server.told(/The certificate was loaded anew: it names localhost, 127\.0\.0\.1, and holds until /);
+  await server.told(/Reloaded the certificate for localhost, 127\.0\.0\.1, valid until /);
   const consolePort = Number(new URL(server.announced.console.url).port);
   for (const port of [server.port, s3Port, consolePort]) {
     const met = () => secureClient(port, second.certificate).ask("/");
@@ -153,12 +153,12 @@ test("files that change are taken in by themselves; a pair that is wrong is told
   const second = makeCertificate();
   await writeFile(paths.certificate, second.certificate);
   await until(() => told.length > 0, "the wrong pair is told");
-  assert.match(told[0]!, /^The certificate was not loaded anew.*does not belong to the certificate\.$/);
+  assert.match(told[0]!, /^The certificate was not reloaded.*does not belong to the certificate\.$/);
   assert.equal(tls.source.current().certificate, first.certificate);
   await writeFile(paths.key, second.key);
   await until(() => tls.source.current().certificate === second.certificate, "the new pair is used");
   assert.deepEqual(
-    told.slice(1).map((line) => /^The certificate was loaded anew: it names localhost/.test(line)),
+    told.slice(1).map((line) => /^Reloaded the certificate for localhost/.test(line)),
     [true],
   );
 });

@@ -116,7 +116,7 @@ test("the build command runs before dev, and its failure is reported", async (t)
   await server.stop();
   await scene.write("wrangler.toml", config("exit 3"));
   const told = await scene.shell.fails(1, ["dev", "--port", "0", "--s3-port", "0", "--console-port", "0"]);
-  assert.match(told, /The build command failed: it ended with 3\./);
+  assert.match(told, /The build command failed: it exited with 3\./);
 });
 
 test("a store file beside a wrangler file is read, and one line says so", async (t) => {

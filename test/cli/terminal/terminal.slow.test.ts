@@ -79,7 +79,7 @@ onTerminal("an empty answer sets nothing", async (t) => {
     answers: [{ after: "(not shown)", type: "\r" }],
   });
   assert.equal(code, 1);
-  assert.match(screen, /The value is empty: nothing was set/);
+  assert.match(screen, /The value is empty; nothing was changed/);
 });
 
 onTerminal("bucket delete --force asks for the name; another one, or Ctrl-C, deletes nothing", async (t) => {
@@ -91,7 +91,7 @@ onTerminal("bucket delete --force asks for the name; another one, or Ctrl-C, del
   const other = await ask("photo\r");
   assert.equal(other.code, 1);
   assert.match(other.screen, /photos holds 2 objects \(2\.9 MiB\)/);
-  assert.match(other.screen, /That was another name: nothing was deleted/);
+  assert.match(other.screen, /The name does not match; nothing was deleted/);
   assert.equal((await ask("\u0003")).code, 130);
   assert.match(await shell.store("bucket", "info", "photos"), /^objects\t2$/m);
   const right = await ask("photos\r");

@@ -185,6 +185,6 @@ test("a secret with the name of a variable is refused at its position in the con
   const args = ["serve", "--port", "0", "--s3-port", "0", "--console-port", "0", "--create-buckets"];
   assert.match(
     await scene.shell.fails(1, args),
-    /store\.toml:8:1: The script has a secret named "GREETING" too/,
+    /store\.toml:8:1: The script already has a secret named "GREETING"/,
   );
 });

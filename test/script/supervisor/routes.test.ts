@@ -102,7 +102,7 @@ test("scripts with the same routes are refused", async (t) => {
   );
   assert.match(
     await start(named, twin),
-    /two\/store\.toml:1:8: The script of .*one\/store\.toml" has the name "one" already/,
+    /two\/store\.toml:1:8: The name "one" is already used by the script of .*one\/store\.toml"/,
   );
   const open = await scene.write(
     "two/store.toml",
@@ -110,6 +110,6 @@ test("scripts with the same routes are refused", async (t) => {
   );
   assert.match(
     await start(named, open),
-    /Several scripts share a server, so this one needs routes.*routes = \[/s,
+    /Several scripts share this server, so this script needs routes.*routes = \[/s,
   );
 });
