@@ -129,7 +129,9 @@ export async function openS3Backend({
     },
 
     async removeLeftovers(location) {
-      await forEachLimit(listEntries(blobKey(location)), { concurrency: deleteConcurrency }, ({ key }) => client.delete(key));
+      await forEachLimit(listEntries(blobKey(location)), { concurrency: deleteConcurrency }, ({ key }) =>
+        client.delete(key),
+      );
     },
 
     async *all(bucket) {
