@@ -1,5 +1,5 @@
-// What a child writes to its console, line by line. Lines and rate are limited: a long line is cut, and a child that
-// writes too much waits until the second is over.
+// Reads a child's console output line by line. A long line is cut; beyond the rate limit, reading pauses until the second
+// is over.
 import type { Readable } from "node:stream";
 
 export interface OutputLimits {
@@ -13,7 +13,7 @@ export const defaultOutputLimits: OutputLimits = {
 };
 
 const newline = 10;
-/** What a line costs beside its bytes: short lines are as dear as long ones. */
+/** Added to the bytes of each line, since short lines also cost processing time. */
 const lineCost = 512;
 
 export function forEachLine(
@@ -29,7 +29,7 @@ export function forEachLine(
 
   function buffer(bytes: Buffer): void {
     const fitting = bytes.subarray(0, lineBytes - bufferedBytes);
-    // A copy: the chunk it is part of may be many times larger.
+    // A copy, so that a small line does not keep a large chunk in memory.
     if (fitting.length > 0) buffered.push(Buffer.from(fitting));
     bufferedBytes += fitting.length;
     cutBytes += bytes.length - fitting.length;

@@ -1,4 +1,4 @@
-// Blobs past one machine: bytes on a shelf, and in the database a book of them that is written first.
+// The Blobs port for a cluster: bytes in the blob backend, and a journal of them in the database that is written first.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";
@@ -12,11 +12,10 @@ export interface ClusterBlobsOptions {
   readonly backend: BlobBackend;
   readonly journal: BlobJournal;
   readonly heartbeat: Heartbeat;
-  /** The id of a bucket. */
   readBucketId(bucket: string): Promise<string>;
-  /** Seconds without a sign of life after which a process is taken for dead. */
+  /** Seconds without a heartbeat after which a process counts as dead. */
   readonly processTimeoutSeconds: number;
-  /** Seconds after which nothing of a write that came to nothing can still arrive. */
+  /** Seconds after which no byte of an abandoned write can still arrive. */
   readonly lateWriteSeconds: number;
   close(): Promise<void>;
 }
@@ -25,7 +24,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.reason === "ServiceUnavailable";
 }
 
-/** Names looked up at once. */
+/** Blobs looked up in one statement. */
 const batchSize = 500;
 
 export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
@@ -33,7 +32,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
   const readRefs = createReadRefs();
   const collector: GarbageCollector = createGarbageCollector({ ...options, remove });
 
-  /** Nobody waits for this: what fails is found and done again by the collector. */
+  /** The garbage collector repeats this if it fails. */
   async function abandon(location: BlobLocation): Promise<void> {
     await journal.abandon([location.name]);
     await backend.removeLeftovers(location);
@@ -62,7 +61,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         return toStagedBlob(location, await backend.write(location, chunks));
       } catch (error) {
         const cleanup = abandon(location).catch(() => {});
-        // Where the shelf is away nobody waits for it once more.
+        // The backend is unavailable: do not wait for another timeout.
         if (!isUnavailable(error)) await cleanup;
         throw error;
       }
@@ -76,7 +75,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
         endRead();
       };
       try {
-        // Asked behind the hold: whoever buries these after this sees it before removing them.
+        // Checked after the reference is taken, so that a later removal sees the reference.
         if (await isReferenced()) {
           const { read, release } = backend;
           let reading: AsyncGenerator<Uint8Array> | undefined;
@@ -87,7 +86,7 @@ export function createClusterBlobs(options: ClusterBlobsOptions): Blobs {
             },
             release,
             async close() {
-              // Of a body dropped half read nobody else ends it, and it holds a connection or a file.
+              // A body that was not read to its end still holds a connection or a file.
               reading?.return(undefined).catch(() => {});
               await close();
             },

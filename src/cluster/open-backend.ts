@@ -1,4 +1,4 @@
-// Where the bytes of a cluster lie, as people write it: an S3 service or a directory that all machines mount.
+// Parses the URL of a blob backend, an S3 service or a directory that all machines mount, and opens it:
 //   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false      file:///mnt/shared/store
 import { fileURLToPath } from "node:url";
 import { formatHost, type S3Endpoint, type S3Times } from "../s3-client/client.ts";
@@ -8,7 +8,7 @@ import type { MarkerMode } from "./backend/marker.ts";
 import type { PieceLimits } from "./backend/s3/piece-buffer-pool.ts";
 
 export interface OpenBackendOptions {
-  /** Whether a place that was never used may become a shelf. */
+  /** "make" sets up a location that was never used. Default: "expect". */
   readonly marker?: MarkerMode;
   readonly times?: Partial<S3Times>;
   readonly pieces?: PieceLimits;
@@ -36,7 +36,7 @@ export async function openBlobBackend(url: string, options: OpenBackendOptions =
   }
 }
 
-/** The form that may be shown: without the keys. Of what cannot be read, nothing is shown. */
+/** Returns the location without its secrets. An invalid URL is not shown at all. */
 export function describeLocation(url: string): string {
   try {
     const location = parseLocation(url);
@@ -44,11 +44,11 @@ export function describeLocation(url: string): string {
     const { endpoint } = location;
     return `s3://${formatHost(endpoint)}/${endpoint.bucket}${endpoint.prefix === "" ? "" : `/${endpoint.prefix.slice(0, -1)}`}`;
   } catch {
-    return "a location that cannot be read";
+    return "a location that is not valid";
   }
 }
 
-/** Throws a TypeError that says what is wrong; what was given is not repeated, since it may hold a secret. */
+/** Throws a TypeError with the reason. The message does not repeat the URL, which may contain a secret. */
 export function parseLocation(url: string): BackendLocation {
   if (typeof url !== "string" || url === "") throw locationError("nothing was given");
   if (url.startsWith("file:")) return { kind: "directory", directory: parseDirectory(url) };
@@ -59,17 +59,17 @@ export function parseLocation(url: string): BackendLocation {
 const forms = '"s3://KEY:SECRET@host:port/bucket" or "file:///directory"';
 
 function locationError(why: string): TypeError {
-  return new TypeError(`The place of the bytes must be ${forms}: ${why}.`);
+  return new TypeError(`The URL of the blob backend must be ${forms}: ${why}.`);
 }
 
 function parseDirectory(url: string): string {
   if (!/^file:\/\/\/[^/]/.test(url))
-    throw locationError('a directory is given as "file:///" and its whole path');
+    throw locationError('a directory is written as "file:///" and its absolute path');
   if (/[?#]/.test(url)) throw locationError('"?" and "#" in the path of a directory are written %3F and %23');
   try {
     const path = fileURLToPath(url);
     return path.length > 1 ? path.replace(/\/+$/, "") : path;
   } catch {
-    throw locationError("the path of the directory is not percent-encoded as it should be");
+    throw locationError("the path of the directory is not validly percent-encoded");
   }
 }

@@ -1,4 +1,4 @@
-// Opens a cluster: the two ports over PostgreSQL and a shelf. Any number of processes may do so at once, anywhere.
+// Opens a cluster: both ports, over PostgreSQL and a blob backend. Any number of processes on any machine may do so.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";
@@ -22,13 +22,13 @@ import { createClusterRecords } from "./records.ts";
 import { checkBackendId, checkVersion, migrate, type Run, readVersion } from "./schema/schema.ts";
 
 export interface ClusterTimes {
-  /** How long an operation waits for the database, with all attempts, before it is refused. */
+  /** How long an operation waits for the database, with all attempts, before it fails. */
   readonly timeout: number;
   readonly heartbeatMilliseconds: number;
   readonly processTimeoutSeconds: number;
   readonly lateWriteSeconds: number;
   readonly bucketCacheMilliseconds: number;
-  /** Of an S3 service. */
+  /** Timeouts of an S3 backend. */
   readonly backend?: Partial<S3Times>;
 }
 
@@ -42,7 +42,7 @@ export const defaultClusterTimes: ClusterTimes = {
 
 export const defaultPoolSize = 10;
 
-/** @internal `times` are for tests that cannot wait. */
+/** @internal Only tests pass `times`. */
 export async function openCluster(
   location: ClusterLocation,
   times: Partial<ClusterTimes> = {},
@@ -80,7 +80,7 @@ export async function openCluster(
       await database.close();
       await backend.close();
     });
-    // Blobs are closed behind the records, so they close what both stand on.
+    // The engine closes the blobs last, so they close the shared database.
     const records = createClusterRecords({ database, journal, bucketCache, close: async () => {} });
     const readBucketId = async (name: string) => {
       const [row] = await database.read(selectBucketId, [name]);
@@ -95,7 +95,7 @@ export async function openCluster(
   }
 }
 
-/** Creates the schema, or brings it up to date; all of it or nothing. */
+/** Creates or upgrades the schema, in one transaction. */
 export async function migrateCluster({
   records,
   blobs,
@@ -104,11 +104,11 @@ export async function migrateCluster({
   try {
     const backend = await openBlobBackend(blobs, { marker: "make" });
     await backend.close();
-    // Altering a large table takes as long as it takes.
-    const patience = 24 * 3600_000;
+    // Altering a large table may take hours.
+    const migrationMilliseconds = 24 * 3600_000;
     return await withConnection(pool, defaultClusterTimes.timeout, async (connection) => {
       const run = (text: string, values?: readonly unknown[]) =>
-        connection.run(text, values, Date.now() + patience);
+        connection.run(text, values, Date.now() + migrationMilliseconds);
       await run("BEGIN");
       const versions = await migrate(run, backend.id);
       await run("COMMIT");
@@ -154,7 +154,7 @@ async function withConnection<T>(
     try {
       return await work(connection, until);
     } catch (error) {
-      // What a failed transaction has begun goes with its connection.
+      // Ending the connection rolls back its transaction.
       connection.end();
       if (!isRetryable(error) || Date.now() >= until) throw error;
     } finally {

@@ -1,4 +1,4 @@
-// Records in PostgreSQL: the port, over statements that each begin at the bucket's name.
+// The Records port over PostgreSQL.
 import { setTimeout as pause } from "node:timers/promises";
 import { decodeObject, decodePart, decodeUpload } from "../engine/codec/record-codec.ts";
 import type { Change, Records, UploadScan } from "../engine/records.ts";
@@ -38,7 +38,7 @@ export function createClusterRecords({
   const readOne = createReadBatching(database);
   const putOne = createGroupCommit(database);
 
-  /** The rows of a bucket, at least one; a bucket without any has one of nothing but nulls. */
+  /** Returns at least one row: an existing bucket without matches has one row of nulls. */
   async function readRows(
     bucket: string,
     statement: Statement,
@@ -49,7 +49,7 @@ export function createClusterRecords({
     return rows;
   }
 
-  /** Without the one that stands for none. */
+  /** Returns the rows without the row of nulls. */
   async function readMatches(
     bucket: string,
     statement: Statement,
@@ -73,12 +73,12 @@ export function createClusterRecords({
         : await putOne(bucket, put);
     if (outcome === "no bucket") throw noSuchBucket(bucket);
     if (outcome === "committed") await propagateSettings(bucket, change);
-    // What was seen of the settings is out of date: they are read again before the next attempt.
+    // The cached settings are stale: read them again before the next attempt.
     else if (change.checks?.some(({ kind }) => kind === "setting")) bucketCache.drop(bucket);
     return outcome === "committed" ? "committed" : "conflict";
   }
 
-  /** From the moment that rules are said to be set, every write anywhere is told: no process knows the bucket without. */
+  /** Waits until no process caches the bucket without the new rules, so that every later write creates events. */
   async function propagateSettings(bucket: string, { mutations }: Change): Promise<void> {
     const names = mutations.flatMap((mutation) => (mutation.kind === "put setting" ? [mutation.name] : []));
     if (names.length > 0) bucketCache.drop(bucket);
@@ -203,7 +203,7 @@ function toBucket(row: Row): Bucket {
 function uploadRange({ prefix, after, limit }: UploadScan): unknown[] {
   const start = keyBytes(prefix);
   const end = start.length === 0 ? afterAllKeys : successor(start);
-  // A key without an id stands for all of its uploads: ids are hex, so this is behind each of them.
+  // A key without an id means after all its uploads: "~" sorts after every id, which is hex.
   const [key, id] = after === undefined ? [new Uint8Array(), ""] : [keyBytes(after.key), after.id ?? "~"];
   return [start, end, key, id, limit];
 }

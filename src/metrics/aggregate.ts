@@ -1,23 +1,23 @@
-// The figures of several processes as one. Each is asked for its own and given a moment; for one that does not answer in
-// time, and for those that have ended, what they said last counts.
+// Aggregates the metrics of several processes. Each process is asked for a snapshot; for a process that does not respond
+// in time or has ended, its last snapshot counts.
 import { mergeSnapshots, type Snapshot, withoutGauges } from "./snapshot.ts";
 
 export interface SnapshotAggregator {
-  /** A process that can be asked from now on. */
+  /** Adds a process; `ask` requests a snapshot from it. */
   join(ask: () => void): Member;
   snapshot(): Promise<Snapshot>;
 }
 
 export interface Member {
   receive(snapshot: Snapshot): void;
-  /** It has ended. */
+  /** Call when the process has ended. */
   remove(): void;
 }
 
 interface MemberState {
   readonly ask: () => void;
   last: Snapshot;
-  /** Whoever waits for what it says next. */
+  /** Callers that wait for the next snapshot. */
   waiting: (() => void)[];
 }
 

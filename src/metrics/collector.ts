@@ -1,4 +1,4 @@
-// The supervisor's side of the processes it observes: their figures as one, and their lines to whoever writes them.
+// Collects the metrics and the request log lines of worker processes in the supervisor.
 import { createSnapshotAggregator } from "./aggregate.ts";
 import type { ObserverOptions } from "./reporter.ts";
 import type { FromObserver, ToObserver } from "./reporter-messages.ts";
@@ -6,14 +6,14 @@ import type { Snapshot } from "./snapshot.ts";
 
 export interface WatchOptions {
   readonly counts: boolean;
-  /** Where lines of the request log go; undefined when nobody keeps one. */
+  /** Writes lines of the request log; undefined without a request log. */
   readonly writeLines?: ((text: string) => Promise<void>) | undefined;
 }
 
 export interface Watch {
-  /** What processes are to observe. */
+  /** What the processes count and log. */
   readonly observing: ObserverOptions;
-  /** A process that can be spoken to from now on. */
+  /** Adds a process that can receive messages. */
   join(send: (message: ToObserver) => void): WatchedProcess;
   snapshot(): Promise<Snapshot>;
 }

@@ -1,5 +1,5 @@
-// A request and its answer once both are over, as they are counted and written into the request log. What a face knows
-// of them is all there is: no header, no query and no target, so no signature, cookie or key can be among it.
+// A finished request with its response, as counted and logged. It contains no header, query or target, so that no
+// signature, cookie or secret can reach the log.
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 
@@ -7,37 +7,36 @@ export type FrontEnd = "s3" | "script" | "console" | "public";
 
 export interface Exchange {
   readonly frontEnd: FrontEnd;
-  /** The answer's, too. */
+  /** The request id that the response carries. */
   readonly id: string;
   readonly method: string;
-  /** One of few names: an operation of the S3 API, a script, a page. */
+  /** One of a limited set: an operation of the S3 API, a script, a page. */
   readonly operation: string;
   readonly bucket?: string | undefined;
   readonly key?: string | undefined;
   readonly status: number;
-  /** Of the bodies. */
+  /** Bytes of the bodies, without headers. */
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** From the end of the request's head until the last byte was given to the system. */
+  /** From the end of the request's head until the last byte was passed to the operating system. */
   readonly milliseconds: number;
   readonly accessKeyId?: string | undefined;
-  /** Asked for only where it is written down. */
+  /** Called only for the request log. */
   readonly remoteAddress: () => string;
-  /** One of few words. */
+  /** One of a limited set. */
   readonly errorCode?: string | undefined;
-  /** False when it broke off before its end. */
+  /** False when the response was cut off. */
   readonly isWhole: boolean;
 }
 
 interface OperationCounts {
-  /** By the first digit of the status. */
+  /** Indexed by the first digit of the status. */
   readonly requests: (Counter | undefined)[];
   readonly seconds: Histogram;
   readonly bytesIn: Counter;
   readonly bytesOut: Counter;
 }
 
-/** What counts exchanges, of whichever face. */
 export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) => void {
   const requests = metrics.counter({
     name: "store_requests_total",
@@ -47,7 +46,7 @@ export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) =>
   const seconds = metrics.histogram(
     {
       name: "store_request_duration_seconds",
-      help: "From the end of a request's head until the last byte of its answer was given to the system.",
+      help: "From the end of a request's head until the last byte of its response was passed to the system.",
       labels: ["face", "operation"],
     },
     secondsBounds,
@@ -59,12 +58,12 @@ export function createExchangeCounter(metrics: Metrics): (exchange: Exchange) =>
   });
   const bytesOut = metrics.counter({
     name: "store_sent_bytes_total",
-    help: "Bytes of answers' bodies.",
+    help: "Bytes of response bodies.",
     labels: ["face", "operation"],
   });
   const errors = metrics.counter({
     name: "store_errors_total",
-    help: "Requests answered with an error, by its code; Cut counts answers that broke off.",
+    help: "Requests answered with an error, by its code; Cut counts responses that were cut off.",
     labels: ["face", "code"],
   });
   const countsByFrontEnd = new Map<FrontEnd, Map<string, OperationCounts>>();

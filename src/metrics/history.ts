@@ -1,5 +1,5 @@
-// What a server has done of late, for charts: its figures looked at now and then, and what lies between two looks. Fine for
-// the last hour, coarse for the last week; nothing of it outlives the server.
+// Recent metrics of a server for charts, sampled at intervals: fine for the last hour, coarse for the last week. They are
+// in memory only.
 import type { FrontEnd } from "./exchange.ts";
 import { secondsBounds } from "./metrics.ts";
 import { quantile } from "./quantile.ts";
@@ -9,19 +9,19 @@ export const frontEnds: readonly FrontEnd[] = ["s3", "script", "public", "consol
 export const spans = { hour: 3_600_000, day: 86_400_000, week: 7 * 86_400_000 } as const;
 export type Span = keyof typeof spans;
 
-/** What happened from one look to the next. Rates are a second; undefined where nothing is known. */
+/** The time between two samples. Rates are per second; undefined means unknown. */
 export interface Point {
-  /** Its end, in milliseconds since the epoch. */
+  /** End of the interval, in milliseconds since the epoch. */
   readonly time: number;
   readonly requests: number;
   readonly clientErrors: number;
   readonly serverErrors: number;
-  /** Seconds that half of the requests, and all but a hundredth of them, took at most. */
+  /** p50 and p99 of the request duration, in seconds. */
   readonly median: number | undefined;
   readonly slowest: number | undefined;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** What the store held at its end. */
+  /** Bytes in the store at the end of the interval. */
   readonly stored: number | undefined;
   readonly objects: number | undefined;
 }
@@ -44,7 +44,7 @@ interface Sample {
 
 export interface History {
   add(time: number, snapshot: Snapshot): void;
-  /** Oldest first, up to the look that is given, which is not kept. */
+  /** Oldest first, up to the snapshot `now`, which is not kept. */
   points(
     span: Span,
     selected: readonly FrontEnd[],
@@ -54,7 +54,7 @@ export interface History {
 
 const fineMilliseconds = 10_000;
 const coarseMilliseconds = 300_000;
-/** More would not be told apart in a chart. */
+/** A chart cannot show more. */
 const maxPoints = 720;
 
 export function createHistory(): History {
@@ -63,9 +63,9 @@ export function createHistory(): History {
 
   function appendSample(samples: readonly Sample[], sample: Sample, every: number, span: number): Sample[] {
     const last = samples.at(-1);
-    // A clock that was set back begins anew.
+    // The clock was set back: start again.
     if (last !== undefined && sample.time < last.time) return [sample];
-    // A little early is on time: the one before may have been late.
+    // Tolerates a second: the previous sample may have been late.
     if (last !== undefined && sample.time - last.time < every - 1000) return [...samples];
     return [...samples.filter(({ time }) => sample.time - time <= span), sample];
   }
@@ -87,7 +87,7 @@ export function createHistory(): History {
   };
 }
 
-/** Every nth of many, with the first. */
+/** Keeps every nth sample, including the first. */
 function thinOut(samples: readonly Sample[]): Sample[] {
   const step = Math.ceil(samples.length / maxPoints);
   return samples.filter((_, i) => i % step === 0);

@@ -1,21 +1,21 @@
-// Lines on their way to whoever writes them. They go in batches, the next when the one before was taken: if the reader
-// is slow the queue fills up, and what finds no room is dropped and counted. Memory stays bounded, requests never wait.
+// Queues request log lines for the writer and sends them in batches, the next after the previous was acknowledged. If the
+// writer is slow, lines beyond the limit are dropped and counted: memory is bounded and requests never wait.
 
 export interface LineQueue {
   push(line: string): void;
-  /** The batch that was sent has been taken. */
+  /** The writer has taken the batch. */
   ack(): void;
-  /** Sends what is there at once. */
+  /** Sends the queued lines at once. */
   flush(): void;
-  /** Lines that found no room. */
+  /** Lines dropped because the queue was full. */
   readonly dropped: number;
 }
 
 export interface LineQueueOptions {
   readonly send: (text: string) => void;
-  /** How many characters may wait. */
+  /** Maximum of queued characters. */
   readonly maxCharacters?: number;
-  /** How long a line may wait for others, when nothing is under way. */
+  /** How long a line waits for others when no batch is in flight. */
   readonly maxDelayMilliseconds?: number;
 }
 

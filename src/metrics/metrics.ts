@@ -1,5 +1,5 @@
-// Counters, gauges and histograms of one process. A series is resolved once, by its labels, and is a plain array of numbers
-// from then on: counting is an addition.
+// Counters, gauges and histograms of one process. A series is looked up once by its labels and is then a plain array of
+// numbers, so counting is one addition.
 import type { Family, FamilyType, MetricDescription, Snapshot } from "./snapshot.ts";
 
 export interface Counter {
@@ -10,21 +10,21 @@ export interface Histogram {
   observe(value: number): void;
 }
 
-/** A series for each set of values of the labels, in their order. */
+/** Returns the series with these label values, in the order of the labels. */
 export type Labelled<T> = (...labels: readonly string[]) => T;
 
 export interface Metrics {
   counter(description: MetricDescription): Labelled<Counter>;
-  /** Goes down by adding less than nothing. */
+  /** Add a negative amount to decrease it. */
   gauge(description: MetricDescription): Labelled<Counter>;
   histogram(description: MetricDescription, bounds: readonly number[]): Labelled<Histogram>;
-  /** Asked for with each snapshot: what is known elsewhere already. */
+  /** A metric whose values are kept elsewhere; `read` is called for each snapshot. */
   addReading(
     description: MetricDescription,
     type: "counter" | "gauge",
     read: () => Iterable<readonly [labels: readonly string[], value: number]>,
   ): void;
-  /** The same for a histogram whose numbers are kept elsewhere. */
+  /** The same for a histogram. */
   addHistogramReading(
     description: MetricDescription,
     bounds: readonly number[],
@@ -33,13 +33,13 @@ export interface Metrics {
   snapshot(): Snapshot;
 }
 
-/** For durations in seconds, from a read of the index to the upload of a large body. */
+/** Histogram bounds for durations in seconds, from an index read to the upload of a large body. */
 export const secondsBounds: readonly number[] = [
   ...[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
   ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 ];
 
-/** Counts a value into the numbers of a histogram: one for each bound, one beyond, and the sum. */
+/** Adds a value to the numbers of a histogram: one per bound, one above the last bound, and the sum. */
 export function observe(
   numbers: { [index: number]: number },
   bounds: readonly number[],

@@ -1,7 +1,7 @@
-// What every process tells of itself, whatever it serves.
+// Metrics of every process: memory, processor time and open streams.
 import type { Metrics } from "./metrics.ts";
 
-/** Bodies that are being received and sent now. */
+/** Numbers of bodies being received and sent. */
 export interface Streams {
   readonly incoming: number;
   readonly outgoing: number;
@@ -13,7 +13,7 @@ export function registerProcessMetrics(metrics: Metrics, part: string, streams: 
     [[part], 1],
   ]);
   metrics.addReading(
-    { name: "store_process_memory_bytes", help: "Memory that processes hold (resident).", labels },
+    { name: "store_process_memory_bytes", help: "Resident memory of processes.", labels },
     "gauge",
     () => [[[part], process.memoryUsage.rss()]],
   );

@@ -1,7 +1,7 @@
-// How long the share of requests took that was fastest: read from a histogram, as exactly as its bounds allow.
+// Computes a quantile of a histogram, as exactly as its bounds allow.
 import type { Numbers } from "./snapshot.ts";
 
-/** Undefined when nothing was counted. Within a bound it is spread evenly; what is beyond the last counts as the last. */
+/** Undefined for an empty histogram. Interpolates linearly between bounds; values above the last count as the last. */
 export function quantile(numbers: Numbers, bounds: readonly number[], share: number): number | undefined {
   const counts = bounds.map((_, i) => numbers[i] ?? 0);
   const beyond = numbers[bounds.length] ?? 0;

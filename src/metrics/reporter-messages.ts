@@ -1,4 +1,4 @@
-// What a process that serves and its supervisor say about metrics and the request log, checked by shape.
+// Messages about metrics and the request log between a worker process and its supervisor, with shape checks.
 import { type Fields, isFields, isList, isText } from "../model/shape.ts";
 import type { Family, Snapshot } from "./snapshot.ts";
 
@@ -7,7 +7,7 @@ export type FromObserver =
   | { readonly kind: "metrics"; readonly snapshot: Snapshot }
   | { readonly kind: "request lines"; readonly text: string };
 
-/** One more than the queue of lines holds, in characters. */
+/** Larger than the queue of lines, in characters. */
 const maxLinesLength = 2 * 1024 * 1024;
 const maxFamilies = 1000;
 const maxSeries = 20_000;
@@ -15,7 +15,7 @@ const maxLabels = 16;
 const maxNumbers = 128;
 const maxTextLength = 4096;
 
-/** Undefined when the message is not one of these, or not of their shape. */
+/** Returns undefined for any other message, or for an invalid one. */
 export function parseFromObserver(message: Fields): FromObserver | undefined {
   const { kind, snapshot, text } = message;
   if (kind === "metrics" && isList(snapshot, maxFamilies, isFamily)) return { kind, snapshot };

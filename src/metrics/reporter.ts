@@ -1,12 +1,11 @@
-// What a process that serves counts and logs of its exchanges, for a supervisor that asks for the figures and writes the
-// lines. It is told of each exchange when that is over; nothing of it keeps a request waiting.
+// Counts and logs the exchanges of a worker process. The supervisor requests the metrics and writes the log lines. A
+// request never waits for this.
 import { createExchangeCounter, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import type { FromObserver, ToObserver } from "./reporter-messages.ts";
 import { requestLine } from "./request-line.ts";
 
-/** What the operator wants of it. */
 export interface ObserverOptions {
   readonly counts: boolean;
   readonly logs: boolean;
@@ -14,16 +13,16 @@ export interface ObserverOptions {
 
 export const droppedLines = {
   name: "store_request_log_dropped_total",
-  help: "Lines of the request log that found no room or could not be written.",
+  help: "Lines of the request log that were dropped because the queue was full or a write failed.",
 };
 
 export interface Observer {
-  /** For whatever else the process counts. */
+  /** For further metrics of the process. */
   readonly metrics: Metrics;
-  /** Undefined when nobody wants to know. */
+  /** Undefined when exchanges are neither counted nor logged. */
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
   receive(message: ToObserver): void;
-  /** The process ends: what it has is sent, not awaited. */
+  /** Sends what is left before the process ends; does not wait. */
   end(): void;
 }
 
@@ -47,7 +46,7 @@ export function createObserver(
       else sendMetrics();
     },
     end() {
-      // Whatever is under way is not waited for any more.
+      // Sends the queued lines without waiting for the batch in flight.
       lines.ack();
       sendMetrics();
     },

@@ -1,30 +1,30 @@
-// Figures as they pass between processes: plain data, which can be added up. Counters and histograms of a process that has
-// ended stay in the sum, so that nothing ever goes back; what it had open is gone with it.
+// Metrics as plain data that is sent between processes and added up. Counters and histograms of an ended process stay in
+// the sum, so that totals never decrease; its gauges are removed.
 
 export type FamilyType = "counter" | "gauge" | "histogram";
 
 export interface MetricDescription {
-  /** As Prometheus has it: store_…, with its unit, counters ending in _total. */
+  /** By Prometheus's conventions: store_…, with the unit, counters ending in _total. */
   readonly name: string;
   /** One line. */
   readonly help: string;
-  /** Names of labels; their values tell one series from the other. */
+  /** Names of the labels whose values identify a series. */
   readonly labels?: readonly string[];
 }
 
-/** A counter or gauge is one number. A histogram: how many per bound, how many beyond the last, and the sum. */
+/** A counter or gauge is one number. A histogram is a count per bound, a count above the last bound, and the sum. */
 export type Numbers = readonly number[];
 
 export interface Family extends Required<MetricDescription> {
   readonly type: FamilyType;
-  /** Of a histogram: up to which value, that one included, each of its numbers counts. */
+  /** Inclusive upper bounds of a histogram's counts. */
   readonly bounds: readonly number[];
   readonly series: readonly (readonly [labels: readonly string[], numbers: Numbers])[];
 }
 
 export type Snapshot = readonly Family[];
 
-/** Families in the order in which they are first met, series by their labels. */
+/** Adds up series with the same labels; families keep the order of their first occurrence. */
 export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   const families = new Map<string, { family: Family; series: Map<string, [readonly string[], number[]]> }>();
   for (const family of snapshots.flat()) {
@@ -40,12 +40,12 @@ export function mergeSnapshots(snapshots: readonly Snapshot[]): Snapshot {
   return [...families.values()].map(({ family, series }) => ({ ...family, series: [...series.values()] }));
 }
 
-/** What stays of a process that has ended. */
+/** The part of a snapshot that remains after the process has ended. */
 export function withoutGauges(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type !== "gauge");
 }
 
-/** All series of a family, added up; none when it is not there. */
+/** Adds up all matching series of a family; returns an empty array for an unknown name. */
 export function sumSeries(
   snapshot: Snapshot,
   name: string,

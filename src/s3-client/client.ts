@@ -1,5 +1,4 @@
-// One request to an S3 service, signed, and the head of its answer.
-
+// Sends one signed request to an S3 service and returns the response head.
 import {
   algorithm,
   amzTime,
@@ -28,13 +27,13 @@ export interface S3Endpoint extends Service {
   readonly secretAccessKey: string;
   readonly region: string;
   readonly bucket: string;
-  /** What every key begins with: empty, or ending in a slash. */
+  /** Prefix of every key: empty, or ending in a slash. */
   readonly prefix: string;
 }
 
 /** In milliseconds. */
 export interface S3Times extends HttpClientTimes {
-  /** For how long a request is made again; and a read without a new byte. */
+  /** How long to retry a request, or a read that gets no new byte. */
   readonly retry: number;
 }
 
@@ -42,7 +41,7 @@ export const defaultS3Times: S3Times = { connect: 3000, answer: 10_000, idle: 10
 
 export interface S3Request {
   readonly method: "GET" | "PUT" | "HEAD" | "DELETE";
-  /** Undefined for the bucket itself. */
+  /** Undefined for a request to the bucket. */
   readonly key?: string;
   readonly query?: readonly (readonly [string, string])[];
   /** Lowercase names. */
@@ -51,11 +50,11 @@ export interface S3Request {
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
+/** The parts are sent without concatenation. The caller must not change them until the response has arrived. */
 export interface S3Payload {
   readonly parts: readonly Uint8Array[];
   readonly length: number;
-  /** In hex: bytes damaged on the way are refused. Half of what an MD5 costs. */
+  /** In hex. The service refuses bytes damaged in transit. Costs half as much as MD5. */
   readonly sha256: string;
 }
 

@@ -1,17 +1,17 @@
-// Requests that we make: the head of the answer in time, or not at all. Every step has a time after which the socket is
-// destroyed: nothing waits for ever on a service that has fallen silent.
+// An HTTP client with a timeout on every step: connect, send, response head and idle body. A timeout destroys the socket,
+// so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 
-/** The head has come; the body is yet to be read. */
+/** A response whose head has arrived and whose body is not read yet. */
 export type Answer = IncomingMessage;
 
-/** The answer breaks off, or is not what was asked for: asked again, it may be. */
+/** The response was cut off or is invalid; a retry may succeed. */
 export class Broken extends Error {
   override readonly name = "Broken";
 }
 
-/** Nothing moved for too long. */
+/** A timeout. */
 export class Silence extends Error {
   override readonly name = "Silence";
 }
@@ -26,33 +26,33 @@ export interface Service {
 /** In milliseconds. */
 export interface HttpClientTimes {
   readonly connect: number;
-  /** From the end of the request to the head of its answer. */
+  /** From the end of the request to the head of its response. */
   readonly answer: number;
-  /** Without a byte of a body, either way. */
+  /** Maximum time without a byte of the body sent or received. */
   readonly idle: number;
 }
 
 export interface OutgoingRequest {
   readonly method: string;
-  /** With its query, as it is sent. */
+  /** Path and query, encoded. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** In parts, so that nobody need lay them together; kept by the caller until the answer has come. */
+  /** Sent without concatenation. The caller must not change them until the response has arrived. */
   readonly parts: readonly Uint8Array[];
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** Whether somebody still wants an answer. Lighter than an AbortSignal, which costs as much as a small request. */
+/** Cancels a request. Lighter than an AbortSignal, which costs as much as a small request. */
 export interface Cancellation {
   isCancelled: boolean;
-  /** Set by whatever is under way. */
+  /** Set by the request in flight. */
   abort: (() => void) | undefined;
 }
 
 export interface HttpClient {
-  /** The head of the answer, within the times and before `deadline` (of `performance.now`). */
+  /** Returns the response head. `deadline` is in terms of `performance.now`. */
   send(request: OutgoingRequest, deadline: number): Promise<Answer>;
-  /** Lets go of connections that are kept: after a silence, none of them is to be trusted. */
+  /** Closes idle connections, which cannot be trusted after a timeout. */
   dropIdleConnections(): void;
   close(): void;
 }
@@ -68,21 +68,18 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
         const { method, target: path, headers, parts, cancellation } = request;
         const message = makeRequest({ hostname, port, agent, method, path, headers: { ...headers } });
         if (cancellation !== undefined)
-          cancellation.abort = () => message.destroy(new Broken("nobody wants it any more"));
+          cancellation.abort = () => message.destroy(new Broken("the request was cancelled"));
         let timer: NodeJS.Timeout | undefined;
-        /** Something is due within the time given for it; what was due before has come. */
-        const expect = (what: string, milliseconds: number) => {
+        /** Restarts the timeout for the next step. */
+        const expect = (failure: string, milliseconds: number) => {
           clearTimeout(timer);
-          timer = setTimeout(
-            () => message.destroy(new Silence(`${what} within the time for it`)),
-            milliseconds,
-          );
+          timer = setTimeout(() => message.destroy(new Silence(`${failure} in time`)), milliseconds);
         };
         const within = (milliseconds: number) =>
           Math.max(1, Math.min(milliseconds, deadline - performance.now()));
         const begin = () => {
-          const awaitAnswer = () => expect("no answer came", within(times.answer));
-          const onMoved = () => expect("the bytes were not taken", times.idle);
+          const awaitAnswer = () => expect("no response arrived", within(times.answer));
+          const onMoved = () => expect("the service did not read the request", times.idle);
           sendParts(message, parts, { onMoved, onSent: awaitAnswer });
         };
         message.once("socket", (socket) => {
@@ -96,9 +93,9 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
         message.once("response", (response) => {
           clearTimeout(timer);
           if (cancellation !== undefined) cancellation.abort = undefined;
-          // Whoever reads it listens too; until then a broken connection has nobody to tell.
+          // Without a listener, an error before the body is read would be uncaught.
           response.on("error", () => {});
-          // Refused before all of it was taken: the rest is not sent, so the connection cannot serve again.
+          // A response before the end of the request: the rest is not sent, so the connection cannot be reused.
           response.once("end", () => {
             if (!message.writableFinished) message.destroy();
           });
@@ -117,7 +114,7 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
   };
 }
 
-/** Written together, and told of when they are out. */
+/** Parts written before waiting for the write to complete. */
 const partsPerWrite = 4;
 
 function sendParts(
@@ -137,7 +134,7 @@ function sendParts(
     message.cork();
     for (const [index, part] of some.entries()) {
       if (index < some.length - 1) message.write(part);
-      // A failure is told as the request's own.
+      // The request's "error" event reports a failed write.
       else message.write(part, (error) => error ?? sendSome());
     }
     message.uncork();

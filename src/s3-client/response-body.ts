@@ -1,17 +1,17 @@
-// The body of an answer, asked for a chunk at a time: a service that falls silent while a chunk is due is cut, one
-// whose receiver takes its time is not.
+// Reads a response body chunk by chunk. The timeout runs only while the reader waits for a chunk, so a slow reader does
+// not abort the response.
 import { setTimeout as pause } from "node:timers/promises";
 import { isTransient } from "./errors.ts";
 import { type Answer, Broken, type Cancellation, Silence } from "./http-client.ts";
 
 export interface S3Body {
-  /** Undefined at the end; throws when it breaks off before. */
+  /** Returns undefined at the end; throws when the body is cut off. */
   next(): Promise<Uint8Array | undefined>;
-  /** Whoever stops before the end calls this; behind it, it does nothing. */
+  /** A reader that stops before the end must call this. It does nothing after the end. */
   cancel(): void;
 }
 
-/** More waits in the system, not here. */
+/** Beyond this, reading pauses and the bytes wait in the socket buffer. */
 const maxBufferedBytes = 256 * 1024;
 
 export function readBody(message: Answer, idleMilliseconds: number): S3Body {
@@ -37,7 +37,7 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
   message.on("error", (error) => end({ error }));
   const endCut = () => {
     if (ending !== undefined) return;
-    end({ error: new Broken("the connection was cut in the middle of an answer") });
+    end({ error: new Broken("the connection was closed in the middle of a response") });
   };
   message.on("close", endCut);
   if (message.destroyed) endCut();
@@ -48,8 +48,8 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
         if (ending?.error !== undefined) throw ending.error;
         if (ending !== undefined) return undefined;
         timer ??= setTimeout(() => {
-          // Somebody who asks later begins to wait anew.
-          if (wake !== undefined) message.destroy(new Silence("no more bytes came within the time for them"));
+          // Only while a reader waits: each call of `next` restarts the timer.
+          if (wake !== undefined) message.destroy(new Silence("no more bytes arrived in time"));
         }, idleMilliseconds);
         timer.refresh();
         await new Promise<void>((resolve) => {
@@ -69,10 +69,10 @@ export function readBody(message: Answer, idleMilliseconds: number): S3Body {
   };
 }
 
-/** Of a document, which is never large. */
+/** XML documents of S3 are never larger. */
 const maxDocumentBytes = 16 * 1024 * 1024;
 
-/** All of a small body; read to its end, so that its connection may serve again. */
+/** Reads a small body to its end, so that the connection can be reused. */
 export async function readText(body: S3Body): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -80,7 +80,7 @@ export async function readText(body: S3Body): Promise<string> {
     size += chunk.length;
     if (size > maxDocumentBytes) {
       body.cancel();
-      throw new Broken("an answer is longer than any such answer");
+      throw new Broken(`a document is longer than ${maxDocumentBytes} bytes`);
     }
     chunks.push(chunk);
   }
@@ -89,19 +89,18 @@ export async function readText(body: S3Body): Promise<string> {
 
 export interface ResumingBodyOptions {
   readonly length: number;
-  /** For how long it is tried again without a new byte. */
+  /** How long to retry without a new byte. */
   readonly retryMilliseconds: number;
-  /** What is left behind so many bytes. */
+  /** Opens the rest of the body after `done` bytes. */
   open(done: number, cancellation: Cancellation): Promise<S3Body>;
-  /** Whether to try no more. */
+  /** Whether to stop retrying. */
   isOver(): boolean;
-  /** A failure in words for people. */
   mapError(error: unknown): unknown;
 }
 
 const resumePause = 40;
 
-/** Goes on where it was when a body breaks off. The first one is asked for at once. */
+/** Resumes a body that was cut off at the last byte received. The first request is sent at once. */
 export function createResumingBody({
   length,
   retryMilliseconds,
@@ -112,7 +111,7 @@ export function createResumingBody({
   const cancellation: Cancellation = { isCancelled: false, abort: undefined };
   let done = 0;
   let opening: Promise<S3Body> | undefined = open(0, cancellation);
-  // Told when it is asked for.
+  // The error is thrown by the first `next`.
   opening.catch(() => {});
   let body: S3Body | undefined;
 
@@ -122,7 +121,7 @@ export function createResumingBody({
       body = await opening;
     }
     const chunk = await body.next();
-    if (chunk === undefined && done < length) throw new Broken("an answer ended too early");
+    if (chunk === undefined && done < length) throw new Broken("a response ended too early");
     return chunk;
   }
 

@@ -1,4 +1,4 @@
-// Asks an S3 service, again while that may help and there is time: only for requests that may be made twice.
+// Sends requests to an S3 service and retries transient errors until a deadline. Only for idempotent requests.
 import { setTimeout as pause } from "node:timers/promises";
 import {
   createS3Transport,
@@ -16,16 +16,15 @@ const maxPause = 2000;
 
 export interface RetryingS3Client {
   readonly times: S3Times;
-  /** Until it succeeds, cannot succeed, or the time for it is over. */
+  /** Repeats `work` until it succeeds, fails permanently, or the deadline is over. */
   withRetries<T>(
     work: (deadline: number, tries: number) => Promise<T>,
     cancellation?: Cancellation,
   ): Promise<T>;
-  /** The answer's head, when the service has done what was asked. */
+  /** Returns the response head; throws an S3Refusal for an error status. */
   send(request: S3Request, deadline: number): Promise<Answer>;
-  /** With the answer's document. */
+  /** Reads the response body, too. */
   sendWithRetries(request: S3Request): Promise<S3Response>;
-  /** A failure in words for people. */
   mapError(error: unknown): unknown;
   isClosed(): boolean;
   close(): void;
@@ -34,13 +33,13 @@ export interface RetryingS3Client {
 export interface S3Response {
   readonly message: Answer;
   readonly document: string;
-  /** How often it was sent. */
+  /** How many times the request was sent. */
   readonly tries: number;
 }
 
 export interface RetryingS3ClientOptions {
   readonly times?: Partial<S3Times>;
-  /** The words for a failure, with the host that it is about. */
+  /** Creates the error that callers get. */
   readonly mapError: (error: unknown, host: string) => unknown;
 }
 
@@ -62,7 +61,7 @@ export function createRetryingS3Client(
         return await work(deadline, tries + 1);
       } catch (error) {
         if (error instanceof Silence) transport.dropIdleConnections();
-        // Not all at the same moment, who were cut at the same moment.
+        // Jitter: requests that failed together are not retried at the same moment.
         const wait = Math.min(firstPause * 2 ** tries, maxPause) * (0.5 + Math.random() / 2);
         const isOver = performance.now() + wait >= deadline || cancellation?.isCancelled === true;
         if (!isTransient(error) || isOver || isClosed) throw mapError(error, transport.host);

@@ -1,11 +1,11 @@
-// Where an S3 service is, as people write it: s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
-// Connections use TLS; by default those to a loopback address do not.
+// Parses the URL of an S3 location: s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
+// The default is TLS, except to a loopback address.
 import { isLoopback } from "../http/loopback.ts";
 import type { S3Endpoint } from "./client.ts";
 
 const s3UrlPattern = /^s3:\/\/([^/?#]*)@([^@/?#]+)(?:\/([^/?#]*))?(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** An error that says why it cannot be read; what was given is not repeated, since it may hold a secret. */
+/** Creates an error with the reason. The message must not repeat the URL, which may contain a secret. */
 export type ErrorFactory = (why: string) => Error;
 
 export function parseS3Endpoint(url: string, createError: ErrorFactory): S3Endpoint {
@@ -21,11 +21,11 @@ export function parseS3Endpoint(url: string, createError: ErrorFactory): S3Endpo
   const accessKeyId = decode(colon === -1 ? user : user.slice(0, colon), "the access key");
   const secretAccessKey = colon === -1 ? "" : decode(user.slice(colon + 1), "the secret");
   if (accessKeyId === "") throw createError("there is no access key before the host");
-  if (secretAccessKey === "") throw createError('there is no secret behind the access key, after a ":"');
+  if (secretAccessKey === "") throw createError('there is no secret after the access key and a ":"');
   if (!/^[\x21-\x7e]+$/.test(accessKeyId))
-    throw createError("the access key holds letters that no access key has");
+    throw createError("the access key contains characters that are not allowed");
   const name = decode(bucket, "the bucket");
-  if (name === "") throw createError('there is no bucket behind the host, after a "/"');
+  if (name === "") throw createError('there is no bucket after the host and a "/"');
   const { region, tls: givenTls } = parseQuery(query, createError);
   const { hostname, port: givenPort } = parseHost(host, createError);
   const tls = givenTls ?? !isLoopback(hostname);
@@ -47,7 +47,7 @@ function parseHost(
   createError: ErrorFactory,
 ): { readonly hostname: string; readonly port: number | undefined } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(host);
-  if (match === null) throw createError('the host is not one, or what follows it after ":" is no port');
+  if (match === null) throw createError('the host is not valid, or the text after ":" is not a port');
   const [, v6, name, given] = match;
   const port = given === undefined ? undefined : Number(given);
   if (port !== undefined && (port < 1 || port > 65_535)) {
@@ -56,7 +56,7 @@ function parseHost(
   return { hostname: v6 ?? name!, port };
 }
 
-/** Radosgw takes any region, and most others this one. */
+/** Ceph's gateway accepts any region, and most other services accept this one. */
 const defaultRegion = "us-east-1";
 
 interface Settings {
@@ -70,14 +70,14 @@ function parseQuery(query: string, createError: ErrorFactory): Settings {
   for (const part of query === "" ? [] : query.split("&")) {
     const [, name = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(part)!;
     if (name !== "region" && name !== "tls")
-      throw createError('behind "?" only "region" and "tls" may stand');
-    if (settings.has(name)) throw createError(`"${name}" stands there twice`);
+      throw createError('only "region" and "tls" are allowed after "?"');
+    if (settings.has(name)) throw createError(`"${name}" is repeated`);
     settings.set(name, decodeComponent(value, `"${name}"`, createError));
   }
   const { region = defaultRegion, tls } = Object.fromEntries(settings);
   if (tls !== undefined && tls !== "true" && tls !== "false")
     throw createError('"tls" must be "true" or "false"');
-  if (!/^[A-Za-z0-9._-]+$/.test(region)) throw createError('"region" is not the name of one');
+  if (!/^[A-Za-z0-9._-]+$/.test(region)) throw createError('"region" is not a valid name');
   return { region, tls: tls === undefined ? undefined : tls === "true" };
 }
 

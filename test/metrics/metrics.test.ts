@@ -1,4 +1,4 @@
-// Figures: what is counted, how it adds up over processes, and the text that Prometheus reads.
+// Metrics: counting, the sum over several processes, and the text format of Prometheus.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSnapshotAggregator } from "../../src/metrics/aggregate.ts";
@@ -8,7 +8,7 @@ import { prometheusText } from "../../src/metrics/prometheus.ts";
 import { quantile } from "../../src/metrics/quantile.ts";
 import { mergeSnapshots, sumSeries } from "../../src/metrics/snapshot.ts";
 
-test("the text has help, type and every series, and escapes what labels and help hold", () => {
+test("the Prometheus text has help, type and every series, with escaped labels and help", () => {
   const metrics = createMetrics();
   const counted = metrics.counter({ name: "a_total", help: "Back\\slash\nline.", labels: ["x", "y"] });
   counted('q"uote', "b\\s\nn").add(2);
@@ -30,7 +30,7 @@ test("the text has help, type and every series, and escapes what labels and help
   );
 });
 
-test("a histogram counts up to its bounds, all in the last, with sum and count", () => {
+test("a histogram in the Prometheus text has cumulative buckets, sum and count", () => {
   const metrics = createMetrics();
   const seconds = metrics.histogram({ name: "h_seconds", help: "Took.", labels: ["op"] }, [0.5, 1]);
   for (const value of [0.25, 0.5, 0.75, 4]) seconds("get").observe(value);
@@ -49,7 +49,7 @@ test("a histogram counts up to its bounds, all in the last, with sum and count",
   );
 });
 
-test("snapshots add up series by series, and survive the way between processes", () => {
+test("snapshots of metrics add up series by series, also after they were sent as JSON", () => {
   const sides = ["one", "other"].map((own) => {
     const metrics = createMetrics();
     const seconds = metrics.histogram({ name: "h", help: "H.", labels: ["op"] }, [1, 2]);
@@ -71,34 +71,34 @@ test("snapshots add up series by series, and survive the way between processes",
   );
 });
 
-test("one who has ended stays in the counters and leaves the gauges, and one who hangs keeps nobody", async () => {
-  const gathering = createSnapshotAggregator(20);
-  const figures = (count: number, open: number) => {
+test("an ended process stays in the counters but not in the gauges, and a hanging one delays no snapshot", async () => {
+  const aggregator = createSnapshotAggregator(20);
+  const createSnapshot = (count: number, open: number) => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "C." })().add(count);
     metrics.gauge({ name: "g", help: "G." })().add(open);
     return metrics.snapshot();
   };
-  const answering = gathering.join(() => answering.receive(figures(1, 1)));
-  let answersNow = true;
-  const hanging = gathering.join(() => {
-    if (answersNow) hanging.receive(figures(10, 10));
+  const responsive = aggregator.join(() => responsive.receive(createSnapshot(1, 1)));
+  let responds = true;
+  const hanging = aggregator.join(() => {
+    if (responds) hanging.receive(createSnapshot(10, 10));
   });
   const sums = async () => {
-    const snapshot = await gathering.snapshot();
+    const snapshot = await aggregator.snapshot();
     return [sumSeries(snapshot, "c_total")[0], sumSeries(snapshot, "g")[0]];
   };
   assert.deepEqual(await sums(), [11, 11]);
-  answersNow = false;
+  responds = false;
   assert.deepEqual(await sums(), [11, 11]);
   hanging.remove();
   hanging.remove();
   assert.deepEqual(await sums(), [11, 1]);
-  const next = gathering.join(() => next.receive(figures(5, 5)));
+  const next = aggregator.join(() => next.receive(createSnapshot(5, 5)));
   assert.deepEqual(await sums(), [16, 6]);
 });
 
-test("a quantile lies within the bounds that its share falls into", () => {
+test("a quantile of a histogram is between the bounds that contain it", () => {
   const bounds = [1, 2, 4];
   assert.equal(quantile([0, 0, 0, 0, 0], bounds, 0.5), undefined);
   assert.equal(quantile([2, 2, 0, 0, 0], bounds, 0.5), 1);
@@ -107,7 +107,7 @@ test("a quantile lies within the bounds that its share falls into", () => {
   assert.equal(quantile([0, 0, 0, 5, 0], bounds, 0.5), 4);
 });
 
-test("exchanges are counted by face, operation and class of status, errors by code", () => {
+test("exchanges are counted by front end, operation and status class, and errors by code", () => {
   const metrics = createMetrics();
   const count = createExchangeCounter(metrics);
   const exchange: Exchange = {

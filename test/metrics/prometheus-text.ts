@@ -1,7 +1,7 @@
-// Reads the text format of Prometheus strictly: what it does not know is wrong.
+// A strict parser of Prometheus's text format: an unknown line is an error.
 import assert from "node:assert/strict";
 
-/** By name with its labels, as written. */
+/** Values by the name with its labels, as written. */
 export type Samples = ReadonlyMap<string, number>;
 
 const comment = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/;
@@ -28,7 +28,7 @@ export function readPrometheus(text: string): Samples {
   return samples;
 }
 
-/** The names that stand in the text, without those that histograms add. */
+/** The metric names in the text, without the suffixes of histograms. */
 export function familiesOf(text: string): string[] {
   return [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!);
 }

@@ -1,10 +1,10 @@
-// Lines of the request log: what is in one, and that a reader who is slow costs lines but never memory.
+// Lines of the request log: their fields, and that a slow writer loses lines but does not use memory.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLineQueue } from "../../src/metrics/line-queue.ts";
 import { requestLine } from "../../src/metrics/request-line.ts";
 
-test("a line is one JSON object, whatever a key holds", () => {
+test("a line of the request log is one JSON object, whatever characters the key contains", () => {
   const line = requestLine(
     {
       ...{
@@ -28,7 +28,7 @@ test("a line is one JSON object, whatever a key holds", () => {
   });
 });
 
-test("one batch is under way at a time; what finds no room meanwhile is dropped and counted", () => {
+test("one batch of request log lines is in flight at a time; lines beyond the limit are dropped and counted", () => {
   const sent: string[] = [];
   const queue = createLineQueue({
     send: (text) => sent.push(text),

@@ -1,38 +1,38 @@
-// Where the bytes of blobs lie in a cluster: on a shelf, an S3 service or a directory that all machines mount. A shelf
-// knows nothing of records: which bytes are named, in flight or dead is written in the database (ledger.ts).
+// The blob backend of a cluster: an S3 service or a directory that all machines mount. It knows nothing of records;
+// the journal in the database (bytes/blob-journal.ts) knows which blobs are in use, in flight or garbage.
 import type { ByteRange } from "../../model/range.ts";
 
 export interface BlobBackend {
-  /** What tells this shelf from any other: made when it was set up, so that a wrong or empty one can be told. */
+  /** Random id, created at setup. It detects a wrong or an empty location. */
   readonly id: string;
   /**
-   * Writes the chunks under a name that was never used before; once this resolves they last, and a read on
-   * any machine finds them. A chunk stays as it is until the one after the next is asked for. When it fails,
-   * something may have been written, and may even arrive later: the caller has the name removed.
+   * Writes the chunks under a new name. When it resolves, they are durable and readable on every machine.
+   * The source must not change a chunk until the next but one is requested. A failed write may leave bytes, or
+   * bytes may arrive later: the caller then removes the name.
    */
   write(location: BlobLocation, chunks: AsyncIterable<Uint8Array>): Promise<BackendBlob>;
   /**
-   * The range's bytes, each block verified: a damaged or missing one throws, it is never returned. They are laid
-   * into `into`, if given, each at its place. Whoever stops early calls `return`, which frees what it holds.
+   * Reads the range, copied to `into` if present. Throws at a damaged or missing block; unverified bytes are never
+   * returned. A caller that stops early must call `return`, which closes the file or the connection.
    */
   read(blob: BackendBlob, range: ByteRange, into?: Uint8Array): AsyncGenerator<Uint8Array>;
-  /** A chunk that its receiver is done with: its memory may be used for a later one. */
+  /** Returns the memory of a chunk for reuse. */
   release(chunk: Uint8Array): void;
-  /** Whether all of it is there, as far as can be told without reading it. */
+  /** Whether the whole blob exists, by its size; the content is not read. */
   has(blob: BackendBlob): Promise<boolean>;
-  /** Removes a blob that was written to its end. One that is not there is as good as removed. */
+  /** Removes a completely written blob. A missing blob is not an error. */
   remove(blob: BackendBlob): Promise<void>;
-  /** Removes whatever was written under a name, if anything, of a write that did not come to its end. */
+  /** Removes any bytes that an incomplete write left under the name. */
   removeLeftovers(location: BlobLocation): Promise<void>;
-  /** Every blob of a bucket there is, whole or not, as far as its size can be told from what is there. */
+  /** Lists every blob of a bucket, complete or not, with the size computed from its stored bytes. */
   all(bucket: string): AsyncIterable<BackendBlob>;
-  /** Removes what the empty bucket itself takes. Only for one that is deleted and whose blobs are removed. */
+  /** Removes the folders of a deleted bucket whose blobs are removed. */
   removeBucket(bucket: string): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface BlobLocation {
-  /** The bucket's id, which no later bucket of its name has. */
+  /** The bucket's id; a later bucket of the same name has another id. */
   readonly bucket: string;
   /** 32 random hex digits. */
   readonly name: string;
@@ -40,8 +40,8 @@ export interface BlobLocation {
 
 export interface BackendBlob extends BlobLocation {
   readonly size: number;
-  /** How it was cut into pieces, in blocks a piece; 0 when it is one. Reading it back needs to know. */
+  /** Blocks in each piece; 0 when the blob is one piece. */
   readonly pieceBlocks: number;
-  /** Some of it was sent more than once: what was given up on the way may still arrive when it is removed. */
+  /** Some of it was sent more than once, so an abandoned request may still arrive after the removal. */
   readonly isDoubtful?: boolean;
 }

@@ -1,5 +1,5 @@
-// The form bytes have on a shelf: blocks, each with its CRC-32 right behind it, so that any range of a blob is one
-// range of what is stored. A checksum begins with the blob's name and the block's number: bytes elsewhere do not pass.
+// The format of stored blobs: blocks, each followed by its CRC-32, so that any range of a blob is one stored range.
+// The checksum includes the blob's name and the block's number: a block at the wrong position does not verify.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
@@ -7,25 +7,24 @@ import type { ByteRange } from "../../model/range.ts";
 
 export const checksumBytes = 4;
 export const { blockBytes } = limits;
-/** Of a whole block with its checksum. */
+/** Size of a full block with its checksum. */
 export const storedBlockBytes = blockBytes + checksumBytes;
 
-/** Blocks that so many bytes take. */
 export function countBlocks(size: number): number {
   return Math.ceil(size / blockBytes);
 }
 
-/** What so many bytes take on the shelf. */
+/** The stored size of a blob of `size` bytes, checksums included. */
 export function storedSize(size: number): number {
   return size + countBlocks(size) * checksumBytes;
 }
 
-/** How many bytes lie in so many stored ones. */
+/** The inverse of `storedSize`. */
 export function plainSize(stored: number): number {
   return Math.max(0, stored - Math.ceil(stored / storedBlockBytes) * checksumBytes);
 }
 
-/** Where the blocks lie that a range of a blob touches: from a block's start to the end of a checksum. */
+/** The stored range of the blocks that contain a range of a blob, checksums included. */
 export function storedRange({ offset, length }: ByteRange, size: number): ByteRange {
   if (length === 0) return { offset: 0, length: 0 };
   const first = Math.floor(offset / blockBytes);
@@ -39,9 +38,9 @@ function checksumSeed(name: string): (block: number) => number {
 }
 
 export interface BlockEncoder {
-  /** What is to be written for these bytes, in order: windows on them, and checksums between. */
+  /** Returns views of these bytes with the checksums between them, to be written in order. */
   update(bytes: Uint8Array): Uint8Array[];
-  /** The checksum of a last block that is not full. */
+  /** Returns the checksum of a last block that is not full. */
   finish(): Uint8Array[];
 }
 
@@ -77,37 +76,37 @@ export function createBlockEncoder(name: string): BlockEncoder {
 }
 
 export interface BlockDecoder {
-  /** Takes stored bytes as they come, from the start of `storedRange`; gives what of the range is verified. */
+  /** Takes the stored bytes in order, from the start of `storedRange`; returns verified bytes of the range. */
   update(stored: Uint8Array): Uint8Array[];
-  /** No more came: throws unless everything did. */
+  /** Throws when bytes are missing at the end. */
   finish(): void;
 }
 
 export interface DecoderOptions {
   readonly name: string;
-  /** Of the whole blob. */
+  /** Size of the whole blob. */
   readonly size: number;
   readonly range: ByteRange;
-  /** As long as the range; its bytes are laid there. */
+  /** Destination of the bytes, as long as the range. */
   readonly into?: Uint8Array | undefined;
-  /** Memory for so many bytes of the range, where there is no `into`. */
+  /** Allocates the returned chunks when `into` is undefined. */
   readonly allocate: (bytes: number) => Uint8Array;
-  /** Given out together, at most. */
+  /** Maximum of blocks in one returned chunk. */
   readonly groupBlocks: number;
 }
 
-/** Bytes are copied once, from where they came to where they are given out; nothing is given out unverified. */
+/** Copies each byte once, into the returned chunk; a chunk is returned only after it is verified. */
 export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);
   const end = range.offset + range.length;
   const blockEnd = countBlocks(end);
   let block = Math.floor(range.offset / blockBytes);
-  /** Of this block, its checksum included. */
+  /** Bytes seen of the current block, its checksum included. */
   let seen = 0;
   let checksum = seed(block);
   let expected = 0;
-  /** What is given out next, and how much of it is there. */
+  /** The chunk that is returned next, filled up to `filled`. */
   let group: Uint8Array | undefined;
   let groupEnd = block;
   let filled = 0;
@@ -149,7 +148,7 @@ export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
     update(stored) {
       const ready: Uint8Array[] = [];
       for (let at = 0; at < stored.length; ) {
-        if (block >= blockEnd) throw damaged(`blob ${name} goes on behind its end`);
+        if (block >= blockEnd) throw damaged(`blob ${name} is longer than recorded`);
         const length = Math.min(blockBytes, size - block * blockBytes);
         const due = seen < length ? length - seen : length + checksumBytes - seen;
         const part = stored.subarray(at, at + due);
@@ -169,5 +168,5 @@ export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
 }
 
 export function damaged(what: string): StoreError {
-  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.` });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.` });
 }

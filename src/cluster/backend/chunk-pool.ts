@@ -1,5 +1,5 @@
-// The memory that chunks are given out in. Few readers get long chunks, a crowd short ones, so that together they
-// stay within bounded memory; what receivers give back is used again, since fresh pages cost as much as the bytes.
+// Memory for the chunks of reads. Few readers get long chunks, many readers short ones, which bounds their memory.
+// Released chunks are reused: fresh memory pages cost as much as the bytes themselves.
 import { blockBytes } from "./block-format.ts";
 
 const longChunkBlocks = 8;
@@ -7,10 +7,10 @@ const fewReaders = 32;
 const maxSpare = 8;
 
 export interface ChunkPool {
-  /** A read begins, and says when it ends. */
+  /** Counts a read; the returned function ends it. */
   beginRead(): () => void;
   groupBlocks(): number;
-  /** Whether what comes next may be asked for before it is wanted. */
+  /** Whether a reader may request the next piece before it needs it. */
   allowsReadAhead(): boolean;
   allocate(bytes: number): Uint8Array;
   release(chunk: Uint8Array): void;

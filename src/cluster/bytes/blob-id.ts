@@ -1,8 +1,8 @@
-// How a blob is named in records: where it lies on the shelf, and what reading it back takes to know.
+// The blob id in records: bucket id, name, size and blocks per piece, which is all that a read needs.
 import { StoreError } from "../../model/errors.ts";
 import type { BackendBlob } from "../backend/backend.ts";
 
-/** The database takes the first two fields apart, too: schema-commit.ts. */
+/** SQL functions parse the first two fields, too: schema/v1-commit.ts. */
 export function blobId({ bucket, name, size, pieceBlocks, isDoubtful }: BackendBlob): string {
   return `${bucket}.${name}.${size}.${pieceBlocks}${isDoubtful === true ? ".doubtful" : ""}`;
 }
@@ -12,7 +12,9 @@ const blobIdPattern = /^(\d+)\.([0-9a-f]{32})\.(\d+)\.(\d+)(\.doubtful)?$/;
 export function parseBlobId(id: string): BackendBlob {
   const [, bucket, name, size, pieceBlocks, doubtful] = blobIdPattern.exec(id) ?? [];
   if (bucket === undefined || name === undefined) {
-    throw new StoreError("InternalError", { detail: `The stored data is damaged: "${id}" names no blob.` });
+    throw new StoreError("Damaged", {
+      detail: `The stored data is damaged: "${id}" is not a blob id.`,
+    });
   }
   const isDoubtful = doubtful !== undefined;
   return {

@@ -1,5 +1,5 @@
-// The book of bytes, in the database: what is being written (intents), what nobody names any more (the dead), and what
-// writes that came to nothing may have left (remains). It is written before bytes are, so none is ever unknown.
+// The journal of blobs in the database: blobs being written (intents), garbage, and leftovers of failed writes. It is
+// written before the bytes, so there are never unknown bytes in the backend.
 import { randomBytes } from "node:crypto";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { GarbageEntry } from "../../engine/records.ts";
@@ -11,67 +11,67 @@ import type { Heartbeat } from "../postgres/heartbeat.ts";
 import { parseBlobId } from "./blob-id.ts";
 
 export interface BlobJournal {
-  /** A new name for a blob of this bucket, written down as being written. */
+  /** Returns a new name for a blob of this bucket, recorded as an intent. */
   declareIntent(bucket: string): Promise<BlobLocation>;
-  /** This process is done with it: a commit has named it, or nobody knows whether one has. */
+  /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
   release(location: BlobLocation): void;
   /**
-   * They will not be named: whatever commit is still on its way to do so fails. Which of them were intents until now:
-   * their bytes are to be removed, at once and once more.
+   * Deletes the intents, so that a commit in flight that names one of them fails. Returns those that were still
+   * intents: their bytes must be removed now, and again later.
    */
   abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
-  /** Intents of this process that it has let go: of commits that turned out not to have happened. */
+  /** Intents of this process that are not in flight: their commits did not happen. */
   orphanedIntents(): Promise<readonly BlobLocation[]>;
 
-  /** Bodies of a bucket that nobody names and nobody can be reading, behind the given entry. */
+  /** Bodies of a bucket after the given entry that have no record and no reader. */
   garbage(bucket: string, after: number, limit: number): Promise<readonly GarbageEntry[]>;
-  /** The same of buckets that are deleted. */
+  /** The same for deleted buckets. */
   garbageOfDeletedBuckets(limit: number): Promise<readonly GarbageEntry[]>;
-  /** Their bytes are removed; of those that were sent more than once, something may remain to arrive. */
+  /** Call after the bytes are removed. Blobs that were sent more than once become leftovers. */
   ackGarbage(entries: readonly GarbageEntry[]): Promise<void>;
 
-  /** Ends processes that have been silent for this long. */
+  /** Marks processes without a heartbeat for this long as ended. */
   endSilentProcesses(seconds: number): Promise<void>;
-  /** What may be left of writes, of which nothing new can arrive any more. */
+  /** Leftovers at least this old, to which no more bytes can arrive. */
   leftovers(seconds: number, limit: number): Promise<readonly BlobLocation[]>;
   ackLeftovers(names: readonly string[]): Promise<void>;
-  /** Deleted buckets of which no byte is left, in use or dead. */
+  /** Deleted buckets without any remaining blob. */
   emptiedBuckets(): Promise<readonly string[]>;
-  /** What they took on the shelf is gone, too. */
+  /** Call after the bucket's folders are removed from the backend. */
   ackBucketRemoval(bucket: string): Promise<void>;
-  /** Of these names, those that somebody is about to use or to clear away. */
+  /** Those of these names that are intents or leftovers. */
   unsettled(names: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 const sql = {
-  // The lock keeps the process from being ended before its intent is there to be found.
+  // The lock prevents that the process is marked as ended before its intent is visible.
   declareIntent: statement(
-    "intend",
+    "declare intent",
     `INSERT INTO store.intents (name, bucket, process)
       SELECT $1, b.id, p.id FROM store.buckets b, store.processes p WHERE b.name = $2 AND p.id = $3
       FOR KEY SHARE OF p ON CONFLICT (name) DO UPDATE SET process = excluded.process RETURNING bucket`,
   ),
   abandon: statement(
-    "give up",
+    "abandon",
     `WITH gone AS (DELETE FROM store.intents WHERE name = ANY ($1) RETURNING name, bucket)
       INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone
       RETURNING bucket, name`,
   ),
   ownIntents: statement("own intents", "SELECT bucket, name FROM store.intents WHERE process = $1"),
-  findBucket: statement("is bucket", "SELECT id FROM store.buckets WHERE name = $1"),
+  findBucket: statement("find bucket", "SELECT id FROM store.buckets WHERE name = $1"),
   garbage: statement(
-    "dead",
+    "garbage",
     `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.buckets b
       LEFT JOIN LATERAL (SELECT * FROM store.dead WHERE bucket = b.id AND entry > $2 ORDER BY entry LIMIT $3) d ON true
       LEFT JOIN store.manifests m ON m.id = d.manifest WHERE b.name = $1 ORDER BY d.entry`,
   ),
   garbageOfDeletedBuckets: statement(
-    "dead of deleted",
+    "garbage of deleted buckets",
     `SELECT d.entry, d.blob, m.parts, store.clock() FROM store.dead d LEFT JOIN store.manifests m ON m.id = d.manifest
       WHERE NOT EXISTS (SELECT FROM store.buckets b WHERE b.id = d.bucket) ORDER BY d.entry LIMIT $1`,
   ),
   ackGarbage: statement(
-    "forget",
+    "ack garbage",
     `WITH gone AS (DELETE FROM store.dead WHERE entry = ANY ($1) RETURNING manifest),
       parts AS (DELETE FROM store.manifests WHERE id IN (SELECT manifest FROM gone)),
       removed AS (DELETE FROM store.blobs WHERE name = ANY ($2) RETURNING name, bucket)
@@ -80,18 +80,18 @@ const sql = {
   ),
   endSilentProcesses: statement("end silent", "SELECT store.end_silent($1)"),
   leftovers: statement(
-    "remains",
+    "leftovers",
     "SELECT bucket, name FROM store.remains WHERE since <= store.clock() - $1 ORDER BY since LIMIT $2",
   ),
-  ackLeftovers: statement("cleared", "DELETE FROM store.remains WHERE name = ANY ($1)"),
+  ackLeftovers: statement("ack leftovers", "DELETE FROM store.remains WHERE name = ANY ($1)"),
   emptiedBuckets: statement(
-    "emptied",
+    "emptied buckets",
     `SELECT bucket FROM store.gone g WHERE
       NOT EXISTS (SELECT FROM store.dead WHERE bucket = g.bucket)
       AND NOT EXISTS (SELECT FROM store.intents WHERE bucket = g.bucket)
       AND NOT EXISTS (SELECT FROM store.remains WHERE bucket = g.bucket) LIMIT 1000`,
   ),
-  ackBucketRemoval: statement("is gone", "DELETE FROM store.gone WHERE bucket = $1"),
+  ackBucketRemoval: statement("ack bucket removal", "DELETE FROM store.gone WHERE bucket = $1"),
   unsettled: statement(
     "unsettled",
     `SELECT name FROM store.intents WHERE name = ANY ($1)
@@ -99,19 +99,19 @@ const sql = {
   ),
 };
 
-/** Forgetting when one was seen only delays its removal. */
+/** An entry that is evicted is removed later, but not lost. */
 const maxSeen = 100_000;
 
 export function createBlobJournal(database: Database, heartbeat: Heartbeat): BlobJournal {
-  /** Being written, or about to be named. */
+  /** Names being written, or written and not committed yet. */
   const inFlight = new Set<string>();
-  /** The database's time when an entry was first seen: whoever was reading it had begun before. */
+  /** The database's time when an entry was first seen; all reads of its blobs began earlier. */
   const firstSeen = new Map<number, number>();
 
-  /** Those that nobody can be reading: whose name had gone before every read under way anywhere began. */
+  /** Keeps entries that became garbage before any read in flight, on any machine, began. */
   async function filterUnread(rows: readonly Row[]): Promise<readonly GarbageEntry[]> {
     if (rows.length === 0) return [];
-    // Entries that others remove are not heard of again.
+    // Entries that other processes remove stay in the map until it is cleared.
     if (firstSeen.size > maxSeen) firstSeen.clear();
     for (const [entry, , , now] of rows) {
       if (!firstSeen.has(Number(entry))) firstSeen.set(Number(entry), Number(now));
@@ -126,7 +126,7 @@ export function createBlobJournal(database: Database, heartbeat: Heartbeat): Blo
       if (row !== undefined) return { bucket: String(row[0]), name };
       const [found] = await database.run(sql.findBucket, [bucket]);
       if (found === undefined) throw new StoreError("NoSuchBucket");
-      // Taken for dead: this process comes back as a new one.
+      // This process was marked as ended: the heartbeat registers it again under a new id.
       await heartbeat.horizon();
     }
   }
@@ -138,14 +138,14 @@ export function createBlobJournal(database: Database, heartbeat: Heartbeat): Blo
       try {
         return await insertIntent(bucket, name);
       } catch (error) {
-        // It may be there all the same, or come to be: then it is found as forgotten.
+        // The intent may exist or still be inserted: the collector finds it as orphaned.
         inFlight.delete(name);
         throw error;
       }
     },
     release: ({ name }) => inFlight.delete(name),
     async abandon(names) {
-      // Where the database is away they are found as forgotten, later.
+      // If the database is unavailable, the collector finds them later as orphaned intents.
       for (const name of names) inFlight.delete(name);
       return (await database.run(sql.abandon, [names])).map(toBlobLocation);
     },

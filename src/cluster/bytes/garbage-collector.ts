@@ -1,11 +1,10 @@
-// The collector: clears away what processes that died have left, what commits that never happened were to name, and what
-// was buried in buckets that are gone. Any number of processes may collect at once, and be cut off anywhere.
-
+// Removes the leftovers of dead processes, orphaned intents, and the garbage of deleted buckets. Any number of processes
+// may collect concurrently, and each may be interrupted at any point.
 import type { BlobBackend, BlobLocation } from "../backend/backend.ts";
 import type { BlobJournal } from "./blob-journal.ts";
 
 export interface GarbageCollector {
-  /** How many bodies were removed. */
+  /** Returns the number of removed bodies. */
   collect(): Promise<number>;
 }
 
@@ -14,7 +13,7 @@ export interface GarbageCollectorOptions {
   readonly journal: BlobJournal;
   readonly processTimeoutSeconds: number;
   readonly lateWriteSeconds: number;
-  /** False when a reader still holds them. */
+  /** Returns false when a reader has them open. */
   remove(blobs: readonly string[]): Promise<boolean>;
 }
 
@@ -27,7 +26,7 @@ export function createGarbageCollector({
   lateWriteSeconds,
   remove,
 }: GarbageCollectorOptions): GarbageCollector {
-  /** Bytes that may still arrive are not gone when they are removed: these are removed again when they are late. */
+  /** Bytes may arrive after the first removal, so each name is removed again after `lateWriteSeconds`. */
   async function clearLeftovers(): Promise<number> {
     let cleared = 0;
     for (;;) {
@@ -46,7 +45,7 @@ export function createGarbageCollector({
   async function abandonOrphanedIntents(): Promise<void> {
     const orphaned = await journal.orphanedIntents();
     if (orphaned.length === 0) return;
-    // Only what was still an intent: a commit may have named one of them since they were looked up.
+    // Only names that are still intents: a commit may have named one since the lookup.
     await removeLeftovers(await journal.abandon(orphaned.map(({ name }) => name)));
   }
 

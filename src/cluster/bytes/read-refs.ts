@@ -1,8 +1,8 @@
-// Which blobs readers of this process have open: none of them is removed meanwhile. Readers on other machines are
-// known by how far back they go (presence.ts).
+// References to the blobs that readers of this process have open; a referenced blob is not removed. Readers on other
+// machines are covered by the time of their oldest read (postgres/heartbeat.ts).
 
 export interface ReadRefs {
-  /** The answer lets go, once. */
+  /** The returned function releases the reference; further calls do nothing. */
   acquire(blobs: readonly string[]): () => void;
   has(blobs: readonly string[]): boolean;
 }
@@ -11,7 +11,7 @@ export function createReadRefs(): ReadRefs {
   const refCounts = new Map<string, number>();
   return {
     acquire(blobs) {
-      // Blobs that are one body are always held together: the first stands for all.
+      // The blobs of a body are always referenced together, so the first one is enough.
       const first = blobs[0] ?? "";
       refCounts.set(first, (refCounts.get(first) ?? 0) + 1);
       let isReleased = false;

@@ -1,9 +1,8 @@
-// Buckets as they were a moment ago: each write asks for its bucket, and buckets hardly change. A commit looks at the
-// bucket itself again, so an old answer never lets one through that must not be.
+// A short-lived cache of buckets: each write reads its bucket, and buckets rarely change. A commit checks the bucket
+// again in the database, so a stale entry never permits a wrong commit.
 import type { Bucket } from "../../model/bucket.ts";
 
 export interface BucketCache {
-  /** How old an answer may be. */
   readonly maxAgeMilliseconds: number;
   get(name: string): Bucket | undefined;
   keep(bucket: Bucket): void;
@@ -12,7 +11,7 @@ export interface BucketCache {
 
 const maxBuckets = 10_000;
 
-/** Zero milliseconds keep nothing. */
+/** Zero milliseconds disable the cache. */
 export function createBucketCache(maxAgeMilliseconds: number): BucketCache {
   const entries = new Map<string, { readonly bucket: Bucket; readonly until: number }>();
   return {

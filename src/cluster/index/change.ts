@@ -1,10 +1,9 @@
-// Changes on their way to the database: what store.commit takes. Keys and inline bodies go in one piece beside the
-// text, as bytes.
+// Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in one buffer; the JSON
+// refers to them by offset and length.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
 
-/** Checks, mutations, and the bytes they point into. */
 export type CommitValues = readonly [checks: string, mutations: string, bytes: Buffer];
 
 type ByteSpan = readonly [offset: number, length: number];
@@ -25,7 +24,7 @@ export function commitValues({ checks = [], mutations }: Change): CommitValues {
 /** A put of one object and nothing else. */
 export interface SinglePut {
   readonly key: Key;
-  /** The version it is put over, "" for none; null for whatever is there. */
+  /** Expected version: "" for no object, null for no check. */
   readonly seen: string | null;
   readonly version: string;
   readonly size: number;
@@ -35,7 +34,7 @@ export interface SinglePut {
   readonly stored: number | null;
 }
 
-/** Undefined when the change is more than that. */
+/** Returns undefined when the change contains more than the put of one object. */
 export function toSinglePut({ checks = [], mutations }: Change): SinglePut | undefined {
   const [put] = mutations;
   const [check] = checks;
@@ -88,7 +87,7 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
     }
     case "end parts":
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
-    case "tell": {
+    case "append event": {
       const { rule, event, ifExists } = mutation;
       return { kind, rule, event, ...(ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) }) };
     }

@@ -1,5 +1,5 @@
-// What must agree within the database: every blob that a record names is in the book of blobs, and every blob in the book
-// is named by a record or waits among the dead.
+// Integrity checks within the database: every blob of a record is in the blob table, and every blob in the table belongs
+// to a record or is garbage.
 import type { Finding } from "../../engine/records.ts";
 import type { Row, Statement } from "../postgres/connection.ts";
 
@@ -9,7 +9,7 @@ const maxFindings = 1000;
 const partBlobs = "jsonb_array_elements(m.parts::jsonb->1) AS part";
 
 const unregistered: Statement = {
-  name: "audit unbooked",
+  name: "check unregistered",
   text: `SELECT o.key, o.blob FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
       WHERE b.name = $1 AND o.blob IS NOT NULL
         AND NOT EXISTS (SELECT FROM store.blobs k WHERE k.name = split_part(o.blob, '.', 2))
@@ -22,7 +22,7 @@ const unregistered: Statement = {
 };
 
 const unreferenced: Statement = {
-  name: "audit unnamed",
+  name: "check unreferenced",
   text: `WITH named AS (
       SELECT split_part(o.blob, '.', 2) AS name FROM store.buckets b JOIN store.objects o ON o.bucket = b.id
         WHERE b.name = $1 AND o.blob IS NOT NULL
@@ -44,9 +44,9 @@ export async function* checkBucketIntegrity(
 ): AsyncGenerator<Finding> {
   for (const [key, blob] of await read(unregistered)) {
     const subject = key === null ? {} : { key: (key as Buffer).toString() };
-    yield { ...subject, what: `Blob ${String(blob)} is named, but not in the book of blobs.` };
+    yield { ...subject, what: `Blob ${String(blob)} of a record is not in the blob table.` };
   }
   for (const [, name] of await read(unreferenced)) {
-    yield { what: `Blob ${String(name)} is in the book of blobs, but nothing names it.` };
+    yield { what: `Blob ${String(name)} is in the blob table, but no record names it.` };
   }
 }

@@ -1,6 +1,5 @@
-// Puts of single objects, the change that is made most. One that finds others of its bucket under way waits for one of
-// them to end, and goes with all that came meanwhile in one commit: what a commit costs is shared. It is all of them
-// or none; where one cannot be made, each goes by itself.
+// Groups concurrent puts of single objects in one bucket into one commit, to share its cost. A put that finds commits in
+// flight waits for one to end. A group commits as a whole; if one put fails, each is committed separately.
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseUnavailable, markNotDone } from "../postgres/errors.ts";
@@ -18,10 +17,10 @@ interface BucketQueue {
   inFlight: number;
 }
 
-/** Of one commit. */
+/** Limits of one commit. */
 const maxGroupPuts = 64;
 const maxGroupBytes = 1024 * 1024;
-/** One writes its log while the other is on its way. */
+/** PostgreSQL writes the log of one commit while the next is being sent. */
 const maxInFlight = 2;
 
 export type PutOne = (bucket: string, put: SinglePut) => Promise<string>;
@@ -32,7 +31,7 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
   const commit = (bucket: string, puts: readonly SinglePut[]) =>
     database.commit(calls.putAll, [bucket, ...toColumns(puts)]);
 
-  /** Nothing of them has happened. */
+  /** Only after a group commit that changed nothing. */
   async function commitSeparately(bucket: string, group: readonly PendingPut[]): Promise<void> {
     await Promise.all(group.map(({ put, resolve, reject }) => commit(bucket, [put]).then(resolve, reject)));
   }
@@ -53,7 +52,7 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
       const isUnavailable = error instanceof DatabaseUnavailable;
       if (!isUnavailable && group.length > 1) return await commitSeparately(bucket, group);
       for (const { reject } of group) reject(error);
-      // Puts that came after have waited as long, and were never sent: they fail now, without waiting again.
+      // Queued puts were never sent. They fail now instead of waiting for another timeout.
       if (isUnavailable) for (const { reject } of queue.waiting.splice(0)) reject(markNotDone(error));
     }
   }
@@ -74,7 +73,7 @@ export function createGroupCommit(database: Pick<Database, "commit">): PutOne {
     });
 }
 
-/** Takes what may go in one commit: a key once only, and in the order of the keys. */
+/** Takes the puts of one commit: each key at most once, sorted by key. */
 function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
   const group = new Map<string, PendingPut>();
   let bytes = 0;
@@ -91,7 +90,7 @@ function takeGroup(waiting: PendingPut[]): readonly PendingPut[] {
   return [...group.values()].sort((a, b) => compareKeys(a.put.key, b.put.key));
 }
 
-/** As store.put_all takes them. */
+/** Arguments of store.put_all. */
 function toColumns(puts: readonly SinglePut[]): readonly unknown[] {
   const keys = puts.map(({ key }) => keyBytes(key));
   const bytes = puts.flatMap(({ inline }, i) => (inline === null ? [keys[i]!] : [keys[i]!, inline]));

@@ -1,4 +1,4 @@
-// Pages of a listing: filled from batches that the database cuts, grouped at the delimiter there.
+// Pages of a listing, filled from batches of rows. The database groups keys at the delimiter.
 import { decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import type { Page, PageEntry, Position, Scan } from "../../model/listing.ts";
@@ -7,10 +7,9 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { Row, Statement } from "../postgres/connection.ts";
 import { queries } from "./queries.ts";
 
-/** Rows of a bucket. */
 export type ReadRows = (statement: Statement, values: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Keys are UTF-8, which has no such byte. */
+/** Keys are UTF-8, which never contains the byte 0xff. */
 export const afterAllKeys = Buffer.of(0xff);
 
 export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectRecord>> {
@@ -20,7 +19,7 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
   const isWeighed = scan.metadataBytes !== Number.POSITIVE_INFINITY;
   const isFull = () => entries.length >= scan.limit || weight >= scan.metadataBytes;
   for (;;) {
-    // One more than fits tells whether anything is left.
+    // One row more than fits shows whether anything is left.
     const rowLimit = scan.limit + 1 - entries.length;
     const rows = toEntries(await read(...batchStatement(scan, next, rowLimit)), scan);
     let octets = 0;
@@ -40,19 +39,19 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
       }
       next = { kind: "key", value: record.key };
     }
-    // Cut by weight, which is never less than that of the metadata: perhaps there is more.
+    // Fewer rows may also mean that the byte limit cut the batch: then there may be more.
     const isAll = rows.length < rowLimit && octets < scan.metadataBytes;
     if (isAll) return { entries, next: undefined };
   }
 }
 
-/** With a delimiter a row each: record, folder. Without, all of the records in one text, a line each. */
+/** With a delimiter, each row is a record or a folder. Without, one row holds all records, one per line. */
 function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
   if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
   return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);
 }
 
-/** The statement for the entries behind a position, as many as wanted, or fewer when they are heavy. */
+/** The statement for the entries after a position, limited by rows and by bytes of metadata. */
 function batchStatement(scan: Scan, after: Position, rowLimit: number): [Statement, unknown[]] {
   const prefix = Buffer.from(keyBytes(scan.prefix));
   const start = later(prefix, toStartBytes(after));
@@ -73,7 +72,7 @@ function toStartBytes({ kind, value }: Position): Buffer {
   return kind === "key" ? keyAfter(bytes) : successor(bytes);
 }
 
-/** The next byte string of all: the same with a zero behind it. */
+/** The smallest byte string greater than `bytes`. */
 export function keyAfter(bytes: Uint8Array): Buffer {
   return Buffer.concat([bytes, Buffer.of(0)]);
 }
@@ -82,7 +81,7 @@ function later(a: Buffer, b: Buffer): Buffer {
   return Buffer.compare(a, b) > 0 ? a : b;
 }
 
-/** The first byte string behind everything that begins with the prefix. */
+/** The smallest byte string greater than every string with this prefix. */
 export function successor(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix);
   end[end.length - 1]!++;

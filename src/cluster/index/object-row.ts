@@ -1,4 +1,4 @@
-// Rows of objects with their bodies, as they come from the database.
+// Decodes rows of objects with their bodies.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, InspectedObject, ObjectWithBody } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -13,20 +13,20 @@ function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown)
   if (inline !== null) return { storage: "inline", bytes: inline as Buffer };
   if (blob !== null) return { storage: "blob", blob: { id: String(blob), size: Number(stored) } };
   if (parts !== null) return { storage: "parts", parts: decodeManifest(parts as string) };
-  throw new StoreError("InternalError", { detail: "The stored data is damaged: an object has no body." });
+  throw new StoreError("Damaged", { detail: "The stored data is damaged: an object has no body." });
 }
 
-/** Columns: key, then as above. What cannot be read is told, not thrown. */
+/** Columns: key, then as above. A damaged record is returned as an error, not thrown. */
 export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
   const key = (bytes as Buffer).toString();
   try {
     const found = toObjectWithBody(row);
     if (found.record.key === key) return { key, found };
-    const detail = "The stored data is damaged: a record stands under another key.";
-    return { key, found: new StoreError("InternalError", { detail }) };
+    const detail = "The stored data is damaged: a record is stored under another key.";
+    return { key, found: new StoreError("Damaged", { detail }) };
   } catch (error) {
     if (error instanceof StoreError) return { key, found: error };
     const detail = "The stored data is damaged: a record cannot be read.";
-    return { key, found: new StoreError("InternalError", { detail, cause: error }) };
+    return { key, found: new StoreError("Damaged", { detail, cause: error }) };
   }
 }

@@ -1,5 +1,5 @@
-// What is read from the database. Every statement begins at the bucket's name, so that one round trip tells a missing
-// bucket from a missing object; without the bucket there is no row at all.
+// SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip distinguishes a missing
+// bucket (no row) from a missing object (a row of nulls).
 import { settingNames } from "../../model/bucket.ts";
 import type { Statement } from "../postgres/connection.ts";
 
@@ -26,9 +26,9 @@ export const queries = {
     `SELECT o.record FROM store.buckets b
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2 WHERE b.name = $1`,
   ),
-  /** Several of any buckets, in the order asked for. A subquery each, so that it is a probe of the index each. */
+  /** Objects of any buckets, in request order. The subquery makes each one an index lookup. */
   objectBatch: statement(
-    "gathered objects",
+    "object batch",
     `SELECT b.id IS NOT NULL,
         (SELECT record FROM store.objects o WHERE o.bucket = b.id AND o.key = asked.key)
       FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (bucket, key, place)
@@ -40,7 +40,7 @@ export const queries = {
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
   ),
-  /** All of a page as one text, a line each, which no record has within: a row each costs more than its reading. */
+  /** All records of a page as one text, one per line (records contain no newline): cheaper than one row each. */
   objects: statement(
     "objects",
     `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
@@ -49,7 +49,7 @@ export const queries = {
         ) page
       ) o ON true WHERE b.name = $1`,
   ),
-  /** As many as weigh this much together. */
+  /** Limited by the total bytes of the records. */
   weighedObjects: statement(
     "weighed objects",
     `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (
@@ -72,7 +72,7 @@ export const queries = {
       ) o ON true LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1 ORDER BY o.key`,
   ),
   referencesBlob: statement(
-    "knows blob",
+    "references blob",
     "SELECT EXISTS (SELECT FROM store.blobs WHERE name = $2) FROM store.buckets WHERE name = $1",
   ),
   upload: statement(
@@ -99,15 +99,15 @@ export const queries = {
       LEFT JOIN store.parts p ON p.bucket = b.id AND p.upload = $2 WHERE b.name = $1 ORDER BY p.number`,
   ),
   outboxEvents: statement(
-    "told",
+    "outbox events",
     `SELECT o.entry, o.event FROM store.buckets b LEFT JOIN LATERAL (
         SELECT entry, event FROM store.outbox WHERE bucket = b.id AND rule = $2 ORDER BY entry LIMIT $3
       ) o ON true WHERE b.name = $1 ORDER BY o.entry`,
   ),
   eventCounts: statement(
-    "told counts",
-    `SELECT o.rule, o.told FROM store.buckets b LEFT JOIN LATERAL (
-        SELECT rule, count(*) AS told FROM store.outbox WHERE bucket = b.id GROUP BY rule
+    "event counts",
+    `SELECT o.rule, o.events FROM store.buckets b LEFT JOIN LATERAL (
+        SELECT rule, count(*) AS events FROM store.outbox WHERE bucket = b.id GROUP BY rule
       ) o ON true WHERE b.name = $1 ORDER BY o.rule`,
   ),
   document: statement(
@@ -120,9 +120,9 @@ export const queries = {
   ),
 };
 
-/** May run twice, or late: an entry's number is never used again. */
+/** Safe to repeat or to run late: entry numbers are never reused. */
 export const deleteEvents = statement(
-  "strike events",
+  "delete events",
   "DELETE FROM store.outbox WHERE entry = ANY ($1::bigint[])",
 );
 

@@ -1,10 +1,10 @@
-// Reads of single records. One that finds others under way waits for one of them to end, and goes with all that came
-// meanwhile in one statement: most of what a small statement costs is the way there and back.
+// Batches concurrent reads of single records into one statement, since the round trip is most of the cost of a small
+// statement. A read that finds others in flight waits for one of them to end.
 import type { Row } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";
 import { queries } from "./queries.ts";
 
-/** The row's columns, null for what is not there; undefined when there is no bucket. */
+/** Returns the row, with nulls for a missing object; undefined for a missing bucket. */
 export type ReadOne = (bucket: string, key: Uint8Array) => Promise<Row | undefined>;
 
 interface PendingRead {
@@ -14,7 +14,7 @@ interface PendingRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Of one statement. A server that must fetch them from its disk does so one after the other. */
+/** Small, because PostgreSQL fetches rows that are not in memory one after the other. */
 const maxBatchReads = 32;
 const maxInFlight = 2;
 
@@ -38,7 +38,7 @@ export function createReadBatching(database: Pick<Database, "read">): ReadOne {
         const rows = await readRows(batch);
         for (const [i, { resolve }] of batch.entries()) resolve(rows[i]);
       } catch (error) {
-        // Whoever came behind has waited as long: told now, and not after another time as long.
+        // Queued reads fail now instead of waiting for another timeout.
         for (const { reject } of [...batch, ...waiting.splice(0)]) reject(error);
       }
     }

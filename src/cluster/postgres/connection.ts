@@ -1,5 +1,5 @@
-// One connection to the database: statements with a time limit, prepared once. A statement that is not answered in time
-// ends the connection and is never cancelled: with synchronous replication a cancelled commit happens all the same.
+// One connection to the database: prepared statements with a deadline. A statement without a response in time ends the
+// connection. It is not cancelled: with synchronous replication, a cancelled commit still happens.
 import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";
@@ -14,27 +14,27 @@ export interface Statement {
 export type Row = readonly unknown[];
 
 export interface Connection {
-  /** Of the server it is connected to, as the primary's finder counts them. */
+  /** The primary's generation when this connection was opened: primary.ts. */
   readonly generation: number;
-  /** Rejects with a LostConnection, or with what the server says is wrong. */
+  /** Rejects with a LostConnection or with the server's error. */
   query(statement: Statement, values: readonly unknown[], until: number): Promise<readonly Row[]>;
-  /** Text that is not prepared, possibly several statements. */
+  /** Runs text that is not prepared, possibly several statements. */
   run(text: string, values: readonly unknown[] | undefined, until: number): Promise<readonly Row[]>;
-  /** Whether the server has warned about the last statement that was asked. */
+  /** Whether the server sent a warning during the last statement. */
   readonly hasWarning: boolean;
   readonly isLost: boolean;
   end(): void;
 }
 
-/** Nobody knows whether the statement was carried out. */
+/** It is unknown whether the statement was executed. */
 export class LostConnection extends Error {}
 
-/** It is an optional dependency: where it is missing, no waiting helps. */
+/** `pg` is an optional dependency. A retry does not help. */
 export class MissingDriver extends Error {}
 
 type Client = import("pg").Client;
 
-/** The server's answer to the question for TLS when it does not speak it. */
+/** The server's response to SSLRequest when it does not support TLS. */
 const noTls = "N".charCodeAt(0);
 
 export async function openConnection(
@@ -77,7 +77,7 @@ export async function openConnection(
 function tlsOptions({ checksName, ...rest }: Tls, host: string): ConnectionOptions {
   return {
     ...rest,
-    // The name of a server in TLS is never an address (RFC 6066 3).
+    // The TLS server name must not be an IP address (RFC 6066, section 3).
     ...(isIP(host) === 0 ? { servername: host } : { host }),
     ...(checksName ? {} : { checkServerIdentity: () => undefined }),
   };
@@ -98,7 +98,7 @@ interface ConnectionState {
 
 function watchConnection(client: Client): ConnectionState {
   const state: ConnectionState = { isLost: false, hasWarning: false };
-  // Whoever has asked something learns it from the answer that does not come.
+  // A query in flight is rejected by the driver or by its deadline.
   client.on("error", () => {
     state.isLost = true;
   });
@@ -149,14 +149,14 @@ function createConnection(
     },
     end() {
       state.isLost = true;
-      // Says goodbye if it can, and does not wait for an answer.
+      // Sends Terminate if possible, and does not wait for the server to close.
       client.end().catch(() => {});
       setTimeout(() => socket.destroy(), 1000).unref();
     },
   };
 }
 
-/** The work's result, unless its time is up first: then `giveUp` is called, and an error thrown. */
+/** Returns the result of `work`. After the deadline, calls `onTimeout` and throws. */
 async function withDeadline<T>(work: Promise<T>, until: number, onTimeout: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -1,7 +1,6 @@
-// The database as the adapters use it: reads that go on through a failover, and commits whose outcome is always found
-// out. A commit carries the session of its connection and a number. When its answer is lost, the session is
-// fenced on whatever server is the primary then, which tells the number of its last commit: so it is known
-// whether the change was made, and it cannot be made later.
+// Reads that survive a failover, and commits whose outcome is known. A commit carries the session of its connection and
+// a number. When the response is lost, the session is fenced on the current primary, which returns the number of its
+// last commit. That shows whether the change was committed, and prevents that it is committed later.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";
@@ -10,22 +9,21 @@ import type { Pool } from "./pool.ts";
 import { type Barrier, createBarrier } from "./read-barrier.ts";
 
 export interface Database {
-  /** A statement that changes nothing, tried again on another connection where one is lost. */
+  /** Runs a statement that changes nothing; retries it on another connection after a lost one. */
   read(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** One that may run twice, or late, without harm. */
+  /** Runs a statement that may safely run twice, or late. */
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /**
-   * Calls a function that commits, with a session and a number in front of the values. "committed" says that all of it
-   * happened, any other word that nothing did. Where not even that can be found out in time it rejects with
-   * ServiceUnavailable; it is seen to then that it does not happen later. An error that is marked as not done says
-   * that nothing has happened.
+   * Calls a committing function with a session and a number before the values. Any result but "committed" means that
+   * nothing changed. Rejects with ServiceUnavailable when the outcome is not known in time, and prevents a later
+   * commit. An error with `notDone` means that nothing changed.
    */
   commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;
 }
 
 export interface Sessions {
-  /** The row for a new session of this process. */
+  /** Inserts a session for this process and returns its id. */
   begin(connection: Connection, until: number): Promise<number>;
 }
 
@@ -33,9 +31,9 @@ export interface DatabaseOptions {
   readonly pool: Pool;
   readonly sessions: Sessions;
   readonly isStrict: boolean;
-  /** How long an operation may take, with all its attempts. */
+  /** How long an operation may take in milliseconds, with all attempts. */
   readonly timeout: number;
-  /** For messages. */
+  /** The database's address for messages. */
   readonly where: string;
   readonly metrics: ClusterMetrics;
 }
@@ -46,7 +44,7 @@ interface Session {
 }
 
 const revokeSession: Statement = {
-  name: "fence",
+  name: "revoke session",
   text: "UPDATE store.sessions SET is_fenced = true WHERE id = $1 RETURNING last",
 };
 
@@ -70,7 +68,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         const generation = await strict?.pass(until);
         const connection = await pool.take(until);
         try {
-          // Behind a failover the barrier says nothing of this server.
+          // After a failover, the barrier proves nothing about this server.
           if (generation !== undefined && connection.generation !== generation) continue;
           return await connection.query(statement, values, until);
         } finally {
@@ -92,7 +90,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     return session;
   }
 
-  /** Whether the commit happened; undefined when that is not known and never will be. */
+  /** Whether the commit happened; undefined when that cannot be determined any more. */
   async function didCommit(session: Session, number: number, until: number): Promise<boolean | undefined> {
     for (;;) {
       const connection = await pool.take(until);
@@ -108,7 +106,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Goes on asking after the caller was told that nobody knows. */
+  /** Keeps fencing the session after the caller got an error, so that the commit cannot happen later. */
   function settleInBackground(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {
@@ -116,7 +114,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           await didCommit(session, number, Date.now() + timeout);
           return;
         } catch {
-          // As long as the database is away.
+          // Retries while the database is unavailable.
           await pause(settlePauseMilliseconds);
         }
       }
@@ -125,7 +123,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     void work.finally(() => settling.delete(work));
   }
 
-  /** The outcome, or undefined when it did not happen and may be tried again. */
+  /** Returns undefined when the commit did not happen and may be retried. */
   async function attempt(
     call: Statement,
     values: readonly unknown[],
@@ -146,7 +144,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       const classified = classifyFailure(error);
       if (classified.kind === "conflict") return "conflict";
       if (classified.kind === "refused") throw markNotDone(classified.error);
-      // Without a session nothing was sent.
+      // Without a session, no commit was sent.
       if (session === undefined || classified.kind === "again") return undefined;
       if (classified.kind === "fenced") {
         connection.end();

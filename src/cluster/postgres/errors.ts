@@ -1,12 +1,11 @@
-// What went wrong in the database, in our own words: whether a change can still have happened, whether trying again
-// helps, and what to tell.
+// Classifies database errors: whether the change may have happened, whether a retry helps, and which StoreError to throw.
 import { StoreError } from "../../model/errors.ts";
 import { LostConnection, MissingDriver } from "./connection.ts";
 import { TlsFault } from "./tls-fault.ts";
 
 /**
- * What is known of a change whose statement failed: it did not happen and will not (`refused`), it did not happen
- * but may be tried again (`again`), or nobody knows (`unknown`).
+ * The state of a change whose statement failed: it did not happen and must not be retried (`refused`), it did not
+ * happen and may be retried (`again`), or its outcome is unknown (`unknown`).
  */
 export type Failure =
   | { readonly kind: "conflict" | "fenced" | "again" | "unknown" }
@@ -25,34 +24,34 @@ export function classifyFailure(error: unknown): Failure {
       return { kind: "refused", error: processExpiredError(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
-    // Text with a NUL: keys are bytes, so it is the name of a bucket, and no bucket has it.
+    // Text with a NUL. Keys are sent as bytes, so it is a bucket name, and no bucket has such a name.
     case "22021":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
-    // A deadlock, a failed serialization, a server that takes no writes: rolled back, all of it.
+    // Deadlock, serialization failure, read-only server: the transaction was rolled back.
     case "40P01":
     case "40001":
     case "25006":
       return { kind: "again" };
   }
-  // Ended by an operator, by a shutdown, or by a fault of its own: perhaps while it waited for a standby.
+  // The connection was ended by an operator, a shutdown or a crash, perhaps while it waited for a standby.
   if (/^(08|57|58|XX)/.test(code)) return { kind: "unknown" };
   return { kind: "refused", error: toStoreError(error) };
 }
 
-/** Whether a statement that changes nothing, or may run twice, is worth trying on another connection. */
+/** Whether a read or an idempotent statement may succeed on another connection. */
 export function isRetryable(error: unknown): boolean {
   const { kind } = classifyFailure(error);
   return kind === "unknown" || kind === "again";
 }
 
-/** Wrong password, no such database, no driver, no TLS: no waiting helps. */
+/** Wrong password, missing database, missing driver, no TLS: a retry does not help. */
 export function isPermanent(error: unknown): boolean {
   if (error instanceof MissingDriver || error instanceof TlsFault) return true;
   const code = sqlState(error);
   return code !== undefined && /^(28|3D|42)/.test(code);
 }
 
-/** Asking once more at once would only take as long again. */
+/** Thrown after the timeout. An immediate retry would only wait for another timeout. */
 export class DatabaseUnavailable extends StoreError {}
 
 export function unavailable(where: string, cause: unknown): DatabaseUnavailable {
@@ -60,7 +59,7 @@ export function unavailable(where: string, cause: unknown): DatabaseUnavailable 
   return new DatabaseUnavailable("ServiceUnavailable", { detail, cause });
 }
 
-/** The same of a change that was certainly not made: it was never sent, or the database has rolled it back. */
+/** Marks the error of a change that certainly did not happen: it was never sent, or it was rolled back. */
 export function markNotDone(error: unknown): unknown {
   if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") return error;
   const options = { detail: error.detail, cause: error.cause, notDone: true } as const;
@@ -69,30 +68,30 @@ export function markNotDone(error: unknown): unknown {
     : new StoreError(error.reason, options);
 }
 
-/** As a StoreError where it has one. */
+/** Returns errors that do not come from the database unchanged. */
 export function toStoreError(error: unknown): unknown {
   const code = sqlState(error);
   if (code === undefined) return error;
-  const words = (error as Error).message;
+  const { message } = error as Error;
   if (code === "53100") return new StoreError("InsufficientStorage", { cause: error });
   if (/^(28|3D)/.test(code)) {
     return new StoreError("ServiceUnavailable", {
-      detail: `The database refuses us: ${words}.`,
+      detail: `The database refuses the connection: ${message}.`,
       cause: error,
     });
   }
   if (/^53/.test(code)) {
     return new StoreError("ServiceUnavailable", {
-      detail: `The database has no room for this now: ${words}.`,
+      detail: `The database has no resources left for this: ${message}.`,
       cause: error,
     });
   }
-  return new StoreError("InternalError", { detail: `The database failed: ${words}.`, cause: error });
+  return new StoreError("InternalError", { detail: `The database failed: ${message}.`, cause: error });
 }
 
 function processExpiredError(cause: unknown): StoreError {
   const detail =
-    "This process gave no sign of life for so long that what it was writing was cleared away. Please try again.";
+    "This process sent no heartbeat for so long that its unfinished writes were removed. Please try again.";
   return new StoreError("ServiceUnavailable", { detail, cause });
 }
 

@@ -1,16 +1,16 @@
-// This process among those that share the cluster: its row in the table of processes, its sign of life every few seconds,
-// and how far back its reads go. One that is silent for too long is taken for dead and its sessions are fenced;
-// if it was only asleep, it comes back as a new one.
+// Registers this process in the cluster's table of processes and sends a heartbeat every few seconds, with the time of
+// its oldest read. A process without a heartbeat for too long counts as dead and its sessions are fenced; if it was
+// only suspended, it registers again under a new id.
 import type { Connection, Row, Statement } from "./connection.ts";
 
 export interface Heartbeat {
-  /** The row's id; another one after this process was taken for dead. */
+  /** Changes when this process was marked as dead and registers again. */
   readonly processId: number;
-  /** A session for a connection: its row. */
+  /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
-  /** A read begins; the answer ends it. What it may see stays until then, on whatever machine it is removed. */
+  /** The returned function ends the read. Until then, no machine removes the blobs that it may see. */
   beginRead(): () => void;
-  /** A sign of life now. The database's time before which no process of all that live can be reading. */
+  /** Sends a heartbeat. Returns the database's time before which every read of every process has ended. */
   horizon(): Promise<number>;
   close(): Promise<void>;
 }
@@ -21,20 +21,20 @@ export interface HeartbeatOptions {
 }
 
 const insertProcess: Statement = {
-  name: "enter",
+  name: "insert process",
   text: "INSERT INTO store.processes (beat) VALUES (store.clock()) RETURNING id, beat",
 };
-// A moment behind whatever was seen before it, also while the clock stands still.
+// Later than every time returned before, also while the clock stands still.
 const updateProcess: Statement = {
-  name: "beat",
+  name: "heartbeat",
   text: "UPDATE store.processes SET beat = store.clock() + 0.000001, reading = $2 WHERE id = $1 RETURNING beat",
 };
 const selectHorizon: Statement = {
   name: "horizon",
   text: "SELECT min(least(beat, coalesce(reading, beat))) FROM store.processes",
 };
-const removeProcess: Statement = { name: "leave", text: "SELECT store.leave($1)" };
-// The lock keeps the process from being ended between the look at it and the session's making.
+const removeProcess: Statement = { name: "remove process", text: "SELECT store.leave($1)" };
+// The lock prevents that the process is marked as dead before its session is inserted.
 const insertSession: Statement = {
   name: "session",
   text: `INSERT INTO store.sessions (process, last)
@@ -44,7 +44,7 @@ const insertSession: Statement = {
 export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOptions): Promise<Heartbeat> {
   let processId = 0;
   let lastBeat = 0;
-  /** For each read under way, the last beat before it began: what it may see was there then, or came later. */
+  /** For each read in flight, the last heartbeat before it began. */
   const reads = new Set<{ readonly since: number }>();
   let registering: Promise<void> | undefined;
   let lastSend: Promise<void> = Promise.resolve();
@@ -56,7 +56,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     lastBeat = Number(row![1]);
   }
 
-  /** Several notice at once that this process was taken for dead. */
+  /** Concurrent callers may find that this process was marked as dead. */
   function registerOnce(): Promise<void> {
     registering ??= register().finally(() => {
       registering = undefined;
@@ -71,7 +71,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
     else lastBeat = Number(row[0]);
   }
 
-  /** One after the other: an earlier one must not arrive behind a later one. */
+  /** Sequential: an earlier heartbeat must not arrive after a later one. */
   function sendBeatInOrder(): Promise<void> {
     const sending = lastSend.then(sendBeat);
     lastSend = sending.catch(() => {});
@@ -79,13 +79,13 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
   }
 
   await register();
-  // One at a time: while the database is away they would line up, and closing would wait for all of them.
+  // One at a time: while the database is unavailable they would queue up and delay `close`.
   let isSending = false;
   const timer = setInterval(() => {
     if (isSending) return;
     isSending = true;
     sendBeatInOrder()
-      // While the database is away there is nobody to tell.
+      // Ignored while the database is unavailable; the next heartbeat follows.
       .catch(() => {})
       .finally(() => {
         isSending = false;
@@ -118,7 +118,7 @@ export async function startHeartbeat({ run, heartbeatMilliseconds }: HeartbeatOp
       isClosed = true;
       clearInterval(timer);
       await lastSend;
-      // Nobody waits for a process that says goodbye; one that cannot is taken for dead in time.
+      // If this fails, other processes mark this one as dead after the timeout.
       await run(removeProcess, [processId]).catch(() => {});
     },
   };

@@ -1,9 +1,9 @@
-// What is counted of a cluster's database: commits on their way, how long they take, and the connections.
+// Metrics of a cluster's database: commits in flight, their duration, and the connections.
 import { type Counter, type Histogram, type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import type { PoolUsage } from "./pool.ts";
 
 export interface ClusterMetrics {
-  /** Commits that have not been answered yet. */
+  /** Commits in flight. */
   readonly queue: Counter;
   readonly wait: Histogram;
 }

@@ -1,11 +1,11 @@
-// The connections to the primary that are open, each lent to one user at a time. Those of a server that is the primary no
-// longer are ended as they come back.
+// The pool of connections to the primary, each used by one caller at a time. A released connection to a former primary
+// is closed.
 import type { Connection } from "./connection.ts";
 import { unavailable } from "./errors.ts";
 import type { Primary } from "./primary.ts";
 
 export interface Pool {
-  /** One that is free, or a new one, or the next that comes back. */
+  /** Returns an idle connection, a new one, or the next that is released. */
   take(until: number): Promise<Connection>;
   release(connection: Connection): void;
   usage(): PoolUsage;
@@ -15,7 +15,7 @@ export interface Pool {
 export interface PoolUsage {
   readonly busy: number;
   readonly idle: number;
-  /** Those who wait for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -44,7 +44,7 @@ export function createPool(primary: Primary, size: number, where: string): Pool 
     return !connection.isLost && connection.generation === primary.generation && !isClosed;
   }
 
-  /** One that lies ready; those that have become useless meanwhile go. */
+  /** Returns an idle connection and closes unusable ones. */
   function takeIdle(): Connection | undefined {
     for (;;) {
       const connection = idle.pop();

@@ -1,32 +1,32 @@
-// Finds the one server of several that takes writes, and connects to it. The driver knows only single hosts.
+// Finds the server that accepts writes among several, and connects to it. The driver itself supports only one host.
 import { type Connection, openConnection, type Statement } from "./connection.ts";
 import { isPermanent, unavailable } from "./errors.ts";
 import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
 
 export interface Primary {
-  /** A new connection to the primary, as soon as there is one; rejects when there is none in time. */
+  /** Opens a connection to the primary; waits for a primary until the deadline. */
   connect(until: number): Promise<Connection>;
-  /** Counts the servers that were found to be the primary. Connections of an earlier one are of no use. */
+  /** Incremented when another server becomes the primary. Connections of an earlier generation are unusable. */
   readonly generation: number;
-  /** The one that was found may be it no longer. */
+  /** Forgets the cached primary, which may have changed. */
   invalidate(): void;
 }
 
-/** How long one server may take to say what it is. */
+/** How long one server may take to report its role. */
 const probeMilliseconds = 2000;
-/** Once one says it is the primary, how long others have to contradict: one that was frozen says so, too. */
+/** How long to wait for further servers that report to be the primary: a server that was frozen does so, too. */
 const contradictMilliseconds = 200;
 const pauseMilliseconds = 100;
 
 const selectTimeline: Statement = {
-  name: "what it is",
+  name: "timeline",
   text: `SELECT CASE WHEN pg_is_in_recovery() THEN NULL
     ELSE ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::integer END`,
 };
 
 interface FoundPrimary {
   readonly host: Host;
-  /** Goes up with every failover. */
+  /** Incremented with every failover. */
   readonly timeline: number;
 }
 
@@ -57,7 +57,7 @@ export function createPrimary(address: DatabaseAddress): Primary {
     const connection = await openConnection(address, host, { generation, until: probeDeadline });
     if ((await readTimeline(connection, probeDeadline)) !== undefined) return connection;
     connection.end();
-    throw new Error("The server takes no writes.");
+    throw new Error("The server does not accept writes.");
   }
 
   return {
@@ -82,13 +82,13 @@ export function createPrimary(address: DatabaseAddress): Primary {
   };
 }
 
-/** Undefined when it is a standby. */
+/** Undefined for a standby. */
 async function readTimeline(connection: Connection, until: number): Promise<number | undefined> {
   const [[timeline] = []] = await connection.query(selectTimeline, [], until);
   return timeline === null || timeline === undefined ? undefined : Number(timeline);
 }
 
-/** Of all that say they are the primary, the one of the last failover. */
+/** Of all servers that report to be the primary, returns the one with the newest timeline. */
 async function findNewest(address: DatabaseAddress): Promise<FoundPrimary> {
   const found: FoundPrimary[] = [];
   const probes = address.hosts.map(async (host) => {
@@ -98,7 +98,7 @@ async function findNewest(address: DatabaseAddress): Promise<FoundPrimary> {
     await Promise.any(probes);
   } catch (error) {
     const failures = (error as AggregateError).errors as unknown[];
-    throw failures.find(isPermanent) ?? new Error("No server takes writes.", { cause: failures[0] });
+    throw failures.find(isPermanent) ?? new Error("No server accepts writes.", { cause: failures[0] });
   }
   await Promise.race([Promise.allSettled(probes), pause(contradictMilliseconds)]);
   return found.sort((a, b) => b.timeline - a.timeline)[0]!;

@@ -1,11 +1,11 @@
-// The barrier in front of strict reads: a commit that means nothing, but that only the primary with its standbys can make.
-// Once it is made, everything acknowledged before is on that server, even if it is deposed a moment later. One
-// serves all reads that were waiting when it began.
+// The barrier before strict reads: an empty commit, which succeeds only on the primary with its standbys. It proves that
+// the server has every change acknowledged earlier, even if it is demoted a moment later. All reads that wait when a
+// barrier starts share it.
 import { type Connection, LostConnection, type Statement } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
 export interface Barrier {
-  /** Resolves to the generation of the server on which a barrier was passed that began after this was called. */
+  /** Resolves after a barrier that started after this call, with the generation of its server. */
   pass(until: number): Promise<number>;
 }
 
@@ -22,7 +22,7 @@ export function createBarrier(pool: Pool): Barrier {
     const connection: Connection = await pool.take(until);
     try {
       await connection.query(statement, [], until);
-      // A warning says that it waited in vain for a standby: nothing is proven then.
+      // A warning means that no standby confirmed the commit, which proves nothing.
       if (connection.hasWarning) throw new LostConnection("The barrier was not replicated.");
       return connection.generation;
     } finally {
@@ -32,7 +32,7 @@ export function createBarrier(pool: Pool): Barrier {
 
   return {
     pass(until) {
-      // The one under way may have begun before this read: it waits for the one behind.
+      // The barrier in flight may have started before this read, so wait for the next.
       next ??= (async () => {
         await inFlight?.catch(() => {});
         const barrier = commit(until);

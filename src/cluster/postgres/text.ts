@@ -1,6 +1,6 @@
-// Text that PostgreSQL can hold: everything but the character zero.
+// Checks text for PostgreSQL, which cannot store the character NUL.
 
-/** False for what no row can be named. */
+/** False when a text contains NUL: no row can have that name. */
 export function isText(...texts: readonly string[]): boolean {
   return texts.every((text) => !text.includes("\0"));
 }

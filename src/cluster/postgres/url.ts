@@ -1,5 +1,5 @@
-// Where the database is: `postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full`. Written by
-// hand, since no URL of the platform has several hosts.
+// Parses a database URL: `postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full`. The URL class
+// does not support several hosts.
 import { readFileSync } from "node:fs";
 import { isLoopback } from "../../http/loopback.ts";
 
@@ -8,7 +8,7 @@ export interface DatabaseAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** By the URL. Undefined: TLS, except to a loopback address. */
+  /** Undefined when the URL does not say: then TLS, except to a loopback address. */
   readonly tls: Tls | "off" | undefined;
 }
 
@@ -18,9 +18,9 @@ export interface Host {
 }
 
 export interface Tls {
-  /** Whether the certificate must be signed by somebody we trust. */
+  /** Whether the certificate must be signed by a trusted authority. */
   readonly rejectUnauthorized: boolean;
-  /** Whether it must also be the host's. */
+  /** Whether the certificate must also name the host. */
   readonly checksName: boolean;
   readonly ca?: string;
 }
@@ -28,13 +28,13 @@ export interface Tls {
 const defaultPort = 5432;
 const urlPattern = /^postgres(?:ql)?:\/\/(?:([^:@/?]*)(?::([^@/?]*))?@)?([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/;
 
-/** Throws a TypeError that says what is wrong, and never shows the password. */
+/** Throws a TypeError with the reason. The message never contains the password. */
 export function parsePostgresUrl(url: string): DatabaseAddress {
   const [, user, password, hosts, database, query] = urlPattern.exec(url) ?? [];
   if (hosts === undefined || hosts === "") {
-    throw new TypeError('The records\' URL must be like "postgres://user:password@host/database".');
+    throw new TypeError('The database URL must be like "postgres://user:password@host/database".');
   }
-  if (user === undefined || user === "") throw new TypeError("The records' URL names no user.");
+  if (user === undefined || user === "") throw new TypeError("The database URL has no user.");
   const name = decodeComponent(user, "user");
   return {
     hosts: hosts.split(",").map(parseHost),
@@ -45,16 +45,16 @@ export function parsePostgresUrl(url: string): DatabaseAddress {
   };
 }
 
-/** Encrypted, and without a look at the certificate: an authority must be named for that. */
+/** Encrypted, without a check of the certificate, which needs an authority. */
 const encrypted: Tls = { rejectUnauthorized: false, checksName: false };
 
-/** How a connection to this host is secured; undefined when it is not. */
+/** TLS settings for a connection to this host; undefined for a connection without TLS. */
 export function resolveTls({ tls }: DatabaseAddress, host: string): Tls | undefined {
   if (tls === "off") return undefined;
   return tls ?? (isLoopback(host) ? undefined : encrypted);
 }
 
-/** As it may be shown to people. */
+/** The address without user and password, for messages. */
 export function formatAddress({ hosts, database }: DatabaseAddress): string {
   return `"${database}" at ${hosts.map(({ host, port }) => `${host}:${port}`).join(", ")}`;
 }
@@ -63,7 +63,7 @@ function parseHost(text: string): Host {
   const [, six, four, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d+))?$/.exec(text) ?? [];
   const port = digits === undefined ? defaultPort : Number(digits);
   if ((six ?? four) === undefined || port < 1 || port > 65_535) {
-    throw new TypeError(`The records' URL names a host that is none: "${text}".`);
+    throw new TypeError(`The database URL has an invalid host: "${text}".`);
   }
   return { host: (six ?? four)!, port };
 }
@@ -71,7 +71,7 @@ function parseHost(text: string): Host {
 function parseOptions(options: URLSearchParams): DatabaseAddress["tls"] {
   for (const name of options.keys()) {
     if (name !== "sslmode" && name !== "sslrootcert") {
-      throw new TypeError(`The records' URL has an option that is not known: "${name}".`);
+      throw new TypeError(`The database URL has an unknown option: "${name}".`);
     }
   }
   const mode = options.get("sslmode");
@@ -79,17 +79,17 @@ function parseOptions(options: URLSearchParams): DatabaseAddress["tls"] {
   if (mode === "disable") return "off";
   if (mode === null && file === null) return undefined;
   const ca = file === null ? {} : { ca: readFileSync(file, "utf8") };
-  // As libpq does: who names an authority wants certificates held against it.
+  // As in libpq: with an authority, the certificate is verified.
   if (mode === null || mode === "require") return { ...encrypted, rejectUnauthorized: file !== null, ...ca };
   if (mode === "verify-ca") return { rejectUnauthorized: true, checksName: false, ...ca };
   if (mode === "verify-full") return { rejectUnauthorized: true, checksName: true, ...ca };
-  throw new TypeError(`sslmode is disable, require, verify-ca or verify-full, not "${mode}".`);
+  throw new TypeError(`sslmode must be disable, require, verify-ca or verify-full, not "${mode}".`);
 }
 
 function decodeComponent(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new TypeError(`The ${what} in the records' URL is not percent-encoded as it must be.`);
+    throw new TypeError(`The ${what} in the database URL is not validly percent-encoded.`);
   }
 }

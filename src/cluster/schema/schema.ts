@@ -1,4 +1,4 @@
-// The schema by its versions, and how a database is brought from one to the next.
+// The versions of the database schema, and the migration from one to the next.
 import { StoreError } from "../../model/errors.ts";
 import { settingChecks } from "./setting-checks.ts";
 import { commitFunctions } from "./v1-commit.ts";
@@ -7,7 +7,7 @@ import { tables } from "./v1-tables.ts";
 import { putAllFunctions } from "./v2-put-all.ts";
 import { outbox } from "./v3-outbox.ts";
 
-/** What each version adds to the one before it. Never changed once released: a new one is added behind. */
+/** Each version's changes to the previous one. A released version never changes; new ones are appended. */
 export const migrations: readonly string[] = [
   [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
     "\n",
@@ -19,10 +19,9 @@ export const migrations: readonly string[] = [
 
 export const schemaVersion = migrations.length;
 
-/** Runs a statement and answers its rows. */
 export type Run = (text: string, values?: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>;
 
-/** 0 when there is no schema yet. */
+/** Returns 0 when there is no schema. */
 export async function readVersion(run: Run): Promise<number> {
   const [[exists] = []] = await run("SELECT to_regclass('store.version') IS NOT NULL");
   if (exists !== true) return 0;
@@ -30,17 +29,17 @@ export async function readVersion(run: Run): Promise<number> {
   return Number(number ?? 0);
 }
 
-/** Refuses bytes that are not those the records name: of another store, or of none. */
+/** Throws when the blob backend belongs to another store. */
 export async function checkBackendId(run: Run, backendId: string): Promise<void> {
   const [[expectedId] = []] = await run("SELECT shelf FROM store.version");
   if (expectedId === backendId) return;
   throw new StoreError("InternalError", {
     detail:
-      "The records and the bytes are not of the same store. Check both places: each may be used with the other only.",
+      "The database and the blob backend belong to different stores. Check both locations: they must be used together.",
   });
 }
 
-/** Refuses what this Store does not know how to use. */
+/** Throws when this version of Store cannot use the schema. */
 export function checkVersion(found: number): void {
   if (found === schemaVersion) return;
   if (found > schemaVersion) throw unknownVersion(found);
@@ -50,7 +49,7 @@ export function checkVersion(found: number): void {
   });
 }
 
-/** Within the caller's transaction; of several who do this at once, one does the work. */
+/** Runs in the caller's transaction. The lock makes concurrent callers wait. */
 export async function migrate(run: Run, backendId: string): Promise<{ from: number; to: number }> {
   await run("SELECT pg_advisory_xact_lock(hashtextextended('store migrate', 0))");
   const from = await readVersion(run);

@@ -1,5 +1,5 @@
-// What the fourth schema adds: a commit may depend on a setting being as it was seen, so that of two who change a
-// bucket's rules at the same time neither loses what the other has written.
+// Schema version 4: a commit may check that a setting is unchanged, so that concurrent changes of a bucket's rules do
+// not overwrite each other.
 export const settingChecks = `
   CREATE OR REPLACE FUNCTION store.holds(p_bucket bigint, p_check jsonb, p_key bytea) RETURNS boolean
     LANGUAGE plpgsql AS $$

@@ -1,11 +1,11 @@
-// What commits, as functions in the database, so that a change is one round trip and one transaction. Each is given the
-// session of its connection and the number of the commit, and writes that down with the change (store.attest): so
-// whoever lost the answer can ask for it, and a statement that runs late, behind a fence, does nothing.
+// Commits as functions in the database, so that a change is one round trip and one transaction. Each function gets the
+// session of its connection and the number of the commit, and stores both with the change (store.attest). A process
+// that lost the response can query the outcome, and a late statement of a fenced session does nothing.
 //
-// Answers: "committed" says that all of it happened; any other word that nothing did.
-// Errors of our own: ST001 conflict, ST002 fenced, ST003 the blob's intent is gone, ST004 the bucket is gone.
+// Results: "committed" means that everything happened, any other result that nothing did.
+// Error codes: ST001 conflict, ST002 fenced session, ST003 the blob's intent is missing, ST004 the bucket is missing.
 
-/** Tells our advisory locks from others' in the same database. */
+/** Distinguishes Store's advisory locks from others in the same database. */
 export const lockClass = 7_311_002;
 
 export const commitFunctions = `
@@ -17,7 +17,7 @@ export const commitFunctions = `
     END IF;
   END $$;
 
-  -- The bucket's id. It cannot be deleted before the transaction ends.
+  -- Returns the bucket's id and locks the bucket against deletion until the transaction ends.
   CREATE FUNCTION store.enter(p_bucket text) RETURNS bigint LANGUAGE plpgsql AS $$
   BEGIN
     PERFORM pg_advisory_xact_lock_shared(${lockClass}, hashtext(p_bucket));
@@ -31,7 +31,7 @@ export const commitFunctions = `
     END IF;
   END $$;
 
-  -- Who names a blob must still hold the intent to: whoever was taken for dead does not.
+  -- A commit that names a blob needs the blob's intent; a process that was marked as dead has lost it.
   CREATE FUNCTION store.name_blob(p_bucket bigint, p_blob text) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     blob_name text := split_part(p_blob, '.', 2);
@@ -46,8 +46,8 @@ export const commitFunctions = `
     INSERT INTO store.blobs (name, bucket) VALUES (blob_name, p_bucket);
   END $$;
 
-  -- Locks what it finds, so that it holds until the change is made. What is absent cannot be locked: a put of such a
-  -- key inserts and never replaces.
+  -- Locks the row, so that the check holds until the commit. A missing row cannot be locked: a put of such a key
+  -- inserts and never replaces.
   CREATE FUNCTION store.holds(p_bucket bigint, p_check jsonb, p_key bytea) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     found_version text;
@@ -151,9 +151,9 @@ export const commitFunctions = `
     END CASE;
   END $$;
 
-  -- One object and nothing else, the change that is made most: in as few statements as it can be. p_seen is the
-  -- version it is put over, '' for none, NULL for whatever is there. A statement that waited for another's change
-  -- looks at the row as it is then, so nothing need be locked first.
+  -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the expected version: ''
+  -- for no object, NULL for no check. A statement that waited for another change sees the row after it, so no lock
+  -- is needed first.
   CREATE FUNCTION store.put(
     p_session bigint, p_number bigint, p_bucket text, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint
@@ -200,7 +200,7 @@ export const commitFunctions = `
     RETURN 'committed';
   END $$;
 
-  -- Bytes come in one piece, p_bytes; "key" and "inline" say [offset, length] within.
+  -- All bytes are in p_bytes; "key" and "inline" are [offset, length] in it.
   CREATE FUNCTION store.commit(
     p_session bigint, p_number bigint, p_bucket text, p_checks jsonb, p_mutations jsonb, p_bytes bytea
   ) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,4 +1,4 @@
-// The other functions of the first schema: buckets, documents, processes that are gone, and folders of a listing.
+// The other functions of schema version 1: buckets, documents, dead processes, and folders of a listing.
 import { lockClass } from "./v1-commit.ts";
 
 export const bucketFunctions = `
@@ -13,7 +13,7 @@ export const bucketFunctions = `
     RETURN 'committed';
   END $$;
 
-  -- What is dead of it stays in the table of the dead, for the collector.
+  -- The bucket's garbage stays in store.dead for the garbage collector.
   CREATE FUNCTION store.delete_bucket(p_session bigint, p_number bigint, p_name text)
     RETURNS text LANGUAGE plpgsql AS $$
   DECLARE
@@ -60,8 +60,8 @@ export const documentFunctions = `
   END $$;
 `;
 
-// The sessions of a process go with it, in one transaction: from then on nothing it has sent, however late it
-// arrives, commits, and so what it was writing will never be named.
+// The sessions of a process are removed with it, in one transaction. A statement of the process that arrives later
+// cannot commit, so its unfinished blobs are never named.
 export const processFunctions = `
   CREATE FUNCTION store.end_process(p_process bigint) RETURNS void LANGUAGE sql AS $$
     DELETE FROM store.sessions WHERE process = p_process;
@@ -69,7 +69,7 @@ export const processFunctions = `
       INSERT INTO store.remains (name, bucket, since) SELECT name, bucket, store.clock() FROM gone;
   $$;
 
-  -- Ends those whose last sign of life is longer ago than this; answers what they were writing.
+  -- Removes processes without a heartbeat for this long; returns the blobs that they were writing.
   CREATE FUNCTION store.end_silent(p_seconds double precision) RETURNS bigint LANGUAGE plpgsql AS $$
   DECLARE
     process_id bigint;
@@ -89,8 +89,8 @@ export const processFunctions = `
   END $$;
 `;
 
-// A folder is passed by seeking behind it: probes of the index, as many as there are entries on the page, however
-// many keys lie in the folders. Stable, so that all of it sees one instant.
+// Seeks past each folder in the index: one lookup per entry of the page, however many keys the folders contain. STABLE,
+// so that all lookups see one snapshot.
 export const listingFunctions = `
   CREATE FUNCTION store.list_folders(
     p_bucket bigint, p_prefix bytea, p_delimiter bytea, p_from bytea, p_end bytea, p_limit integer, p_octets bigint

@@ -1,18 +1,18 @@
-// The tables of the first schema. Keys are bytes; whatever is ordered or compared as text is so byte by byte.
-// Times are seconds of the database's clock (store.clock), so that no two machines' clocks are ever compared.
+// The tables of schema version 1. Keys are bytes; text is ordered and compared byte by byte.
+// Times are seconds of the database's clock (store.clock), so that clocks of two machines are never compared.
 //
-// objects:   one of inline, blob and manifest says where the body is. was_… is what the last put replaced: an upsert can
-//            only return columns of the row as it has become.
+// objects:   the body is in one of inline, blob and manifest. was_… is the body that the last put replaced: an upsert
+//            can only return columns of the new row.
 // blobs:     every blob that a commit has named and whose bytes are not removed yet.
 // intents:   blobs that are being written and that no commit has named yet.
-// dead:      bodies that no record names any more, whose bytes are still to be removed.
-// remains:   what writes that came to nothing may have left; removed once more when nothing of them can still arrive.
-// gone:      buckets that are deleted and of which there may still be bytes.
-// processes: who is there; `reading` is how far back a read under way goes.
-// sessions:  one for each connection that commits, with the number of its last commit. A fenced one commits no more.
+// dead:      bodies that no record names any more, whose bytes are not removed yet (garbage).
+// remains:   leftovers of failed writes; removed again when no more bytes of them can arrive.
+// gone:      deleted buckets that may still have bytes.
+// processes: running processes; `reading` is the time of the oldest read in flight.
+// sessions:  one per connection that commits, with the number of its last commit. A fenced session cannot commit.
 //
-// intents, blobs, dead and remains are only ever inserted into and deleted from: with one table and a state in it,
-// concurrent changes of state lose track.
+// Rows of intents, blobs, dead and remains are inserted and deleted, never updated: one table with a state column would
+// lose concurrent changes of the state.
 export const tables = `
   CREATE TABLE store.buckets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -101,7 +101,7 @@ export const tables = `
     text text NOT NULL,
     PRIMARY KEY (kind, name)
   );
-  -- Never behind a sign of life: the clock of a server that takes over may be.
+  -- Never earlier than a heartbeat: after a failover, the clock of the new primary may be behind.
   CREATE FUNCTION store.clock() RETURNS double precision LANGUAGE sql VOLATILE AS $$
     SELECT greatest(extract(epoch FROM clock_timestamp())::double precision, (SELECT max(beat) FROM store.processes))
   $$;

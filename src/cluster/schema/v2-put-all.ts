@@ -1,12 +1,11 @@
-// What the second schema adds: many puts of one bucket in one call. A transaction, its receipt and the way to the
-// database and back cost more than a row, so those that wait at the same time share them.
+// Schema version 2: many puts of one bucket in one call. A transaction, its session update and the round trip cost more
+// than a row, so concurrent puts share them.
 //
-// store.put stays: processes of the first schema call it until they are replaced.
+// store.put stays: processes of schema version 1 call it until they are upgraded.
 
 export const putAllFunctions = `
-  -- Puts an object over the version that was seen ('' for none, NULL for whatever is there); false when there is
-  -- another. A statement that waited for another's change looks at the row as it is then, so nothing need be locked
-  -- first.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns false. A
+  -- statement that waited for another change sees the row after it, so no lock is needed first.
   CREATE FUNCTION store.put_over(
     p_bucket bigint, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint
@@ -41,8 +40,8 @@ export const putAllFunctions = `
     RETURN true;
   END $$;
 
-  -- All of them or none. Their keys are in order, so that no two calls wait for each other. p_bytes has the key and the
-  -- inline body of each, one behind the other.
+  -- All or nothing. The keys are sorted, so that two calls cannot deadlock. p_bytes has the key and the inline body of
+  -- each put, one after the other.
   CREATE FUNCTION store.put_all(
     p_session bigint, p_number bigint, p_bucket text,
     p_seen text[], p_versions text[], p_sizes bigint[], p_records text[], p_blobs text[], p_stored bigint[],
@@ -62,7 +61,7 @@ export const putAllFunctions = `
       place := place + coalesce(p_inline_lengths[i], 0);
       CONTINUE WHEN store.put_over(
         bucket_id, one_key, p_seen[i], p_versions[i], p_sizes[i], p_records[i], one_inline, p_blobs[i], p_stored[i]);
-      -- Nothing was done yet: no need for an error in the server's log.
+      -- Nothing has changed yet: a result avoids an error in the server's log.
       IF i = 1 THEN RETURN 'conflict'; END IF;
       RAISE EXCEPTION 'one of them met another version' USING ERRCODE = 'ST001';
     END LOOP;

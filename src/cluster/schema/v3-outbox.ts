@@ -1,10 +1,10 @@
-// What the third schema adds: events that are still to be delivered, and further settings of a bucket.
+// Schema version 3: events to be delivered, and further settings of a bucket.
 //
-// outbox: an entry's number is taken when the object's row is locked already, so events of one key are numbered in the
-// order of its commits. Others may be seen in another order than they are numbered: who delivers begins at the first
-// there is, each time, and never goes on behind a number.
+// outbox: an entry's number is assigned while the object's row is locked, so events of one key are numbered in commit
+// order. Events of different keys may become visible out of order, so delivery always starts at the first entry that
+// exists and never resumes after a number.
 //
-// Processes of the second schema know no rules and tell no events: they are to be replaced before the first rule is set.
+// Processes of schema version 2 create no events: upgrade them before the first rule is set.
 import { lockClass } from "./v1-commit.ts";
 
 export const outbox = `
@@ -17,7 +17,7 @@ export const outbox = `
   );
   CREATE INDEX outbox_rule ON store.outbox (bucket, rule, entry);
 
-  -- With a key, only if there is an object of that key; it is locked, so that of two who delete it at once one tells.
+  -- With a key, only if the object exists. Its row is locked, so that of two concurrent deletes one creates an event.
   CREATE FUNCTION store.tell(p_bucket bigint, m jsonb, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     IF m ? 'key' THEN
@@ -49,7 +49,7 @@ export const outbox = `
     END CASE;
   END $$;
 
-  -- What is dead of it stays in the table of the dead, for the collector; what it was to tell goes with it.
+  -- The bucket's garbage stays in store.dead for the garbage collector; its undelivered events are removed.
   CREATE OR REPLACE FUNCTION store.delete_bucket(p_session bigint, p_number bigint, p_name text)
     RETURNS text LANGUAGE plpgsql AS $$
   DECLARE

@@ -1,4 +1,5 @@
-// What the supervisor and the processes of the S3 API send each other.
+// Messages between the supervisor and the worker processes of the S3 API.
+import type { StartMessage } from "../../child/start-child.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
@@ -13,15 +14,15 @@ export interface OpenS3 {
   readonly domains: readonly string[];
   /** In base64. */
   readonly secretKey: string;
-  /** What connections are secured with, if they are. */
+  /** Certificate and key of the port; undefined without TLS. */
   readonly tls: TlsPair | undefined;
-  /** Proxies whose X-Forwarded-* headers are trusted. */
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret that health checks of the port send. */
   readonly probe: string;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum of open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
 }
 
@@ -33,19 +34,15 @@ export type ToS3Process =
 
 export type FromS3Process =
   | FromObserver
-  /** The process is up and waits for `open`. */
-  | { readonly kind: "warm" }
-  | { readonly kind: "ready" }
-  /** Which keys have signed requests, and when. */
+  | StartMessage
+  /** Access keys that signed requests, with the time of the last request. */
   | { readonly kind: "used"; readonly uses: Uses }
-  /** With the code of a system call that failed, if that is why. */
-  | { readonly kind: "failed"; readonly message: string; readonly code?: string | undefined }
   | { readonly kind: "log"; readonly line: string };
 
 const maxTextLength = 64 * 1024;
 const maxUses = 100_000;
 
-/** Undefined when the value is not such a message. */
+/** Returns undefined when the value is not a valid message. */
 export function parseFromS3Process(value: unknown): FromS3Process | undefined {
   if (!isFields(value)) return undefined;
   const { kind, uses, message, code, line } = value;

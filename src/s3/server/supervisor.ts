@@ -1,5 +1,6 @@
-// Serves the S3 API in processes of its own, one a core, which accept connections on one shared port. A process that
-// ends is replaced.
+// Serves the S3 API in worker processes, one per core, which accept connections on one shared port. A process that ends
+// is replaced.
+import { createRestarts } from "../../child/restarts.ts";
 import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
 import { type S3Process, type S3ProcessOptions, startProcess } from "./worker-handle.ts";
 
@@ -17,14 +18,14 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** Delays before a restart, longer the more often processes have died lately. */
 const restartMilliseconds = [0, 100, 500, 2000, 5000];
+const restartWindowMilliseconds = 10_000;
 
 export async function startS3(options: S3ServerOptions): Promise<S3Server> {
   const { log } = options;
   const listener = await bindShared(options);
   let processes: S3Process[] = [];
-  let recentExits = 0;
+  const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
   let isClosing = false;
   const starting = new Set<Promise<void>>();
 
@@ -39,30 +40,21 @@ export async function startS3(options: S3ServerOptions): Promise<S3Server> {
     if (isClosing) return process.end();
     processes.push(process);
     void process.ended.then((how) => {
-      processes = processes.filter((one) => one !== process);
+      processes = processes.filter((other) => other !== process);
       if (isClosing) return;
       log(`A process of the S3 API ended (${how}): starting it again.`);
-      replace();
-    });
-  }
-
-  function replace(): void {
-    const pause = restartMilliseconds[Math.min(recentExits++, restartMilliseconds.length - 1)]!;
-    setTimeout(() => recentExits--, 10_000).unref();
-    setTimeout(() => {
-      if (isClosing) return;
-      start().catch((error: Error) => {
-        log(`${error.message} Trying again.`);
-        if (!isClosing) replace();
+      void restart({
+        ...{ isNeeded: () => !isClosing, start },
+        onError: (message) => log(`${message} Trying again.`),
       });
-    }, pause);
+    });
   }
 
   async function close(): Promise<void> {
     isClosing = true;
     listener.close();
     await Promise.all(processes.map((process) => process.end()));
-    // Processes that are starting end by themselves; a failure was logged.
+    // A process that is still starting is ended by `launch`; a failed start was logged.
     await Promise.allSettled(starting);
   }
 

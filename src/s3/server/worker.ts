@@ -1,10 +1,9 @@
-// A process of the S3 API: its own engine, and connections that it accepts on the port that all of them share.
-
+// A worker process of the S3 API. It has its own engine and accepts connections on the port shared by all workers.
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { plainRefusal, type RefusalStatus, type RefusalText } from "../../http/server/refusal.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
@@ -17,7 +16,7 @@ import { S3Error } from "../errors.ts";
 import { createS3Handler } from "../handler.ts";
 import type { FromS3Process, OpenS3, ToS3Process } from "./messages.ts";
 
-/** Sixteen of metadata, and as much again of everything else. */
+/** Node's limit for request headers: object metadata and all other headers. */
 const headerBytes = 64 * 1024;
 
 const uses = createUseReporter((newUses) => sendToParent({ kind: "used", uses: newUses }), Date.now);
@@ -37,11 +36,12 @@ async function open({
   openUploads,
   ...portOptions
 }: OpenS3): Promise<void> {
-  // Before anything that takes time: the pair may change meanwhile.
+  // Before any await: a "tls" message may arrive meanwhile.
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
   observer = createObserver(observing, sendToParent);
-  registerProcessMetrics(observer.metrics, "s3", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "s3", streams);
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads },
   });
@@ -59,13 +59,13 @@ async function open({
   const listening = await listen(
     handler,
     { fd: listenerDescriptor },
-    { headerBytes, refusal, tls, trusted, limits, probe },
+    { headerBytes, refusal, tls, trusted, limits, probe, streams },
   );
   running = { listening, close: () => engine.close() };
   sendToParent({ kind: "ready" });
 }
 
-/** What never reaches the handler is refused from the same table of errors. */
+/** Requests refused before the handler get a body from the same table of errors. */
 const refusal: RefusalText = (status) => {
   const { code, message } = refusalError(status);
   return {
@@ -110,7 +110,7 @@ const parent = connectParent<ToS3Process, FromS3Process>((message) => {
     });
   }
 });
-// The supervisor decides when it ends; a signal to the whole group reaches it too.
+// The supervisor ends this process; a signal to the process group must not.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 process.on("uncaughtException", (error) => {
   sendToParent({ kind: "log", line: `A process of the S3 API failed: ${error.stack ?? error.message}` });

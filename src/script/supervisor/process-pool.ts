@@ -1,5 +1,6 @@
-// The processes of one script, supervised: one that dies is replaced; one that blocks its event loop is replaced and,
-// if it does not recover, ended. New code comes in by new processes; old ones finish first.
+// The processes of one script. A process that dies or blocks its event loop is replaced; a blocked one that does not
+// recover is killed. New code runs in new processes, and the old ones finish their requests.
+import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import type { LoadedScript } from "../host/messages.ts";
 import type { Bundle } from "./bundle.ts";
@@ -8,13 +9,13 @@ import type { Processes } from "./warm-processes.ts";
 import { type HostProcess, LoadError, type ScriptLoad } from "./worker-handle.ts";
 
 export interface Pool {
-  /** Runs this script from now on; rejects, and keeps what ran before, when it cannot be loaded. */
+  /** Switches to this script. If it cannot be loaded, rejects and keeps the previous one. */
   run(load: PoolLoad): Promise<void>;
-  /** A process that answers; waits for one for a while when there is none, and rejects after that. */
+  /** Returns a process in service; waits for one up to a timeout. */
   pick(): Promise<PooledProcess>;
-  /** Whether there is a process that answers. */
+  /** Whether any process is in service. */
   isUp(): boolean;
-  /** From now on, a process that blocks is not waited for. */
+  /** From now on, a blocked process is killed at once. */
   beginShutdown(): void;
   close(): Promise<void>;
 }
@@ -35,35 +36,34 @@ export interface PoolOptions {
   readonly name: string;
   readonly size: number;
   readonly processes: Processes;
-  /** Where the nth process of this script listens for the front; undefined when it accepts on the port itself. */
+  /** Socket path of the nth process, for the router; undefined when processes accept on the port themselves. */
   readonly socketPath: ((count: number) => string) | undefined;
   readonly log: (line: string) => void;
 }
 
 const watchMilliseconds = 100;
-/** Processor time that a process may use without turning its event loop. */
+/** Processor time without a heartbeat after which a process counts as blocked. */
 const blockedCpuMilliseconds = 500;
-/** How long it may sleep in a call that keeps its event loop from turning. */
+/** Time asleep in a blocking system call after which a process counts as blocked. */
 const blockedAsleepMilliseconds = 10_000;
-/** How long a process that is out of service may stand still before it is ended. */
+/** How long a blocked process out of service may take to recover before it is killed. */
 const recoverCpuMilliseconds = 10_000;
 const recoverWallMilliseconds = 60_000;
-/** Delays before a replacement, longer the more there were in the last minute: so there are at most twelve a minute. */
+/** With these delays, a script that keeps dying is started at most twelve times a minute. */
 const restartMilliseconds = [0, 0, 100, 500, 2000, 5000, 5000, 10_000];
 const restartWindowMilliseconds = 60_000;
-/** How long a request waits for a process. */
 const pickMilliseconds = 30_000;
 
 export function createPool({ name, size, processes, socketPath, log }: PoolOptions): Pool {
   let active: PooledProcess[] = [];
-  /** Out of service: they finish what they have, or have blocked. */
+  /** Processes out of service: they finish their requests, or are blocked. */
   const retired = new Set<PooledProcess>();
   const waiters = new Set<() => void>();
   let current: PoolLoad | undefined;
   let started = 0;
-  let recentRestarts = 0;
   let isShuttingDown = false;
   let closed = false;
+  const restart = createRestarts(restartMilliseconds, restartWindowMilliseconds);
 
   async function start(load: PoolLoad): Promise<PooledProcess> {
     const process = await processes.take(name);
@@ -98,24 +98,16 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     if (!active.includes(pooled)) return;
     active = active.filter((other) => other !== pooled);
     log(`Script "${name}" ended (${exitDescription}): starting it again.`);
-    void replace(load);
+    replace(load);
   }
 
-  /** Brings the number of processes up again, unless other code has come meanwhile. */
-  async function replace(load: PoolLoad): Promise<void> {
-    for (;;) {
-      const pause = restartMilliseconds[Math.min(recentRestarts++, restartMilliseconds.length - 1)]!;
-      setTimeout(() => recentRestarts--, restartWindowMilliseconds).unref();
-      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
-      if (closed || load !== current) return;
-      try {
-        return admit(await startServing(load), load);
-      } catch (error) {
-        log(
-          `Script "${name}" could not be started: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      }
-    }
+  /** Starts another process, unless new code was loaded meanwhile. */
+  function replace(load: PoolLoad): void {
+    void restart({
+      isNeeded: () => !closed && load === current,
+      start: async () => admit(await startServing(load), load),
+      onError: (message) => log(`Script "${name}" could not be started: ${message}`),
+    });
   }
 
   function admit(pooled: PooledProcess, load: PoolLoad): void {
@@ -124,7 +116,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
     for (const wake of [...waiters]) wake();
   }
 
-  /** A process that accepts on the port itself begins to when it is loaded; otherwise the front sends it requests. */
+  /** Without a router, the process starts to accept on the port once it is loaded. */
   async function startServing(load: PoolLoad): Promise<PooledProcess> {
     const pooled = await start(load);
     if (socketPath === undefined) await pooled.accept();
@@ -156,7 +148,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       log(`Script "${name}" has blocked its event loop: another process takes over.`);
       retire(pooled);
       pooled.abandon();
-      if (current !== undefined) void replace(current);
+      if (current !== undefined) replace(current);
     }
     const blocked: [PooledProcess, Standstill][] = [];
     for (const pooled of retired) {
@@ -176,7 +168,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
   const watchTimer = setInterval(() => {
     if (isWatching) return;
     isWatching = true;
-    // After the beats that have arrived while this process was busy itself.
+    // After heartbeats that arrived while this process was busy itself are handled.
     setImmediate(() => {
       void watch().finally(() => {
         isWatching = false;
@@ -193,7 +185,7 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
         for (const pooled of ready) retire(pooled);
         throw failed.reason;
       }
-      // Not before all of them are loaded: code of which a part does not load must not serve.
+      // Only after all are loaded: if one process fails to load the code, none may serve it.
       if (socketPath === undefined) await Promise.all(ready.map((pooled) => pooled.accept()));
       const previous = active;
       current = load;
@@ -205,11 +197,11 @@ export function createPool({ name, size, processes, socketPath, log }: PoolOptio
       const deadline = performance.now() + pickMilliseconds;
       while (active.length === 0) {
         if (closed) throw new Error(`Script "${name}" has ended.`);
-        if (performance.now() >= deadline) throw new Error(`Script "${name}" has no process that answers.`);
+        if (performance.now() >= deadline) throw new Error(`Script "${name}" has no running process.`);
         await nextAdmission(deadline);
       }
-      const picked = active.reduce((one, other) => (other.inFlight < one.inFlight ? other : one));
-      // After the others, so that among equals each has its turn.
+      const picked = active.reduce((best, other) => (other.inFlight < best.inFlight ? other : best));
+      // Moved to the end: round robin among processes with equal load.
       active = [...active.filter((other) => other !== picked), picked];
       return picked;
     },

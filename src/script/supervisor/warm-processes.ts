@@ -1,9 +1,8 @@
-// The processes that run scripts: started warm ahead of need, so that a script is loaded in the time of an import
-// rather than of a process.
+// Starts script processes ahead of time, so that loading a script takes only an import and not the start of a process.
 import { type HostOptions, type HostProcess, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {
-  /** A warm process, for the script of this name; the next one is started at once. */
+  /** Returns a warm process for this script and starts the next one. */
   take(script: string): Promise<HostProcess>;
   close(): Promise<void>;
 }
@@ -16,7 +15,7 @@ export function createProcesses(options: HostOptions): Processes {
     if (isClosed || spare !== undefined) return;
     const started = startHost(options);
     spare = started;
-    // If it dies unused, another is started when one is needed.
+    // If it ends unused, `take` starts another.
     void started.process.ended.then(() => {
       if (spare === started) spare = undefined;
     });

@@ -1,9 +1,8 @@
-// One process that runs a script, as the supervisor holds it.
+// Starts one process that runs a script, and exchanges messages with it.
 import { fileURLToPath } from "node:url";
 import { scriptEnvironment } from "../../child/environment.ts";
-import { createStandstillWatch, type Standstill } from "../../child/standstill.ts";
-import { type Child, startChild } from "../../child/start-child.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
+import type { Standstill } from "../../child/standstill.ts";
+import { type Child, type StartMessage, startChild } from "../../child/start-child.ts";
 import type { SharedListener } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch, WatchedProcess } from "../../metrics/collector.ts";
@@ -17,74 +16,72 @@ import {
 } from "../host/messages.ts";
 import { scriptLines } from "./request-lines.ts";
 
-/** What is to be loaded; how it is reached is the same for all. */
+/** The load message without the settings that are the same for all scripts. */
 export type ScriptLoad = Omit<Load, keyof PortSettings>;
 type PortSettings = Pick<Load, "tls" | "trusted" | "observing" | "limits" | "probe">;
 
 export interface HostProcess {
-  /** Loads a script; rejects with the script's own words when it cannot be loaded. */
+  /** Loads a script; rejects with a LoadError. */
   load(load: ScriptLoad): Promise<void>;
-  /** Accepts connections on the shared port from now on. */
+  /** Starts to accept connections on the shared port. */
   accept(): Promise<void>;
-  /** Runs the scheduled handler once; rejects with what it threw. */
+  /** Runs the scheduled handler once; rejects with the handler's error. */
   scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each; rejects when the process ends meanwhile. */
+  /** Runs the notification handler for each event; rejects when the process ends meanwhile. */
   notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
-  /** Since when its event loop stands still, if it does. */
+  /** How long its event loop has been blocked. */
   standstill(): Promise<Standstill>;
-  /** Lets it finish and end. */
+  /** Finishes the requests in flight, then ends the process. */
   drain(): void;
   kill(): void;
-  /** Requests that it has not begun with go elsewhere: it has blocked. A process that has ended is given up by itself. */
+  /** Called when the process is blocked: requests that it has not begun go to others. The end of a process does the same. */
   abandon(): void;
-  /** Returns the function that removes the listener. */
+  /** Returns a function that removes the listener. */
   onAbandoned(listener: () => void): () => void;
-  /** Resolves with how it ended, in words. */
+  /** Resolves with the exit code, the signal or the error, as text. */
   readonly ended: Promise<string>;
 }
 
-export interface HostOptions {
-  /** A script that grows beyond this many megabytes of heap dies and is replaced. */
+/** `limits` are those of each process. */
+export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> {
+  /** Heap limit; a script that exceeds it dies and is replaced. */
   readonly heapMegabytes: number;
-  /** What a script writes to its console, line by line. */
+  /** Receives each line of a script's console output. */
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
-  /** The variables of this server's environment; scripts get those that every program needs. */
+  /** Environment of this server; scripts get only the common variables. */
   readonly environment: NodeJS.ProcessEnv;
-  /** The port that processes accept on themselves; undefined behind a front. */
+  /** The port on which processes accept connections; undefined when the router forwards requests. */
   readonly listener: SharedListener | undefined;
   readonly tls: TlsSource | undefined;
-  /** Proxies whose X-Forwarded-* headers are trusted. */
-  readonly trusted: readonly string[];
-  /** Of each process. */
-  readonly limits: PortLimits;
-  readonly probe: string;
-  /** Receives what the processes count, and the lines of the request log. */
+  /** Receives the metrics of the processes and the lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
 }
 
-/** A script cannot be loaded: in its own words, with the stack of what it threw. */
+/** The script cannot be loaded. The message is the script's own error with its stack. */
 export class LoadError extends Error {
   override readonly name = "LoadError";
 }
 
 export interface WarmHost {
   readonly process: HostProcess;
-  /** Names the script that it will run. */
+  /** Sets the name of the script, for logs. */
   assign(script: string): void;
-  /** Resolves when it waits for a script; rejects when it ended before. */
+  /** Resolves when the process waits for a script; rejects when it has ended. */
   readonly warm: Promise<void>;
 }
+
+type HostMessage = Exclude<FromHost, StartMessage>;
 
 interface PendingRun {
   resolve(message: FromHost): void;
   reject(error: Error): void;
 }
 
-/** Half of the default: a nursery that has grown in a burst is kept. */
+/** Half of V8's default, because the young generation never shrinks after a burst. */
 const memoryFlags = ["--max-semi-space-size=8"];
 
-/** Node 20 has WebSocket and EventSource only with these; later versions may not know them any more. */
+/** Node 20 needs these for WebSocket and EventSource; later versions may have removed them. */
 const clientFlags = ["--experimental-websocket", "--experimental-eventsource"].filter((flag) =>
   process.allowedNodeEnvironmentFlags.has(flag),
 );
@@ -97,15 +94,11 @@ export function startHost(options: HostOptions): WarmHost {
   let watched: WatchedProcess | undefined;
   let isAbandoned = false;
   let nextRun = 1;
-  /** Runs of handlers, by the id of their message. */
+  /** Handler runs in flight, by the id of their message. */
   const runs = new Map<number, PendingRun>();
   const abandonListeners = new Set<() => void>();
-  const [warm, setWarm] = settleable();
-  const [loaded, setLoaded] = settleable();
-  // Both may be rejected while they are not awaited.
-  for (const promise of [warm, loaded]) promise.catch(() => {});
 
-  const child: Child<ToHost> = startChild<FromHost, ToHost>({
+  const child: Child<ToHost> = startChild<HostMessage, ToHost>({
     title: () => (script === "" ? "A process for scripts" : `The process of script "${script}"`),
     program,
     nodeOptions: [
@@ -121,14 +114,9 @@ export function startHost(options: HostOptions): WarmHost {
     onLine: (line, stream) => options.onOutput(script === "" ? "script" : script, line, stream),
     log: options.log,
   });
-  const standstill = createStandstillWatch(child.pid);
 
-  function onMessage(message: FromHost): void {
-    standstill.beat();
-    if (message.kind === "warm") setWarm.resolve();
-    else if (message.kind === "ready") setLoaded.resolve();
-    else if (message.kind === "failed") setLoaded.reject(new LoadError(message.message));
-    else if (message.kind === "metrics") watched?.receive(message);
+  function onMessage(message: HostMessage): void {
+    if (message.kind === "metrics") watched?.receive(message);
     else if (message.kind === "request lines") {
       watched?.receive({ kind: message.kind, text: scriptLines(message.text, script) });
     } else if (message.kind === "ran" || message.kind === "notified") {
@@ -148,14 +136,12 @@ export function startHost(options: HostOptions): WarmHost {
   void child.ended.then((exitDescription) => {
     unsubscribeTls?.();
     abandon();
-    setWarm.reject(new Error(`A script process did not start: ${exitDescription}.`));
-    setLoaded.reject(new LoadError(`The script ended while it was being loaded: ${exitDescription}.`));
     for (const { reject } of runs.values())
       reject(new Error(`The process ended while it ran: ${exitDescription}.`));
     runs.clear();
   });
 
-  /** Sends a message that is answered under its id. */
+  /** Sends a message and waits for the response with its id. */
   function run(message: (id: number) => ToHost): Promise<FromHost> {
     return new Promise((resolve, reject) => {
       const id = nextRun++;
@@ -172,10 +158,12 @@ export function startHost(options: HostOptions): WarmHost {
 
   const hostProcess: HostProcess = {
     async load(load) {
-      standstill.beat();
+      child.standstill.beat();
       child.send({ ...load, tls: tls?.current(), trusted, observing: watch.observing, limits, probe });
-      await loaded;
-      // Not earlier: a process that is still loading would delay those who ask for metrics.
+      await child.ready.catch((error: Error) => {
+        throw new LoadError(error.message);
+      });
+      // Only now: a process that is still loading would delay every request for metrics.
       watched = watch.join((message) => child.send(message));
       void child.disconnected.then(watched.remove);
     },
@@ -183,11 +171,11 @@ export function startHost(options: HostOptions): WarmHost {
     scheduled: (cron, time) => runToEnd((id) => ({ kind: "scheduled", id, cron, time })),
     async notify(events) {
       const result = await run((id) => ({ kind: "notification", id, events }));
-      if (result.kind !== "notified") throw new Error("The process answered something else.");
-      // An index that was not sent stands for nothing.
+      if (result.kind !== "notified") throw new Error("The process sent another response.");
+      // Ignores indexes of events that were not sent.
       return { ...result, handled: result.handled.filter((index) => index < events.length) };
     },
-    standstill: () => standstill.measure(),
+    standstill: () => child.standstill.measure(),
     drain: () => child.send({ kind: "drain" }),
     kill: () => child.kill(),
     abandon,
@@ -203,19 +191,6 @@ export function startHost(options: HostOptions): WarmHost {
     assign(name) {
       script = name;
     },
-    warm,
+    warm: child.warm,
   };
-}
-
-interface Settle {
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function settleable(): [Promise<void>, Settle] {
-  let settle: Settle | undefined;
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return [promise, settle!];
 }

@@ -23,7 +23,7 @@ test("a package in a project or in the cache of npx prints commands that begin w
       typed("date | store dev\n  store dev"),
       "date | npx store-server dev\n  npx store-server dev",
     );
-    assert.equal(typed("All of them: store --help"), "All of them: npx store-server --help");
+    assert.equal(typed("List all commands: store --help"), "List all commands: npx store-server --help");
     assert.equal(
       typed("The store is in .store developed by store"),
       "The store is in .store developed by store",

@@ -1,4 +1,4 @@
-// The shelf in a directory that machines share.
+// The blob backend in a shared directory.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ function filesIn(folder: string): number {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-test("a directory that is missing is never made, and one that was never set up is not taken for empty", async (t) => {
+test("a missing blob directory is not created, and one that was never set up is refused", async (t) => {
   const parent = await temporaryDirectory(t);
   const directory = join(parent, "mount");
   const url = pathToFileURL(directory).href;
@@ -45,7 +45,7 @@ test("a directory that is missing is never made, and one that was never set up i
   await assert.rejects(openBlobBackend(url), { message: /does not hold the id of a store/ });
 });
 
-test("machines that set a directory up at once agree on its id", async (t) => {
+test("machines that set up a blob directory concurrently agree on its id", async (t) => {
   const url = pathToFileURL(await temporaryDirectory(t)).href;
   const shelves = await Promise.all(
     Array.from({ length: 8 }, () => openBlobBackend(url, { marker: "make" })),
@@ -53,19 +53,19 @@ test("machines that set a directory up at once agree on its id", async (t) => {
   assert.equal(new Set(shelves.map(({ id }) => id)).size, 1);
 });
 
-test("a mount that is away, or another one in its place, is told and never taken for missing bytes", async (t) => {
+test("an unmounted or wrong blob directory is reported as unavailable, not as missing blobs", async (t) => {
   const parent = await temporaryDirectory(t);
   const directory = join(parent, "mount");
   await mkdir(directory);
-  const shelf = await openBlobBackend(pathToFileURL(directory).href, { marker: "make" });
-  const blob = await write(shelf, sampleBytes(100));
+  const backend = await openBlobBackend(pathToFileURL(directory).href, { marker: "make" });
+  const blob = await write(backend, sampleBytes(100));
   const work: Record<string, () => Promise<unknown>> = {
-    read: () => read(shelf, blob),
-    has: () => shelf.has(blob),
-    remove: () => shelf.remove(blob),
-    removeRemains: () => shelf.removeLeftovers(blob),
-    write: () => write(shelf, sampleBytes(100), newPlace()),
-    all: () => shelf.all(blob.bucket)[Symbol.asyncIterator]().next(),
+    read: () => read(backend, blob),
+    has: () => backend.has(blob),
+    remove: () => backend.remove(blob),
+    removeLeftovers: () => backend.removeLeftovers(blob),
+    write: () => write(backend, sampleBytes(100), newPlace()),
+    all: () => backend.all(blob.bucket)[Symbol.asyncIterator]().next(),
   };
   async function assertAway(how: string): Promise<void> {
     for (const [what, run] of Object.entries(work)) {
@@ -81,20 +81,20 @@ test("a mount that is away, or another one in its place, is told and never taken
   assert.deepEqual(readdirSync(directory), ["store-shelf"], "nothing was written there");
   await rm(directory, { recursive: true });
   await rename(join(parent, "away"), directory);
-  assert.deepEqual(await read(shelf, blob), sampleBytes(100));
+  assert.deepEqual(await read(backend, blob), sampleBytes(100));
 });
 
-test("a name that is taken is never written over", async (t) => {
-  const shelf = await openBlobBackend(pathToFileURL(await temporaryDirectory(t)).href, { marker: "make" });
-  const blob = await write(shelf, sampleBytes(100));
-  await assert.rejects(write(shelf, sampleBytes(50), blob), {
+test("the blob directory never overwrites an existing blob", async (t) => {
+  const backend = await openBlobBackend(pathToFileURL(await temporaryDirectory(t)).href, { marker: "make" });
+  const blob = await write(backend, sampleBytes(100));
+  await assert.rejects(write(backend, sampleBytes(50), blob), {
     reason: "ServiceUnavailable",
     message: /EEXIST/,
   });
-  assert.deepEqual(await read(shelf, blob), sampleBytes(100));
+  assert.deepEqual(await read(backend, blob), sampleBytes(100));
 });
 
-test("a full disk is told as such, and the shelf goes on once there is room", async (t) => {
+test("a full blob directory is reported as InsufficientStorage, and works again once there is space", async (t) => {
   const disk = mountSmallDisk(await temporaryDirectory(t), 8 * 1024 * 1024);
   try {
     if (disk.isSmall) await fillAndGoOn(pathToFileURL(disk.directory).href);
@@ -104,13 +104,13 @@ test("a full disk is told as such, and the shelf goes on once there is room", as
 });
 
 async function fillAndGoOn(url: string): Promise<void> {
-  const shelf = await openBlobBackend(url, { marker: "make" });
+  const backend = await openBlobBackend(url, { marker: "make" });
   const place = newPlace();
-  await assert.rejects(write(shelf, sampleBytes(9 * 1024 * 1024), place), {
+  await assert.rejects(write(backend, sampleBytes(9 * 1024 * 1024), place), {
     reason: "InsufficientStorage",
     message: /is full: delete objects or add space/,
   });
-  await shelf.removeLeftovers(place);
-  const blob = await write(shelf, sampleBytes(1024 * 1024), newPlace(place.bucket));
-  assert.deepEqual(await read(shelf, blob), sampleBytes(1024 * 1024));
+  await backend.removeLeftovers(place);
+  const blob = await write(backend, sampleBytes(1024 * 1024), newPlace(place.bucket));
+  assert.deepEqual(await read(backend, blob), sampleBytes(1024 * 1024));
 }

@@ -1,9 +1,9 @@
-// Where the bytes lie, as people write it: what is taken, what is refused and how, and what is never shown.
+// URLs of a blob backend: valid forms, error messages for invalid forms, and no secret in any message.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeLocation, parseLocation } from "../../../src/cluster/open-backend.ts";
 
-test("an S3 service is read with its keys decoded, and usual settings where none are given", () => {
+test("an s3:// location is parsed with percent-decoded keys and with defaults", () => {
   assert.deepEqual(parseLocation("s3://KEY:SECRET@host:7480/bucket"), {
     kind: "s3",
     endpoint: {
@@ -32,7 +32,7 @@ test("an S3 service is read with its keys decoded, and usual settings where none
   });
 });
 
-test("TLS is the default, except for a loopback address, and the URL decides otherwise", () => {
+test("an s3:// location uses TLS by default, except for a loopback address, and ?tls overrides it", () => {
   const rows: readonly [url: string, tls: boolean, port: number][] = [
     ["s3://K:S@s3.example.com/b", true, 443],
     ["s3://K:S@10.0.0.7/b", true, 443],
@@ -56,7 +56,7 @@ test("TLS is the default, except for a loopback address, and the URL decides oth
   }
 });
 
-test("a directory is read with its whole path, decoded", () => {
+test("a file:// location is parsed to its absolute, decoded path", () => {
   assert.deepEqual(parseLocation("file:///mnt/shared/a%20b/"), {
     kind: "directory",
     directory: "/mnt/shared/a b",
@@ -67,9 +67,9 @@ const wrong: [url: string, words: RegExp][] = [
   ["", /nothing was given/],
   ["/mnt/shared", /neither "s3:\/\/" nor "file:\/\/\/"/],
   ["http://KEY:hunter2@host/bucket", /neither/],
-  ["file://mnt/shared", /"file:\/\/\/" and its whole path/],
-  ["file:mnt", /whole path/],
-  ["file:///", /whole path/],
+  ["file://mnt/shared", /"file:\/\/\/" and its absolute path/],
+  ["file:mnt", /absolute path/],
+  ["file:///", /absolute path/],
   ["file:///a%2Fb", /percent-encoded/],
   ["file:///a?b", /written %3F/],
   ["s3://host/bucket", /"KEY:SECRET@host" must follow/],
@@ -77,21 +77,21 @@ const wrong: [url: string, words: RegExp][] = [
   ["s3://KEY@host/bucket", /no secret/],
   ["s3://KEY:@host/bucket", /no secret/],
   ["s3://:hunter2@host/bucket", /no access key/],
-  ["s3://K%0AY:hunter2@host/bucket", /letters that no access key has/],
+  ["s3://K%0AY:hunter2@host/bucket", /characters that are not allowed/],
   ["s3://KEY:hunter2%@host/bucket", /"%" in the secret/],
   ["s3://KEY:hunter2@host", /no bucket/],
   ["s3://KEY:hunter2@host/", /no bucket/],
-  ["s3://KEY:hunter2@host:port/bucket", /no port/],
+  ["s3://KEY:hunter2@host:port/bucket", /is not a port/],
   ["s3://KEY:hunter2@host:70000/bucket", /from 1 to 65535/],
-  ["s3://KEY:hunter2@ho st/bucket", /host is not one/],
+  ["s3://KEY:hunter2@ho st/bucket", /host is not valid/],
   ["s3://KEY:hunter2@host/bucket?tls=yes", /"tls" must be/],
   ["s3://KEY:hunter2@host/bucket?region=", /"region" is not/],
   ["s3://KEY:hunter2@host/bucket?timeout=3", /only "region" and "tls"/],
-  ["s3://KEY:hunter2@host/bucket?tls=true&tls=true", /twice/],
+  ["s3://KEY:hunter2@host/bucket?tls=true&tls=true", /"tls" is repeated/],
   ["s3://KEY:hunter2@host/bucket#x", /must follow/],
 ];
 
-test("every wrong form is refused with words that say what is wrong, and shows no secret", () => {
+test("every invalid location is refused with its reason and without its secret", () => {
   for (const [url, words] of wrong) {
     assert.throws(
       () => parseLocation(url),
@@ -102,11 +102,11 @@ test("every wrong form is refused with words that say what is wrong, and shows n
         return true;
       },
     );
-    assert.equal(describeLocation(url), "a location that cannot be read");
+    assert.equal(describeLocation(url), "a location that is not valid");
   }
 });
 
-test("what is shown of a location has no keys in it", () => {
+test("the description of a location has no access key and no secret", () => {
   assert.equal(describeLocation("s3://KEY:hunter2@host:7480/bucket/p/q"), "s3://host:7480/bucket/p/q");
   assert.equal(describeLocation("s3://KEY:hunter2@host/bucket?tls=true"), "s3://host/bucket");
   assert.equal(describeLocation("file:///mnt/a%20b"), "file:///mnt/a b");

@@ -1,6 +1,6 @@
-// Blobs in a directory that all machines mount: <directory>/<bucket id>/<first 2 of the name>/<name>. A file is made
-// under its final name, never renamed: on CephFS another machine waits seconds for a name that was moved.
-// A mount that hangs cannot be given up on from within Node: its calls wait in the system, and nothing cancels them.
+// Blobs in a directory that all machines mount: <directory>/<bucket id>/<first 2 of the name>/<name>. A file is created
+// under its final name: on CephFS, a renamed file takes seconds to appear on another machine.
+// Node cannot cancel a file system call, so calls wait while a mount hangs.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export async function openDirectoryBackend({
   const chunkPool = createChunkPool();
   const folders = createFolderManager(directory, checkMarker);
 
-  /** Where something is missing: in the shelf, or is the shelf itself away? */
+  /** Called when a file is missing. Throws when the directory itself is not mounted, or another one is. */
   async function checkMarker(): Promise<void> {
     if ((await openMarker(storedMarker, "expect", directory)) === id) return;
     throw new StoreError("ServiceUnavailable", {
@@ -108,7 +108,7 @@ export async function openDirectoryBackend({
       } catch (error) {
         throw directoryError(error, directory, "read");
       }
-      // Nothing was found, or the rest was not, because the directory went away.
+      // The listing may be short because the directory was unmounted.
       await checkMarker();
     },
 
@@ -118,7 +118,7 @@ export async function openDirectoryBackend({
           await rmdir(join(directory, bucket, folder));
         await rmdir(join(directory, bucket)).catch(undefinedIfMissing);
       } catch (error) {
-        // Something is left in it after all.
+        // A folder that is not empty stays.
         if (errorCode(error) !== "ENOTEMPTY") throw directoryError(error, directory, "written");
       } finally {
         folders.evictBucket(bucket);
@@ -134,10 +134,10 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 const folderPattern = /^[0-9a-f]{2}$/;
-/** File systems have files of their own here and there. */
+/** Skips files that the file system itself creates. */
 const blobPattern = /^[0-9a-f]{32}$/;
 
-/** As they are found, in no order; none where there is no such folder. */
+/** Lists matching names in no particular order; a missing folder is empty. */
 async function* listNames(folder: string, pattern: RegExp): AsyncGenerator<string> {
   const entries = await opendir(folder).catch(undefinedIfMissing);
   if (entries === undefined) return;
@@ -173,11 +173,11 @@ function directoryMarker(directory: string): StoredMarker {
   };
 }
 
-/** It is never made: what is missing may be a mount that is away. */
+/** The directory is never created: it may be a mount point that is not mounted. */
 async function checkDirectory(directory: string): Promise<void> {
   const found = await stat(directory).catch(undefinedIfMissing);
   if (found?.isDirectory()) return;
   throw new StoreError("ServiceUnavailable", {
-    detail: `The directory ${directory} that keeps the bytes must exist and does not: mount it, or make it once.`,
+    detail: `The blob directory ${directory} does not exist: mount it, or create it once.`,
   });
 }

@@ -1,4 +1,4 @@
-// Failures of a directory that machines share, in the store's words.
+// Maps file system errors of the shared directory to StoreErrors.
 import { constants } from "node:os";
 import { StoreError } from "../../../model/errors.ts";
 
@@ -17,15 +17,15 @@ function isNoSpace(error: unknown): boolean {
   return code === "ENOSPC" || code === "EDQUOT" || (error as NodeJS.ErrnoException).errno === quotaErrno;
 }
 
-/** What is not the system's, such as an error of the source of the bytes, passes as it is. */
+/** Returns any other error, such as a failure of the body's source, unchanged. */
 export function directoryError(error: unknown, directory: string, what: "read" | "written"): unknown {
   if (!(error instanceof Error) || (error as NodeJS.ErrnoException).syscall === undefined) return error;
   if (isNoSpace(error)) {
-    const detail = `The directory ${directory} that keeps the bytes is full: delete objects or add space, then try again.`;
+    const detail = `The blob directory ${directory} is full: delete objects or add space, then try again.`;
     return new StoreError("InsufficientStorage", { detail, cause: error });
   }
   return new StoreError("ServiceUnavailable", {
-    detail: `The bytes could not be ${what} in ${directory}: ${error.message}.`,
+    detail: `A blob could not be ${what} in ${directory}: ${error.message}.`,
     cause: error,
   });
 }

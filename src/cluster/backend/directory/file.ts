@@ -1,4 +1,4 @@
-// The file of a blob in a shared directory: written and synced, and read back verified.
+// Writes, syncs and reads the file of one blob in a shared directory; reads are verified.
 import type { FileHandle } from "node:fs/promises";
 import type { ByteRange } from "../../../model/range.ts";
 import type { BackendBlob } from "../backend.ts";
@@ -12,10 +12,10 @@ import {
 } from "../block-format.ts";
 import type { ChunkPool } from "../chunk-pool.ts";
 
-/** Long bodies are synced as they come, so that the last sync does not wait for all of the work. */
+/** Long bodies are synced while they arrive, which keeps the last sync short. */
 const syncEvery = 8 * 1024 * 1024;
 
-/** Writes, syncs and closes. Each chunk is on its way while the next is fetched; how many bytes came is answered. */
+/** Writes, syncs and closes the file. Reads the next chunk while one is written. Returns the number of bytes read. */
 export async function writeBlocks(
   file: FileHandle,
   name: string,
@@ -40,7 +40,7 @@ export async function writeBlocks(
       const parts = encoder.update(chunk);
       await writing;
       writing = write(parts);
-      // Told when it is awaited.
+      // The error is thrown where `writing` is awaited.
       writing.catch(() => {});
     }
     await writing;
@@ -48,7 +48,7 @@ export async function writeBlocks(
     await file.datasync();
     return size;
   } finally {
-    // Nothing may still be using the descriptor when it is closed.
+    // The descriptor must not be closed during a write.
     await writing.catch(() => {});
     await file.close();
   }
@@ -65,7 +65,7 @@ async function writeAll(file: FileHandle, parts: readonly Uint8Array[], position
   return length;
 }
 
-/** What is left of the parts once so many of their bytes are written. */
+/** Returns the parts without their first `bytes` bytes. */
 function skipBytes(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   let skipped = 0;
   let index = 0;
@@ -81,7 +81,7 @@ export interface ReadBlocksOptions {
   readonly chunkPool: ChunkPool;
 }
 
-/** The next blocks are read while some are given out. */
+/** Reads the next blocks while the consumer handles the current ones. */
 export async function* readBlocks(
   file: FileHandle,
   { name, size }: BackendBlob,
@@ -99,7 +99,7 @@ export async function* readBlocks(
   let other: Buffer | undefined;
   const readAt = (at: number, into: Buffer) => {
     const reading = readFully(file, into.subarray(0, offset + length - at), at, name);
-    // Told when its turn comes.
+    // The error is thrown where `reading` is awaited.
     reading.catch(() => {});
     return reading;
   };
@@ -108,7 +108,7 @@ export async function* readBlocks(
     for (let at = offset; at < offset + length; at += step) {
       const bytes = await reading;
       const next = at + step;
-      // Two take turns: what is decoded below has been copied when the read after the next begins.
+      // Two buffers alternate: the decoder has copied the current bytes before its buffer is read into again.
       if (next < offset + length) {
         const free = other ?? allocateBuffer();
         other = current;
@@ -119,7 +119,7 @@ export async function* readBlocks(
     }
     decoder.finish();
   } finally {
-    // The descriptor is closed behind this: nothing must still be reading from it.
+    // The caller closes the descriptor next, so wait for the read in flight.
     await reading.catch(() => {});
   }
 }

@@ -1,29 +1,35 @@
-// The folders of a shared directory: made when they are first needed, by whichever machine is first, and durable,
-// name by name up to the directory itself, before anything in them counts as written.
+// The folders of a shared directory, created on demand by any machine. A blob counts as written only after the entries
+// of its folder and of every parent folder are durable.
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createSharedRun } from "../../../async/shared-run.ts";
 import { errorCode, isMissing } from "./errors.ts";
 
 export interface FolderManager {
-  /** Does work in a folder, which is made if it is missing. */
+  /** Runs `work`, and creates the folder if `work` finds it missing. */
   withFolder<T>(folder: string, work: () => Promise<T>): Promise<T>;
-  /** Makes durable what was named in the folder until now. */
+  /** Makes the current entries of the folder durable. */
   sync(folder: string): Promise<void>;
-  /** Of a bucket that is gone. */
+  /** Drops the cached state of a removed bucket. */
   evictBucket(bucket: string): void;
 }
 
-/** What is known of more is found out again. */
+/** The cache of durable folders is cleared when it reaches this size. */
 const maxDurableFolders = 100_000;
 
-/** `checkThere` throws when what is missing is the directory itself. */
+/** `checkMarker` throws when the directory itself is missing. */
 export function createFolderManager(directory: string, checkMarker: () => Promise<void>): FolderManager {
-  /** Whose own names are durable. Not only those made here: another machine may have made one and not synced yet. */
+  /** Folders whose own entry this process has synced; another machine may have created one without a sync. */
   const durableFolders = new Set<string>();
   const syncing = new Map<string, () => Promise<void>>();
 
   function syncShared(path: string): Promise<void> {
-    const sync = syncing.get(path) ?? createSharedSync(path, () => syncing.delete(path));
+    const sync =
+      syncing.get(path) ??
+      createSharedRun(
+        () => syncDirectory(path),
+        () => syncing.delete(path),
+      );
     syncing.set(path, sync);
     return sync();
   }
@@ -71,30 +77,4 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
-}
-
-/** Syncs one directory for many writers: whoever asks during a sync shares the next one. */
-function createSharedSync(path: string, onIdle: () => void): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  function start(): Promise<void> {
-    running = syncDirectory(path).finally(() => {
-      running = undefined;
-      if (next === undefined) onIdle();
-    });
-    return running;
-  }
-
-  return () => {
-    if (running === undefined) return start();
-    // Entries made after the running sync began are only covered by one that begins after it.
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }

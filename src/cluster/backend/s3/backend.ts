@@ -1,4 +1,4 @@
-// Blobs on an S3 service. A blob is one object, or several pieces where it is longer than a piece:
+// Blobs on an S3 service. A blob is one object, or several when it is longer than one piece:
 //   <prefix><bucket id>/<name>          the first piece
 //   <prefix><bucket id>/<name>.000001   the next ones
 import { randomBytes } from "node:crypto";
@@ -22,14 +22,14 @@ import { createPieceBufferPool, type PieceLimits } from "./piece-buffer-pool.ts"
 
 export interface S3BackendOptions {
   readonly client: S3Client;
-  /** Where it is, for people. */
+  /** The location without secrets, for error messages. */
   readonly where: string;
   readonly marker: MarkerMode;
   readonly pieces?: PieceLimits | undefined;
 }
 
 const deleteConcurrency = 8;
-/** The next piece is asked for when so much of the one before is left. */
+/** The next piece is requested when this much of the current one is left. */
 const readAheadBytes = 1024 * 1024;
 
 export async function openS3Backend({
@@ -51,7 +51,7 @@ export async function openS3Backend({
     } while (after !== undefined);
   }
 
-  /** Asks for the next piece before the last bytes of the one before have come. */
+  /** Requests the next piece before the last bytes of the current one have arrived. */
   async function* storedBytes(parts: readonly PieceRange[]): AsyncGenerator<Uint8Array> {
     const open: S3Body[] = [];
     const openNext = () => {
@@ -115,7 +115,7 @@ export async function openS3Backend({
       const missing = new Map(pieceRanges(blob).map(({ key, range }) => [key, range.total]));
       if (missing.size === 1) {
         const length = await client.head(blobKey(blob));
-        // Also told of a bucket that is not there at all; asked for by a listing, that is an error.
+        // HEAD answers 404 for a missing bucket, too. The listing throws in that case.
         if (length === undefined) await client.list(blobKey(blob), { limit: 1 });
         return length === storedSize(blob.size);
       }
@@ -125,16 +125,18 @@ export async function openS3Backend({
     },
 
     async remove(blob) {
-      await forEachLimit(pieceKeys(blob), deleteConcurrency, (key) => client.delete(key));
+      await forEachLimit(pieceKeys(blob), { concurrency: deleteConcurrency }, (key) => client.delete(key));
     },
 
     async removeLeftovers(location) {
-      await forEachLimit(listEntries(blobKey(location)), deleteConcurrency, ({ key }) => client.delete(key));
+      await forEachLimit(listEntries(blobKey(location)), { concurrency: deleteConcurrency }, ({ key }) =>
+        client.delete(key),
+      );
     },
 
     async *all(bucket) {
       let found: BackendBlob | undefined;
-      // Pieces of a blob stand together: their names begin with its own.
+      // The pieces of a blob are adjacent: their keys begin with the blob's key.
       for await (const { key, size: stored } of listEntries(`${bucket}/`)) {
         const name = /^([0-9a-f]{32})(?:\.\d{6})?$/.exec(key.slice(bucket.length + 1))?.[1];
         if (name === undefined) continue;
@@ -150,7 +152,7 @@ export async function openS3Backend({
       if (found !== undefined) yield found;
     },
 
-    // There are no folders on S3.
+    // S3 has no folders.
     removeBucket: async () => {},
 
     async close() {
@@ -172,7 +174,7 @@ interface PieceRange {
   readonly range: S3Range;
 }
 
-/** What of which pieces holds a range of a blob; one that is empty has a piece all the same. */
+/** The pieces that contain a range of a blob, with the range of each. An empty blob has one piece. */
 function pieceRanges(blob: BackendBlob, range: ByteRange = { offset: 0, length: blob.size }): PieceRange[] {
   const whole = storedSize(blob.size);
   const pieceBytes = blob.pieceBlocks === 0 ? whole : blob.pieceBlocks * storedBlockBytes;

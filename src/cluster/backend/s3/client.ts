@@ -1,5 +1,5 @@
-// A small client of an S3 service: the five requests a shelf needs, made again while that may help and there is
-// time. All of them may be made twice: a name is only ever written with the same bytes.
+// A small S3 client with the requests that the blob backend needs. Every request may be retried: a key is only ever
+// written with the same bytes.
 
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
 import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
@@ -9,17 +9,17 @@ import { createRetryingS3Client } from "../../../s3-client/retrying-client.ts";
 import { damaged } from "../block-format.ts";
 
 export interface S3Client {
-  /** How often it was sent until it was known to have arrived. */
+  /** Returns how many times the object was sent until the service confirmed it. */
   put(key: string, body: S3Payload): Promise<number>;
-  /** Writes it unless it is there; false when it is. */
+  /** Creates the object; returns false when it exists. */
   putNew(key: string, body: S3Payload): Promise<boolean>;
-  /** Undefined when there is none. */
+  /** Undefined when the object does not exist. */
   getText(key: string): Promise<string | undefined>;
-  /** Bytes of an object of known length. Asked for at once; goes on by itself where a connection breaks off. */
+  /** Reads a range of an object of known length. Sends the request at once and resumes after a broken connection. */
   get(key: string, range: S3Range): S3Body;
-  /** How long it is; undefined when there is none. */
+  /** Returns the object's length; undefined when the object does not exist. */
   head(key: string): Promise<number | undefined>;
-  /** What is not there is as good as deleted. */
+  /** A missing object is not an error. */
   delete(key: string): Promise<void>;
   list(prefix: string, options?: S3ListOptions): Promise<S3Page>;
   close(): void;
@@ -28,13 +28,13 @@ export interface S3Client {
 export interface S3Range {
   readonly offset: number;
   readonly length: number;
-  /** Of the whole object. */
+  /** Length of the whole object. */
   readonly total: number;
 }
 
 export interface S3ListOptions {
   readonly limit?: number;
-  /** Of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times
       } catch (error) {
         const refusal = findRefusal(error);
         if (refusal?.status === 412 || refusal?.status === 409) return false;
-        // Some services know no conditions.
+        // Some services do not support conditional writes.
         if (refusal?.status === 501) {
           await sendWithRetries({ method: "PUT", key: prefixKey(key), body });
           return true;
@@ -161,7 +161,7 @@ export function createS3Client(endpoint: S3Endpoint, givenTimes: Partial<S3Times
   }
 }
 
-/** The service has what was written, as long as it was, and answers with what was asked for. */
+/** Checks the object's length and that the response is the requested range. */
 function rangeProblem(message: Answer, { offset, length, total }: S3Range): Error | undefined {
   const announced = parseNumber(message.headers["content-length"]);
   const span = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(message.headers["content-range"] ?? "");
@@ -171,7 +171,7 @@ function rangeProblem(message: Answer, { offset, length, total }: S3Range): Erro
   }
   const first = message.statusCode === 206 ? Number(span?.[1]) : 0;
   if (first === offset && announced === length) return undefined;
-  return new Broken(`bytes ${offset} to ${offset + length - 1} were asked for, and others answered`);
+  return new Broken(`bytes ${offset} to ${offset + length - 1} were requested, the service sent others`);
 }
 
 function readPage(document: string, prefix: string): S3Page {
@@ -187,7 +187,7 @@ function readPage(document: string, prefix: string): S3Page {
   const isTruncated = elementText(document, "IsTruncated");
   const next = isTruncated === "true" ? elementText(document, "NextContinuationToken") : undefined;
   if (isTruncated === undefined || (isTruncated === "true" && next === undefined)) {
-    throw new Broken("a listing does not say whether it goes on");
+    throw new Broken("a listing has no valid IsTruncated or NextContinuationToken");
   }
   return { entries, next };
 }

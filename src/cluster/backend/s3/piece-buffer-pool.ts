@@ -1,6 +1,6 @@
-// Cuts a stream into pieces that are held until a service has taken them, since S3 wants a length in front and a
-// request that failed must be made again. All writes of a process together hold a bounded number of bytes: how
-// long pieces are is decided by how many write when the first one is filled.
+// Cuts a stream into pieces and holds each until the service has stored it: S3 needs the length first, and a failed
+// request is retried. The memory of all writes together is bounded, so the length of a write's pieces depends on the
+// number of concurrent writes when its first piece is full.
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
@@ -8,35 +8,34 @@ import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
 const MiB = 1024 * 1024;
 
 export interface PieceBufferPool {
-  /** The pieces of one write. */
   createWriter(name: string): PieceWriter;
 }
 
 export interface PieceWriter {
-  /** Calls `send` for every piece, one under way while the next is filled; how long the blob is, and how cut. */
+  /** Calls `send` for every piece while the next is filled. Returns the blob's size and the blocks of each piece. */
   write(
     chunks: AsyncIterable<Uint8Array>,
     send: (piece: number, body: S3Payload) => Promise<void>,
   ): Promise<{ readonly size: number; readonly pieceBlocks: number }>;
 }
 
-/** In whole blocks with their checksums. */
+/** Blocks are counted with their checksums. */
 export interface PieceLimits {
   readonly maxBlocks: number;
   readonly minBlocks: number;
-  /** What all writes may hold; shared out, a piece never gets below its least. */
+  /** Memory of all writes together. Each write gets a share, but at least `minBlocks` per piece. */
   readonly bytes: number;
 }
 
 export const defaultPieceLimits: PieceLimits = { maxBlocks: 128, minBlocks: 4, bytes: 128 * MiB };
 
-/** Memory of blocks that were sent, used before any is taken anew. */
+/** Block buffers kept for reuse. */
 const maxSpare = 64;
 
 export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits): PieceBufferPool {
   const spare: Uint8Array[] = [];
   let active = 0;
-  /** Buffers of a block each that are in use. */
+  /** Number of block buffers in use. */
   let usedBuffers = 0;
 
   function acquire(): Uint8Array {
@@ -49,7 +48,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
     spare.push(...buffers.slice(0, maxSpare - spare.length));
   }
 
-  /** A quarter goes to pieces being filled by all who write now; who came when they were fewer has more. */
+  /** A quarter of the memory is shared among the pieces being filled. An earlier, larger share is kept. */
   function shareBlocks(): number {
     const share = Math.floor(limits.bytes / 4 / active / storedBlockBytes);
     return Math.max(limits.minBlocks, Math.min(limits.maxBlocks, share));
@@ -73,7 +72,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
           await sending;
           piece = createPiece(acquire);
           sending = send(pieceCount++, filled.payload()).finally(() => release(filled.buffers));
-          // Told when it is awaited.
+          // The error is thrown where `sending` is awaited.
           sending.catch(() => {});
         }
 
@@ -81,12 +80,12 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
           for await (const chunk of chunks) {
             size += chunk.length;
             for (const part of encoder.update(chunk)) {
-              // Only when more comes: what ends with its first piece is not cut at all.
+              // Cut only when more bytes follow: a blob that fits one piece stays one object.
               if (piece.blocks >= (pieceBlocks || shareBlocks()) && piece.isAtBlock()) {
                 pieceBlocks ||= piece.blocks;
                 await sendPiece();
               }
-              // All hold much: no more is taken before what is on its way has arrived.
+              // The memory is used up: wait for the piece in flight before taking more bytes.
               if (piece.isAtBlock() && isFull()) await sending;
               piece.add(part);
             }
@@ -107,7 +106,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
 
 interface Piece {
   readonly buffers: readonly Uint8Array[];
-  /** Whole blocks in it. */
+  /** Full blocks in this piece. */
   readonly blocks: number;
   isAtBlock(): boolean;
   add(part: Uint8Array): void;
@@ -116,7 +115,7 @@ interface Piece {
 
 function createPiece(acquire: () => Uint8Array): Piece {
   const buffers: Uint8Array[] = [];
-  // Block by block as it is filled: all of a long piece at once would keep everybody else waiting.
+  // Updated block by block: hashing a long piece in one call would block the event loop.
   const hash = createHash("sha256");
   let length = 0;
   return {
@@ -126,7 +125,7 @@ function createPiece(acquire: () => Uint8Array): Piece {
     },
     isAtBlock: () => length % storedBlockBytes === 0,
     add(part) {
-      // A part never goes past the end of its block, so neither past that of a buffer.
+      // A part never crosses the end of its block, so it fits the buffer.
       const at = length % storedBlockBytes;
       if (at === 0) buffers.push(acquire());
       buffers.at(-1)!.set(part, at);
