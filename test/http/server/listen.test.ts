@@ -29,7 +29,8 @@ const answering = async (request: HttpRequest): Promise<HttpResponse> => {
 test("an idle connection is closed after the idle timeout, before its first request or after", async (t) => {
   const port = await listenTo(t, answering);
   const unused = await converse(port);
-  assert.equal(await restOf(unused), "");
+  // On a busy machine the deadline for the head of a request comes first, and is answered with 408.
+  assert.match(await restOf(unused), /^($|HTTP\/1\.1 408 )/);
   // On a busy machine the request may come after the idle timeout.
   await until(async () => {
     const used = await converse(port, "GET / HTTP/1.1", "Host: a", "");
