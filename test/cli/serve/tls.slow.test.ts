@@ -181,6 +181,7 @@ test("what cannot be used is told before anything is opened", async (t) => {
       ["serve", "--trust-proxy", "proxy.example"],
       '--trust-proxy: "proxy.example" is not an address or a network',
     ],
+    [["serve", "--node-internals", "maybe"], '--node-internals must be "on" or "off", not "maybe".'],
   ]);
   assert.deepEqual(await filesIn(shell.directory), before);
 });
