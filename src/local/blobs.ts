@@ -1,6 +1,5 @@
 // The Blobs port on files with random names: one file each, or, for medium-sized bodies, many in a
-// segment. File and folder are synced before a record may reference the blob; no file is ever
-// renamed.
+// segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
@@ -44,7 +43,7 @@ export interface LocalBlobsOptions {
 /** Sizes of units on disk. A directory must be read with the block size it was written with. */
 export interface Sizes {
   readonly blockBytes: number;
-  /** Maximum of files in a folder: few, so that recovery is quick and folders stay small. */
+  /** Maximum number of files in a folder: few, so that recovery is quick and folders stay small. */
   readonly folderFiles: number;
   /** Undefined: every body has a file of its own. */
   readonly segments?: SegmentSizes;
@@ -56,7 +55,7 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
-/** Maximum of buckets that have a segment open for new bodies. */
+/** Maximum number of buckets that have a segment open for new bodies. */
 const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
@@ -149,8 +148,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         await slot.sync();
         return toStagedBlob(blob, size, slot);
       } catch (error) {
-        // If the file cannot be removed it stays unsettled for recovery; the first error is
-        // reported.
+        // A file that cannot be removed stays unsettled for recovery; report the first error.
         if (slot !== undefined) await discard(slot).catch(() => {});
         throw writeError(error, writeStop);
       }
@@ -190,8 +188,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
       const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
-      // The removal must be durable before the records drop the blobs: a power cut would leave
-      // orphans.
+      // The removal must be durable before the records drop the blobs, to leave no orphans.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
           throw writeError(error, writeStop);

@@ -1,4 +1,4 @@
-// Several processes on one directory: what one has acknowledged, the next read of every other one sees.
+// Several processes on one directory: the next read in any process sees every acknowledged write.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../src/index.ts";
@@ -18,7 +18,7 @@ async function directoryWithBucket(t: Parameters<typeof temporaryDirectory>[0]):
   return directory;
 }
 
-/** Opened, swept and closed by this process, once the others are gone. */
+/** This process opens, sweeps and closes the directory after the others have ended. */
 async function assertClean(directory: string): Promise<void> {
   const store = await openStore(directory);
   await store.sweep();
@@ -26,7 +26,7 @@ async function assertClean(directory: string): Promise<void> {
   assertNothingLeftOver(directory);
 }
 
-test("of 100 concurrent create-only puts in four processes exactly one wins", async (t) => {
+test("of 100 concurrent create-only puts from four processes exactly one succeeds", async (t) => {
   const directory = await directoryWithBucket(t);
   await withAgents(directory, 4, async (...agents) => {
     for (const [round, size] of [10, 10, 10, 64 * KiB, 64 * KiB, 10, 10, 64 * KiB].entries()) {
@@ -59,14 +59,14 @@ test("a write acknowledged in one process is seen by the next read in another, e
       assert.equal(await b!.ask({ do: "get", bucket, key }), digestOf(bytesOf(key, value)), `get ${i}`);
       assert.equal(await b!.ask({ do: "head", bucket, key }), value.size, `head ${i}`);
       await b!.ask({ do: "delete", bucket, keys: [key] });
-      assert.equal(await a!.ask({ do: "get", bucket, key }), null, `get behind the delete ${i}`);
-      assert.deepEqual(await a!.ask({ do: "list", bucket }), [], `list behind the delete ${i}`);
+      assert.equal(await a!.ask({ do: "get", bucket, key }), null, `get after the delete ${i}`);
+      assert.deepEqual(await a!.ask({ do: "list", bucket }), [], `list after the delete ${i}`);
     }
   });
   await assertClean(directory);
 });
 
-test("a bucket deleted and made again is another one at once in every process", async (t) => {
+test("a bucket that is deleted and created again is a new bucket at once in every process", async (t) => {
   const directory = await directoryWithBucket(t);
   const old: Value = { name: "old", size: 10 };
   const large: Value = { name: "new", size: 100 * KiB };
@@ -91,7 +91,7 @@ test("a bucket deleted and made again is another one at once in every process", 
   await assertClean(directory);
 });
 
-test("a put under way while another process deletes its bucket fails and leaves no file", async (t) => {
+test("a put fails and leaves no file if another process deletes its bucket meanwhile", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "late", size: MiB };
   await withAgents(directory, 2, async (a, b) => {
@@ -108,7 +108,7 @@ test("a put under way while another process deletes its bucket fails and leaves 
   await assertClean(directory);
 });
 
-test("creating and deleting one bucket in two processes at once, each success counts once", async (t) => {
+test("when three processes create and delete one bucket, each success is reported to one process only", async (t) => {
   const directory = await directoryWithBucket(t);
   await withAgents(directory, 3, async (a, b, c) => {
     const times = 60;
@@ -123,7 +123,7 @@ test("creating and deleting one bucket in two processes at once, each success co
   await assertClean(directory);
 });
 
-test("a reader that has begun finishes its body while another process replaces, deletes and sweeps", async (t) => {
+test("a read in progress completes while another process replaces or deletes the object and sweeps", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
   const digest = digestOf(bytesOf("body", value));
@@ -150,7 +150,7 @@ test("a reader that has begun finishes its body while another process replaces, 
   await assertClean(directory);
 });
 
-test("a reader that has begun finishes its body while another process deletes its bucket", async (t) => {
+test("a read in progress completes while another process deletes the bucket", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
   await withAgents(directory, 2, async (a, b) => {
@@ -170,7 +170,7 @@ test("a reader that has begun finishes its body while another process deletes it
   await assertClean(directory);
 });
 
-test("a reader killed half way holds its body no longer", async (t) => {
+test("the pin of a reader that was killed does not keep its body", async (t) => {
   const directory = await directoryWithBucket(t);
   const value: Value = { name: "read", size: 3 * MiB };
   await withAgents(directory, 2, async (a, b) => {

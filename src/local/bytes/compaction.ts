@@ -1,6 +1,5 @@
-// Reclaims the space of removed bodies in segments. A segment without live bodies is removed; the
-// live bodies of a sparse one are moved first. Files are only removed whole, so readers are not
-// affected.
+// Reclaims the space of removed bodies in segments: removes segments without live bodies, after
+// moving the live bodies of sparse ones. Files are removed whole, so readers are not affected.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../model/errors.ts";
@@ -72,7 +71,7 @@ const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as
  * new bodies wait.
  */
 const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
-/** Maximum of segments counted in one pass over all. */
+/** Maximum number of segments counted in one pass over all. */
 const maxSegmentsPerPass = 64;
 
 export function createCompaction(options: CompactionOptions): Compaction {

@@ -188,7 +188,7 @@ interface PendingRequest<R extends Request = Request> {
 
 type CommitRequest = Extract<Request, { kind: "commit" }>;
 
-/** Maximum of changes in one transaction; the rest waits for the next. */
+/** Maximum number of changes in one transaction; the rest waits for the next. */
 const maxChanges = 1024;
 
 /** Commits the requests bucket by bucket and replies to each with its own outcomes. */
@@ -267,8 +267,7 @@ function work(): void {
     }
     takeArrived();
   }
-  // After a failed sync this thread commits nothing more; other processes must find another
-  // committer.
+  // After a failed sync this thread commits no more; others must find another committer.
   if (diskFailure !== undefined) server?.close();
   vacuum.whenIdle();
 }

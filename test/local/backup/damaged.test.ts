@@ -1,5 +1,5 @@
-// Damage is never copied along nor brought back in silence: the backup of a damaged store is not completed, and a
-// damaged backup is refused, with the name of what is wrong.
+// Damage is never backed up or restored silently: the backup of a damaged store is not completed,
+// and a damaged backup is refused with the names of the damaged files.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { cp, readFile, rm, truncate, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ async function flip(path: string, at: number): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** Every file of a folder but the lock. */
+/** All files in the folder except the lock. */
 function filesOf(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== "lock")
@@ -28,7 +28,7 @@ function filesOf(directory: string): string[] {
     .sort();
 }
 
-test("the backup of a damaged store is not completed, names the objects, and leaves the one before", async (t) => {
+test("the backup of a damaged store fails, names the damaged objects, and keeps the previous backup", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("photos");
@@ -66,7 +66,7 @@ test("the backup of a damaged store is not completed, names the objects, and lea
   assert.equal((await backUpStore(data, backup)).objects, 1);
 });
 
-test("a record that is lost from the index is noticed, and the backup not completed", async (t) => {
+test("a backup fails if the index has lost a record", async (t) => {
   const { data, backup } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("photos");
@@ -85,7 +85,7 @@ test("a record that is lost from the index is noticed, and the backup not comple
   assert.equal((await verifyBackup(backup)).objects, 2);
 });
 
-test("every file of a backup counts: flipped, cut short or missing, it is named and the backup refused", async (t) => {
+test("a flipped, truncated or missing file of a backup is named, and the backup is refused", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup, { companions: ["secret.key"] });
@@ -104,7 +104,7 @@ test("every file of a backup counts: flipped, cut short or missing, it is named 
       await cp(backup, copy, { recursive: true });
       const path = join(copy, file.slice(backup.length + 1));
       await damage(path);
-      const told = await verifyBackup(copy).then(
+      const output = await verifyBackup(copy).then(
         ({ damages }) => damages.map(({ what }) => what).join("\n"),
         (error: unknown) => {
           assert.ok(error instanceof BackupError, `${path}: ${String(error)}`);
@@ -112,7 +112,7 @@ test("every file of a backup counts: flipped, cut short or missing, it is named 
         },
       );
       const isManifestGone = file.endsWith("manifest.json") && j === damages.length - 1;
-      assert.ok(isManifestGone ? /never finished/.test(told) : told.includes(path), `${path}: ${told}`);
+      assert.ok(isManifestGone ? /never finished/.test(output) : output.includes(path), `${path}: ${output}`);
       const target = `${restored}-${i}-${j}`;
       await assert.rejects(restoreStore(copy, target), BackupError, path);
       if (existsSync(target)) await assert.rejects(openStore(target), /was not finished/);
@@ -121,7 +121,7 @@ test("every file of a backup counts: flipped, cut short or missing, it is named 
   }
 });
 
-test("a file that is damaged in a backup is copied anew once it is removed", async (t) => {
+test("a damaged file of a backup is copied again by the next backup after its removal", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup);

@@ -1,5 +1,5 @@
-// Cut off at each of its syncs and new files in turn, a backup leaves the one before it or its own, and a restore a
-// directory that nobody opens.
+// A backup that fails at any of its syncs or new files leaves the previous backup or its own, and a
+// restore that fails leaves a directory that cannot be opened.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { everythingIn } from "./scene.ts";
 
 const syncs = calls.syncFile | calls.syncDirectory;
 
-/** Runs the command with its first call failing from there on, then its second, until it comes to its end. */
+/** Runs the command with all calls failing from the nth on, for n = 1, 2, …, until it succeeds. */
 async function failAtEach(
   t: TestContext,
   failing: number,
@@ -53,7 +53,7 @@ async function failAtEach(
   assert.ok(round > 5);
 }
 
-test("a backup that fails at any of its syncs and new files leaves a whole one", async (t) => {
+test("a backup that fails at any of its syncs or new files leaves a complete backup", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, root] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);
@@ -75,7 +75,7 @@ test("a backup that fails at any of its syncs and new files leaves a whole one",
   await store.close();
 });
 
-test("a restore that fails at any of its syncs is taken up again, and not opened before", async (t) => {
+test("a restore that fails at any of its syncs can be resumed, and its directory cannot be opened before", async (t) => {
   const directory = await realpath(await temporaryDirectory(t));
   const [data, place] = [join(directory, "data"), join(directory, "backup")];
   const store = await openStore(data);

@@ -1,4 +1,5 @@
-// No room for a backup, or for what is brought back: told in words, and nothing half done is taken for whole.
+// A backup or restore onto a full disk fails with a clear message and never leaves an incomplete
+// result as valid.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { realpath, rm } from "node:fs/promises";
@@ -36,12 +37,12 @@ async function fill(data: string): Promise<void> {
 const isFull = (error: unknown) =>
   error instanceof BackupError && /The disk of .* is full/.test(error.message);
 
-test("a backup that finds no room fails in words, and the one before it stays", (t) =>
+test("a backup onto a full disk fails with a clear message and keeps the previous backup", (t) =>
   onSmallDisk(t, async (disk) => {
     const { data, restored } = await openPlaces(t);
     const place = join(disk.directory, "backup");
     await fill(data);
-    // Too little for the records, for the files, and for the last of them.
+    // Too little space for the records, for the files, and for the last file.
     for (const room of [100 * KiB, 2 * MiB, 3 * MiB]) {
       disk.fill(room);
       await assert.rejects(backUpStore(data, place), isFull);
@@ -64,7 +65,7 @@ test("a backup that finds no room fails in words, and the one before it stays", 
     assert.ok(copiedFiles < 50, "what found room is not copied again");
   }));
 
-test("a restore that finds no room is not opened, and goes on once there is some", (t) =>
+test("a restore onto a full disk cannot be opened, and resumes when there is space", (t) =>
   onSmallDisk(t, async (disk) => {
     const { data, backup } = await openPlaces(t);
     const target = join(disk.directory, "data");

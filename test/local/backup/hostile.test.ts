@@ -1,5 +1,5 @@
-// Backups that someone has changed: nothing is ever written outside the data directory, no link is followed, and
-// a manifest that was not made with the store's secret key is refused.
+// Backups that an attacker changed: nothing is written outside the data directory, no link is
+// followed, and a manifest that was not made with the store's secret key is refused.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ async function backedUp(t: TestContext, options: { readonly key?: boolean } = {}
   return places;
 }
 
-/** Writes the manifest again with a checksum that fits, as someone without the key can. */
+/** Rewrites the manifest with a valid checksum, which is possible without the key. */
 function changeManifest(backup: string, change: (manifest: Changing) => void): void {
   const path = join(backup, "manifest.json");
   const { checksum: _, ...manifest } = JSON.parse(readFileSync(path, "utf8"));
@@ -46,7 +46,7 @@ function snapshotOf(backup: string): string {
   return join(backup, "snapshots", manifestOf(backup).snapshot);
 }
 
-/** Changes a database of the backup, and the manifest so that it fits. */
+/** Changes a database of the backup, and the manifest to match. */
 function changeDatabase(backup: string, path: string, change: (database: Database) => void): void {
   const database = new DatabaseSync(path);
   change(database);
@@ -63,7 +63,7 @@ function changeDatabase(backup: string, path: string, change: (database: Databas
   });
 }
 
-/** Refused with these words, with nothing written anywhere. */
+/** The restore is refused with this message, and nothing is written anywhere. */
 async function assertRefused({ backup, restored }: Places, words: RegExp, options: RestoreOptions = {}) {
   const around = () => readdirSync(dirname(dirname(restored))).concat(readdirSync(dirname(restored)));
   const before = around();
@@ -79,28 +79,28 @@ async function assertRefused({ backup, restored }: Places, words: RegExp, option
 const outside = "../../escaped";
 
 for (const [what, change] of Object.entries<(manifest: Changing) => void>({
-  "a companion's name leads outside": (manifest) => {
+  "a companion's name leads outside the directory": (manifest) => {
     manifest.companions = manifest.companions.map((one) => ({ ...one, name: outside }));
   },
   "a companion is named like a file of the store": (manifest) => {
     manifest.companions = manifest.companions.map((one) => ({ ...one, name: "registry.db-wal" }));
   },
-  "a bucket's id leads outside": (manifest) => {
+  "a bucket's id leads outside the directory": (manifest) => {
     manifest.buckets = manifest.buckets.map((one) => ({ ...one, id: outside }));
   },
-  "two buckets have one id": (manifest) => {
+  "two buckets have the same id": (manifest) => {
     manifest.buckets = manifest.buckets.map((one) => ({ ...one, id: manifest.buckets[0]!.id }));
   },
-  "a bucket's name is not one": (manifest) => {
+  "a bucket's name is invalid": (manifest) => {
     manifest.buckets = manifest.buckets.map((one) => ({ ...one, name: outside }));
   },
-  "the snapshot leads outside": (manifest) => {
+  "the snapshot leads outside the directory": (manifest) => {
     manifest.snapshot = outside;
   },
   "a digest is missing": (manifest) => {
     manifest.registry = { bytes: 1 } as Manifest["registry"];
   },
-  "a list is something else": (manifest) => {
+  "a list is not an array": (manifest) => {
     manifest.buckets = {} as unknown as Manifest["buckets"];
   },
 })) {
@@ -154,7 +154,7 @@ test("records that name a body outside their bucket are refused", async (t) => {
   assert.deepEqual(readdirSync(join(restored, "buckets", empty!, "blobs")), []);
 });
 
-test("links inside a backup are not followed", async (t) => {
+test("symbolic links inside a backup are refused", async (t) => {
   const places = await backedUp(t);
   const { backup } = places;
   const id = manifestOf(backup).buckets.find(({ name }) => name === "photos")!.id;
@@ -187,7 +187,7 @@ test("links inside a backup are not followed", async (t) => {
   assert.deepEqual(await everythingIn(places.restored), await everythingIn(places.data));
 });
 
-test("a backup made with the store's key is verified with it, or with the one inside", async (t) => {
+test("a backup made with a secret key is verified with that key, or with the key inside the backup", async (t) => {
   const { backup, restored } = await backedUp(t, { key: true });
   const verified = await verifyBackup(backup, { secretKey, keyCompanion });
   assert.deepEqual([verified.authentication, verified.damages], ["verified", []]);
@@ -199,7 +199,7 @@ test("a backup made with the store's key is verified with it, or with the one in
   );
 });
 
-test("a manifest that was changed by someone without the key is refused where the key is at hand", async (t) => {
+test("a manifest that was changed without the secret key is refused if the key is available", async (t) => {
   const places = await backedUp(t, { key: true });
   changeManifest(places.backup, (manifest) => {
     manifest.made += 1;
@@ -210,14 +210,14 @@ test("a manifest that was changed by someone without the key is refused where th
   assert.match(damages[0]!.what, /was not made with the secret key that is set/);
 });
 
-test("a backup of another key is refused where a key is given", async (t) => {
+test("a backup made with another secret key is refused if a key is given", async (t) => {
   const places = await backedUp(t, { key: true });
   await assertRefused(places, /was not made with the secret key that is set/, {
     secretKey: Buffer.alloc(32),
   });
 });
 
-test("a backup without authentication is restored, and the report says so", async (t) => {
+test("a backup without authentication is restored, and the report says that it is missing", async (t) => {
   const { data, backup, restored } = await backedUp(t);
   assert.equal((await verifyBackup(backup, { secretKey, keyCompanion })).authentication, "missing");
   assert.equal((await restoreStore(backup, restored, { keyCompanion })).authentication, "missing");

@@ -47,7 +47,7 @@ async function assertSound(data: string): Promise<void> {
   assert.deepEqual([report.buckets, report.objects, report.damages], [3, 2, []]);
 }
 
-test("a restored backup has its namespaces", async (t) => {
+test("a restored backup contains the key-value namespaces", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fill(data);
   const report = await backUpStore(data, backup);
@@ -62,7 +62,7 @@ test("a restored backup has its namespaces", async (t) => {
   assertNothingLeftOver(restored);
 });
 
-test("a copy has the namespaces of its source", async (t) => {
+test("a copy of a store contains the key-value namespaces of its source", async (t) => {
   const { data, restored } = await openPlaces(t);
   await fill(data);
   const findings: unknown[] = [];

@@ -1,4 +1,5 @@
-// A backup or a restore that is killed is never taken for a whole one: refused, or taken up where it was.
+// A killed backup or restore is never taken for a complete one: it is refused, or resumed where it
+// stopped.
 import assert from "node:assert/strict";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { seeded } from "../../support/random.ts";
 import { runStore } from "./command.ts";
 import { everythingIn, fillStore, openPlaces } from "./scene.ts";
 
-/** Enough files that a kill lands among them. */
+/** Enough files that the kill comes while they are copied. */
 async function fillMany(data: string): Promise<void> {
   await fillStore(data);
   const store = await openStore(data);
@@ -20,7 +21,7 @@ async function fillMany(data: string): Promise<void> {
   await store.close();
 }
 
-test("kill -9 in the middle of a backup: refused, or the one before; the next run ends it", async (t) => {
+test("after kill -9 of a backup only the previous one can be restored, and the next run completes it", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);
@@ -55,7 +56,7 @@ test("kill -9 in the middle of a backup: refused, or the one before; the next ru
   });
 });
 
-test("kill -9 in the middle of a restore: nobody opens the directory, and the same command ends it", async (t) => {
+test("after kill -9 of a restore the directory cannot be opened, and the same command completes it", async (t) => {
   await seeded(async (random) => {
     const { data, backup, restored } = await openPlaces(t);
     await fillMany(data);
@@ -66,7 +67,7 @@ test("kill -9 in the middle of a restore: nobody opens the directory, and the sa
     for (let kill = 0; kill < 5; kill++) {
       const { code } = await runStore(args, random.between(milliseconds >> 2, milliseconds));
       if (code === 0) break;
-      // Killed before it began, or behind its very end.
+      // Killed before the restore began, or after its end.
       if (!existsSync(join(restored, "restore.unfinished"))) continue;
       killed++;
       await assert.rejects(openStore(restored), /was not finished/);
@@ -81,7 +82,7 @@ test("kill -9 in the middle of a restore: nobody opens the directory, and the sa
   });
 });
 
-test("a restore that was cut off goes on from the same backup only", async (t) => {
+test("an interrupted restore can be resumed only from the same backup", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillMany(data);
   await backUpStore(data, backup);

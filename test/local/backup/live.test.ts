@@ -1,4 +1,4 @@
-// A backup of a store that several processes write to without pause shows each bucket as it was at one instant.
+// A backup of a store under load from several processes has each bucket as it was at one instant.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts"
 import { assertCopy, whileWriting } from "./churn.ts";
 import { openPlaces } from "./scene.ts";
 
-test("backups of a store under load from several processes are each of one instant a bucket", async (t) => {
+test("a backup under load from several processes has each bucket as it was at one instant", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await whileWriting(data, 3, async (churn) => {
     for (const round of [1, 2, 3]) {
@@ -26,7 +26,7 @@ test("backups of a store under load from several processes are each of one insta
   });
 });
 
-test("bodies of a bucket that is being copied are not removed, and go once it is done", async (t) => {
+test("deleted bodies of a bucket being backed up are removed only after the backup", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("bucket");
@@ -38,7 +38,7 @@ test("bodies of a bucket that is being copied are not removed, and go once it is
   let swept: Promise<unknown> | undefined;
   const progress = {
     expect() {},
-    // With the first body that is copied, all of them are deleted.
+    // When the first body is copied, all objects are deleted.
     advance(bytes: number) {
       if (bytes > 0) swept ??= bucket.delete([...keys, "parts"]).then(() => store.sweep());
     },
@@ -56,7 +56,7 @@ test("bodies of a bucket that is being copied are not removed, and go once it is
   await copy.close();
 });
 
-test("a bucket that comes and goes behind the back of a backup is not in it", async (t) => {
+test("a bucket that is created and deleted during a backup is not in it", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("first");
@@ -68,7 +68,8 @@ test("a bucket that comes and goes behind the back of a backup is not in it", as
     const { status, stderr } = spawnSync(process.execPath, [program, ...args, "--data", data]);
     assert.equal(status, 0, String(stderr));
   };
-  // Two are made while the first is copied, and while one of the two is copied the other one goes.
+  // Two buckets are created while the first is copied; while one of them is copied the other is
+  // deleted.
   const moments = new Map<number, () => void>([
     [
       10_000,
@@ -94,7 +95,7 @@ test("a bucket that comes and goes behind the back of a backup is not in it", as
   assertNothingLeftOver(restored);
 });
 
-test("a bucket that is deleted while it is copied is not in the backup, and leaves nothing behind", async (t) => {
+test("a bucket that is deleted while it is copied is not in the backup and leaves no files", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   for (const name of ["first", "second"]) {

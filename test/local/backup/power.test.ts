@@ -1,4 +1,4 @@
-// When a backup or a restore says that it is done, it is on the disk: the power may fail the moment after.
+// A backup or restore that reports success is durable: it survives a power cut right after.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -13,11 +13,11 @@ import { temporaryDirectory } from "../../support/stores.ts";
 import { runStore } from "./command.ts";
 import { everythingIn, fillStore, openPlaces } from "./scene.ts";
 
-/** Locks end with their process, and indexes and rollback journals of databases are made anew. */
+/** Files that need not be durable: locks, WAL indexes and rollback journals of databases. */
 const passing = /lock(-journal)?$|-shm$|-journal$/;
 
 for (const fileSystem of ["ext4", "xfs"] as const) {
-  test(`a power cut behind a backup and a restore takes nothing of them, on ${fileSystem}`, async (t) => {
+  test(`a completed backup and restore survive a power cut on ${fileSystem}`, async (t) => {
     const folder = await temporaryDirectory(t);
     let disk: PowerDisk;
     try {
@@ -25,7 +25,7 @@ for (const fileSystem of ["ext4", "xfs"] as const) {
       disk = makeDisk(folder, fileSystem);
     } catch (error) {
       if (!(error instanceof NotTested)) throw error;
-      console.error(`NOT TESTED: power cuts behind backups on ${fileSystem}. ${error.message}`);
+      console.error(`NOT TESTED: power cuts after backups on ${fileSystem}. ${error.message}`);
       return t.skip(error.message);
     }
     try {
@@ -52,7 +52,7 @@ for (const fileSystem of ["ext4", "xfs"] as const) {
   });
 }
 
-test("every file and folder of a backup and of a restored directory has a synced name", async (t) => {
+test("every file and folder of a backup and of a restored directory has a synced directory entry", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {
@@ -73,7 +73,7 @@ test("every file and folder of a backup and of a restored directory has a synced
     const noted = readFileSync(notes, "utf8");
     assert.match(noted, new RegExp(`^\\+${root}/.*/records\\.db$`, "m"), "what it makes is noted");
     const unsynced = unsyncedEntries(noted)
-      // A file has its name once it is whole.
+      // A file gets its name when it is complete.
       .map((entry) => entry.replace(/\.partial$/, ""))
       .filter((entry) => entry.startsWith(root) && existsSync(entry) && !passing.test(entry));
     assert.deepEqual(unsynced, [], args.join(" "));

@@ -1,4 +1,5 @@
-// Damage to blob files: a flipped bit, a cut or a missing file is told, never read as something else.
+// Damage to blob files: a flipped bit, a truncated or a missing file is reported, never returned as
+// data.
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -9,7 +10,7 @@ import { type BlobFile, blobFiles } from "../../support/disk/on-disk.ts";
 import { type Random, seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends is a wrong answer too. */
+/** A read that never ends is a failure, too. */
 const timeout = 240_000;
 const flips = 400;
 const block = 64 * KiB;
@@ -30,7 +31,7 @@ const inParts: Stored[] = [
 
 interface Scene {
   readonly bucket: StoreBucket;
-  /** Each file with the object it is part of. */
+  /** Each file with the object it belongs to. */
   readonly files: readonly (BlobFile & { readonly stored: Stored })[];
 }
 
@@ -50,7 +51,7 @@ async function onFiles(t: TestContext, work: (scene: Scene) => Promise<void>): P
       }
     }
     await work({ bucket, files });
-    // Mended, everything is as it was.
+    // After the damage is undone everything is readable again.
     for (const stored of [...whole, ...inParts]) assert.equal(await read(bucket, stored), "right");
   } finally {
     await opened.close();
@@ -63,7 +64,7 @@ function someRange(random: Random, size: number): StoreRange {
   return random.pick<StoreRange>([{ offset }, { offset, length }, { suffix: length }]);
 }
 
-/** The whole and a few ranges; how each of them went. */
+/** Reads the whole body and a few ranges, and returns the outcomes. */
 async function readAll(bucket: StoreBucket, stored: Stored, random: Random): Promise<Outcome[]> {
   const outcomes = [await read(bucket, stored)];
   for (let i = 0; i < 3; i++) {
@@ -73,7 +74,7 @@ async function readAll(bucket: StoreBucket, stored: Stored, random: Random): Pro
   return outcomes;
 }
 
-test("a bit flipped anywhere in a blob's file is told, in the whole and in every range", {
+test("a flipped bit anywhere in a blob's file is reported by full and by range reads", {
   timeout,
 }, async (t) => {
   await seeded(async (random) => {
@@ -81,7 +82,7 @@ test("a bit flipped anywhere in a blob's file is told, in the whole and in every
       const counts = { right: 0, refused: 0, missing: 0 };
       for (let i = 0; i < flips; i++) {
         const { path, start, length: size, stored } = random.pick(files);
-        // The checksums at the end are few bytes: chance alone would hardly ever hit them.
+        // The checksums at the end are few bytes, which random flips would hardly ever hit.
         const table = Math.ceil(size / (block + 4)) * 4;
         const offset = start + (i % 4 === 0 ? size - 1 - random.below(table) : random.below(size));
         const flip = { path, offset, bit: random.below(8) };
@@ -96,7 +97,7 @@ test("a bit flipped anywhere in a blob's file is told, in the whole and in every
   });
 });
 
-test("a blob's file that was cut short is told", { timeout }, async (t) => {
+test("a truncated blob file is reported as damage", { timeout }, async (t) => {
   await seeded(async (random) => {
     await onFiles(t, async ({ bucket, files }) => {
       for (const { path, start, length: size, stored } of files) {
@@ -112,7 +113,7 @@ test("a blob's file that was cut short is told", { timeout }, async (t) => {
   });
 });
 
-test("a blob's file that is gone is told", { timeout }, async (t) => {
+test("a missing blob file is reported as damage", { timeout }, async (t) => {
   await seeded(async (random) => {
     await onFiles(t, async ({ bucket, files }) => {
       for (const { path, stored } of files) {
@@ -126,7 +127,7 @@ test("a blob's file that is gone is told", { timeout }, async (t) => {
   });
 });
 
-test("a blob's file in another's place is told", { timeout }, async (t) => {
+test("a blob file that was replaced by another one is reported as damage", { timeout }, async (t) => {
   await onFiles(t, async ({ bucket, files }) => {
     const [one, other] = files.filter(({ stored }) => stored.key === "in parts");
     const bytes = [readFileSync(one!.path), readFileSync(other!.path)] as const;

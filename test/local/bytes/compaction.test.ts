@@ -1,4 +1,5 @@
-// Bodies of middle size that are overwritten all the time take at most twice the bytes that live, and a few segments.
+// Medium-sized bodies under constant overwrites take at most twice their live bytes plus a few
+// segments.
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ const keys = 1000;
 const overwrites = 5000;
 const writers = 32;
 
-test("under random overwrites the segments take at most twice what lives in them", async (t) => {
+test("under random overwrites the segments take at most twice their live bytes", async (t) => {
   const directory = await temporaryDirectory(t);
   const engine = createEngine(await openLocal(directory, sizes));
   await engine.createBucket(bucket);
@@ -45,7 +46,7 @@ test("under random overwrites the segments take at most twice what lives in them
     await Promise.all(Array.from({ length: writers }, writer));
   }
 
-  // All of one age: their segments become empty at the same time, which is the worst case.
+  // All bodies have the same age, so their segments become sparse at the same time: the worst case.
   await write(keys, (index) => index);
   const random = createRandom(1);
   await write(overwrites, () => random.below(keys));

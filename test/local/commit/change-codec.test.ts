@@ -1,4 +1,4 @@
-// Changes as bytes: whatever is packed comes out as it went in, in order.
+// Packed changes are unpacked unchanged and in order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WireChange, WireObject } from "../../../src/local/commit/change.ts";
@@ -18,12 +18,12 @@ const put: WireObject = {
 
 const changes: Record<string, WireChange> = {
   "a small put": { checks: [], mutations: [put], onlyFreesSpace: false },
-  "an empty one": {
+  "a put of an empty body": {
     checks: [],
     mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }],
     onlyFreesSpace: false,
   },
-  "one on a condition": {
+  "a conditional put": {
     checks: [{ kind: "object", key: put.key, version: undefined }],
     mutations: [put],
     onlyFreesSpace: false,
@@ -38,16 +38,16 @@ const changes: Record<string, WireChange> = {
     mutations: [{ ...put, inline: undefined, manifest: "parts" }],
     onlyFreesSpace: false,
   },
-  "a put with what is told of it": {
+  "a put with an event": {
     checks: [],
     mutations: [put, { kind: "add event", rule: "rule", event: "event", ifExists: undefined }],
     onlyFreesSpace: false,
   },
   "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], onlyFreesSpace: true },
-  "nothing at all": { checks: [], mutations: [], onlyFreesSpace: true },
+  "an empty change": { checks: [], mutations: [], onlyFreesSpace: true },
 };
 
-/** Whether bytes are a Buffer or not is nobody's business. */
+/** Bytes as arrays, so that a Buffer equals a Uint8Array. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   if (Array.isArray(value)) return value.map(plain);
@@ -56,12 +56,12 @@ function plain(value: unknown): unknown {
 }
 
 for (const [what, change] of Object.entries(changes)) {
-  test(`${what} comes out as it went in`, () => {
+  test(`${what} is unpacked as it was packed`, () => {
     assert.deepEqual(plain(unpackChanges(packChanges([change]))), plain([change]));
   });
 }
 
-test("many come out in order, also from the middle of other bytes", () => {
+test("many changes are unpacked in order, also from the middle of a larger buffer", () => {
   const all = Array.from(
     { length: 50 },
     (_, i) => Object.values(changes)[i % Object.values(changes).length]!,

@@ -1,4 +1,5 @@
-// One process commits for others: they go on without it when it ends, and nothing acknowledged is lost with it.
+// One process commits for others: they continue without it when it ends, and no acknowledged write
+// is lost.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -17,7 +18,7 @@ async function put(agent: Agent, key: string): Promise<void> {
   await agent.ask({ do: "put", bucket, key, value: { name: "first", size: 10 } });
 }
 
-test("a process commits through the one that offers it, and has no writer of its own", async (t) => {
+test("a process commits through the commit server and starts no writer thread", async (t) => {
   const directory = await temporaryDirectory(t);
   const host = await openEngine(directory);
   t.after(() => host.engine.close());
@@ -36,35 +37,35 @@ test("a process commits through the one that offers it, and has no writer of its
   assert.equal((await host.engine.head(bucket, "by another"))?.size, 10);
 });
 
-/** Workers that the process started itself: its threads are no measure, since Node adds some whenever it likes. */
+/** Counts the process's own workers: the number of threads includes those that Node adds. */
 function workersOf(agent: Agent): Promise<number> {
   return agent.ask<number>({ do: "count workers" });
 }
 
-test("when the process that commits is killed, the others commit for themselves", async (t) => {
+test("when the process that commits for others is killed, they commit for themselves", async (t) => {
   const directory = await temporaryDirectory(t);
   await withAgents(directory, 2, async (host, guest) => {
     await host.ask({ do: "create bucket", bucket });
     await host.ask({ do: "commit for others" });
     await put(guest, "before");
-    // Writes are under way all the time while it is killed: each is there, or was refused as unknown.
+    // Writes are in flight during the kill: each is stored, or was refused with an unknown outcome.
     const outcomes = Promise.all(
       Array.from({ length: 200 }, async (_, i) => {
         try {
           await put(guest, `meanwhile-${i}`);
           return { key: `meanwhile-${i}`, isThere: true };
         } catch (error) {
-          assert.match(String(error), /not known whether this was written/);
+          assert.match(String(error), /the outcome of this write is unknown/);
           return { key: `meanwhile-${i}`, isThere: false };
         }
       }),
     );
     await host.kill();
-    const told = await outcomes;
+    const settled = await outcomes;
     await put(guest, "after");
     const { engine } = await openEngine(directory);
     t.after(() => engine.close());
-    for (const { key, isThere } of told) {
+    for (const { key, isThere } of settled) {
       if (isThere) assert.ok(await engine.head(bucket, key), `${key} was acknowledged`);
     }
     assert.ok(await engine.head(bucket, "before"));
@@ -72,7 +73,7 @@ test("when the process that commits is killed, the others commit for themselves"
   });
 });
 
-test("a door that a killed process has left is passed by, and cleared away by the next", async (t) => {
+test("the socket of a killed commit server is ignored, and the next commit server removes it", async (t) => {
   const directory = await temporaryDirectory(t);
   let left = "";
   await withAgents(directory, 1, async (host) => {
@@ -90,7 +91,7 @@ test("a door that a killed process has left is passed by, and cleared away by th
   assert.ok(!existsSync(dirname(left)));
 });
 
-test("a closed store leaves no door behind", async (t) => {
+test("a closed store leaves no socket", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine, commitForOthers } = await openEngine(directory);
   await commitForOthers();
@@ -101,7 +102,7 @@ test("a closed store leaves no door behind", async (t) => {
   assert.ok(!existsSync(join(directory, "writer-3")));
 });
 
-test("what stands in the place of a door and is none is passed by", async (t) => {
+test("a socket path that does not lead to a socket is ignored", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());

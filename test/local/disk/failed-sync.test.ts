@@ -1,5 +1,5 @@
-// The first sync that fails fences the process: nothing more is acknowledged, reads go on, and after a
-// restart every write acknowledged before is there.
+// The first failed sync stops the writes of the process: no later write is acknowledged, reads
+// continue, and after a restart every write acknowledged before is there.
 import assert from "node:assert/strict";
 import { readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -27,16 +27,16 @@ const before = [
 interface Scene {
   readonly agent: Agent;
   readonly database: string;
-  /** The folder that the process writes blobs into. */
+  /** The folder into which the process writes blobs. */
   readonly folder: string;
-  /** What its next blob will be. */
+  /** The path of its next blob. */
   readonly nextBlob: string;
-  /** What it appends bodies of middle size to. */
+  /** The segment to which it appends medium-sized bodies. */
   readonly segment: string;
   failNextSyncOf(path: string): Promise<void>;
 }
 
-/** Runs on a process that has acknowledged some writes, then restarts on its directory and looks at it all. */
+/** Runs the work on a process with acknowledged writes, then restarts and checks the directory. */
 async function onBadDisk(
   t: TestContext,
   work: (scene: Scene) => Promise<void>,
@@ -86,7 +86,7 @@ async function assertReads(agent: Agent): Promise<void> {
   assert.ok((await agent.ask<string[]>({ do: "list", bucket })).length >= before.length);
 }
 
-/** Often enough that a second try of the sync, by whichever thread, would have succeeded. */
+/** Tries so often that a repeated sync, in any thread, would have succeeded. */
 async function assertFenced(agent: Agent): Promise<void> {
   for (let i = 0; i < 10; i++) {
     await assertUnavailable(agent.ask({ do: "put", bucket, key: `small after ${i}`, value: small }));
@@ -112,7 +112,7 @@ async function assertAfterRestart(directory: string, look: (store: Store) => Pro
     for (const { key, value } of before) {
       assertBytes(await (await kept.get(key))!.bytes(), bytesOf(key, value), key);
     }
-    // What was refused may be there, whole, or not at all.
+    // A refused write may be there completely, or not at all.
     for (const { key } of (await kept.list()).objects) {
       if (/ before |^storm /.test(key)) continue;
       const value = [small, middle].find(({ name }) => key.startsWith(name)) ?? large;
@@ -126,7 +126,7 @@ async function assertAfterRestart(directory: string, look: (store: Store) => Pro
   assertNothingLeftOver(directory);
 }
 
-test("a failed sync of a blob's file fences the process", async (t) => {
+test("a failed sync of a blob's file stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, nextBlob, failNextSyncOf }) => {
     await failNextSyncOf(nextBlob);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "large victim", value: large }));
@@ -134,7 +134,7 @@ test("a failed sync of a blob's file fences the process", async (t) => {
   });
 });
 
-test("a failed sync of a segment fences the process", async (t) => {
+test("a failed sync of a segment stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, segment, failNextSyncOf }) => {
     await failNextSyncOf(segment);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "middle victim", value: middle }));
@@ -142,7 +142,7 @@ test("a failed sync of a segment fences the process", async (t) => {
   });
 });
 
-test("a failed sync of a blob's folder fences the process", async (t) => {
+test("a failed sync of a blob's folder stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, folder, failNextSyncOf }) => {
     await failNextSyncOf(folder);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "large victim", value: large }));
@@ -150,19 +150,19 @@ test("a failed sync of a blob's folder fences the process", async (t) => {
   });
 });
 
-test("a failed sync of the folder that a removed blob was in fences the process", async (t) => {
+test("a failed sync of a folder from which a blob was removed stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, folder, failNextSyncOf }) => {
     await agent.ask({ do: "put", bucket, key: "large victim", value: large });
     await agent.ask({ do: "sweep" });
     await failNextSyncOf(folder);
     await agent.ask({ do: "delete", bucket, keys: ["large victim"] });
-    // Whoever removes the file first, this sweep or the one in the background, meets the failure.
+    // This sweep or the one in the background removes the file, and that one meets the failure.
     await agent.ask({ do: "sweep" }).catch(() => {});
     await assertFenced(agent);
   });
 });
 
-test("a failed sync of the records' log fences the process", async (t) => {
+test("a failed sync of the log of the records stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await failNextSyncOf(`${database}-wal`);
     await assertUnavailable(agent.ask({ do: "put", bucket, key: "small victim", value: small }));
@@ -170,7 +170,7 @@ test("a failed sync of the records' log fences the process", async (t) => {
   });
 });
 
-test("a failed sync of the folder in which the records' log was made fences the process", async (t) => {
+test("a failed sync of the folder with the new log of the records stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await agent.ask({ do: "create bucket", bucket: "new" });
     const root = join(database, "../../..");
@@ -180,7 +180,7 @@ test("a failed sync of the folder in which the records' log was made fences the 
   });
 });
 
-test("a failed sync of the registry's log fences the process", async (t) => {
+test("a failed sync of the log of the registry stops all writes of the process", async (t) => {
   await onBadDisk(
     t,
     async ({ agent, database, failNextSyncOf }) => {
@@ -199,10 +199,10 @@ test("a failed sync of the registry's log fences the process", async (t) => {
 
 for (const [what, size] of [
   ["small bodies", 300],
-  ["bodies of middle size", 20 * KiB],
+  ["medium-sized bodies", 20 * KiB],
   ["large bodies", 300 * KiB],
 ] as const) {
-  test(`of many puts of ${what} at once none is acknowledged after one whose sync failed`, async (t) => {
+  test(`among concurrent puts of ${what}, none is acknowledged after a failed sync`, async (t) => {
     let stormed: Stormed | undefined;
     await onBadDisk(
       t,
@@ -228,7 +228,7 @@ for (const [what, size] of [
   });
 }
 
-test("a failed sync of the database, when its log is folded into it, fences the process", async (t) => {
+test("a failed sync of the database during a checkpoint stops all writes of the process", async (t) => {
   await onBadDisk(t, async ({ agent, database, failNextSyncOf }) => {
     await failNextSyncOf(database);
     await agent.ask({ do: "begin storm", bucket, writers: 16, size: 3 * KiB });

@@ -1,4 +1,5 @@
-// A full disk: puts are refused with a clear error, reads and deletes go on, and deletes make room again.
+// On a full disk puts are refused with a clear error, reads and deletes work, and deletes free
+// space.
 import assert from "node:assert/strict";
 import { readdirSync, realpathSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const bucket = "on-a-full-disk";
 const full = 10044;
 const parts: Value = { name: "parts", size: 300 * KiB };
 
-/** Runs on a disk of its own, of so many bytes; says loudly when this machine lets nobody make one. */
+/** Runs on a small disk of its own; reports if this machine does not allow creating one. */
 async function onSmallDisk(
   t: TestContext,
   size: number,
@@ -35,7 +36,7 @@ function freeBytes(directory: string): number {
   return bavail * bsize;
 }
 
-/** Until not a single one more fits: a put that is refused may leave room for a smaller one. */
+/** Puts until nothing more fits: after a refused put there may be space for a smaller one. */
 async function fill(agent: Agent, stored: Map<string, Value>, prefix: string, size: number): Promise<void> {
   for (let round = 0; ; round++) {
     const numbered = `${prefix}${round} `;
@@ -64,7 +65,7 @@ async function assertRefused(asked: Promise<unknown>, what: string): Promise<voi
 
 async function assertFull(agent: Agent, stored: Map<string, Value>): Promise<void> {
   const key = "one more";
-  // Elsewhere among the keys there may be a page with room in it, for a few.
+  // Pages of other keys may have space for a few more rows.
   await fill(agent, stored, `${key} `, KiB);
   const large = { name: "late", size: MiB };
   await assertRefused(agent.ask({ do: "put", bucket, key, value: large }), "put");
@@ -73,7 +74,7 @@ async function assertFull(agent: Agent, stored: Map<string, Value>): Promise<voi
   await assertRefused(agent.ask({ do: "create bucket", bucket: "another" }), "create bucket");
 }
 
-/** Deletes one after the other, so that the first of them meets the full disk. */
+/** Deletes one key at a time, so that the first delete meets the full disk. */
 async function deleteSome(agent: Agent, stored: Map<string, Value>, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     await agent.ask({ do: "delete", bucket, keys: [key] });
@@ -105,14 +106,14 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         for (const [prefix, size] of prefixes) await fill(agent, stored, prefix, size);
         await assertFull(agent, stored);
         await assertReads(agent, stored);
-        // One beside it, while the disk is full.
+        // A second process on the full disk.
         await withAgents(directory, 1, (second) => assertReads(second!, stored));
       });
 
       await withAgents(directory, 1, async (first) => {
         const agent = first!;
         await assertReads(agent, stored);
-        // Whatever room the restart has made.
+        // The restart may have freed some space.
         for (const [prefix, size] of prefixes) await fill(agent, stored, `${prefix}again `, size);
         await assertFull(agent, stored);
         const before = freeBytes(directory);
@@ -121,7 +122,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
         await deleteSome(agent, stored, doomed.slice(1));
         await agent.ask({ do: "sweep" });
         await assertReads(agent, stored);
-        // Small bodies leave room inside the database, which is given back when somebody asks for it.
+        // The space of small bodies stays inside the database until a put needs it.
         if (prefixes[0]![1] === MiB) assert.ok(freeBytes(directory) > before, "deletes have made room");
         for (const size of [KiB, MiB]) {
           const key = `new ${size}`;
@@ -138,7 +139,7 @@ function fullDiskTest(name: string, { disk, prefixes }: Filling): void {
   });
 }
 
-fullDiskTest("a disk full of large bodies refuses puts, and deletes make room again", {
+fullDiskTest("puts are refused on a disk full of large bodies, and deletes free space for new puts", {
   disk: 24 * MiB,
   prefixes: [
     ["large ", MiB],
@@ -146,7 +147,7 @@ fullDiskTest("a disk full of large bodies refuses puts, and deletes make room ag
   ],
 });
 
-fullDiskTest("a disk full of bodies of middle size refuses puts, and deletes make room again", {
+fullDiskTest("puts are refused on a disk full of medium-sized bodies, and deletes free space for new puts", {
   disk: 24 * MiB,
   prefixes: [
     ["middle ", 40 * KiB],
@@ -154,12 +155,12 @@ fullDiskTest("a disk full of bodies of middle size refuses puts, and deletes mak
   ],
 });
 
-fullDiskTest("a disk full of small bodies refuses puts, and deletes make room again", {
+fullDiskTest("puts are refused on a disk full of small bodies, and deletes free space for new puts", {
   disk: 12 * MiB,
   prefixes: [["small ", KiB]],
 });
 
-test("deletes of many go on when more of them were logged than the reserve has room for", async (t) => {
+test("deletes on a full disk continue when their log is larger than the space reserve", async (t) => {
   await onSmallDisk(t, 64 * MiB, async (directory, disk) => {
     const store = await openStore(directory);
     t.after(() => store.close());
@@ -172,7 +173,7 @@ test("deletes of many go on when more of them were logged than the reserve has r
       await Promise.all(keys.slice(from, from + atOnce).map((key) => objects.put(key, new Uint8Array(KiB))));
     }
     disk.fill(0);
-    // Far from each other, so that each delete changes as many pages as it can.
+    // Keys far from each other, so that each delete changes as many pages as possible.
     const stride = count / atOnce;
     for (let at = 0; at < stride; at++) {
       await objects.delete(Array.from({ length: atOnce }, (_, i) => keys[at + i * stride]!));

@@ -1,5 +1,5 @@
-// Directories of the first schema, which had no second witness: brought up to date when they are opened, in one
-// step for each database, whoever opens them at the same time.
+// Directories of earlier schemas are migrated when they are opened, in one transaction for each
+// database, even if several processes open them at the same time.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -65,7 +65,7 @@ const bucketOfFirst = `
   PRAGMA user_version = 1;
 `;
 
-/** The same rows as the first schema had them. */
+/** The same rows in the tables of schema 1. */
 function rewriteAsFirst(path: string, sql: string): void {
   const old = `${path}.first`;
   const database = new DatabaseSync(old);
@@ -102,7 +102,7 @@ async function firstStore(t: TestContext): Promise<string> {
   const layout = dataLayout(directory);
   for (const id of bucketIds(directory).values())
     rewriteAsFirst(bucketPaths(layout, id).database, bucketOfFirst);
-  // A body that was let go of, and whose bytes are still to be removed.
+  // A body in the garbage queue.
   const database = new DatabaseSync(bucketPaths(layout, bucketIds(directory).get(bucket)!).database);
   database.exec(`
     INSERT INTO buried (blob) SELECT blob FROM objects WHERE key = CAST('large' AS BLOB);
@@ -135,11 +135,11 @@ async function assertWhole(directory: string): Promise<void> {
   assertNothingLeftOver(directory);
 }
 
-test("a directory of the first schema opens with everything in it, witnessed", async (t) => {
+test("a directory of schema 1 opens with all its contents and gets an existence index", async (t) => {
   await assertWhole(await firstStore(t));
 });
 
-/** As the second schema had it: without events, and with two settings of a bucket. */
+/** As in schema 2: without an outbox, and with two settings of a bucket. */
 async function secondStore(t: TestContext): Promise<string> {
   const directory = await temporaryDirectory(t);
   const { engine, documents } = await openEngine(directory);
@@ -168,11 +168,11 @@ async function secondStore(t: TestContext): Promise<string> {
   return directory;
 }
 
-for (const [name, make] of [
-  ["first", firstStore],
-  ["second", secondStore],
+for (const [schema, make] of [
+  [1, firstStore],
+  [2, secondStore],
 ] as const) {
-  test(`in a directory of the ${name} schema, rules can be set and their events are kept`, async (t) => {
+  test(`a migrated directory of schema ${schema} accepts notification rules and stores their events`, async (t) => {
     const directory = await make(t);
     const { engine } = await openEngine(directory);
     const target = { kind: "script", name: "script" } as const;
@@ -188,7 +188,7 @@ for (const [name, make] of [
   });
 }
 
-test("several processes that open one of the first schema at once find it whole", async (t) => {
+test("several processes that open a directory of schema 1 at the same time find all its contents", async (t) => {
   const directory = await firstStore(t);
   await withAgents(directory, 4, async (...agents) => {
     await Promise.all(
@@ -203,20 +203,20 @@ test("several processes that open one of the first schema at once find it whole"
   await assertWhole(directory);
 });
 
-test("a database of a schema that this Store does not know is refused in words", async (t) => {
+test("a database with an unknown schema version is refused with a clear message", async (t) => {
   const directory = await firstStore(t);
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get("plain")!).database;
   const database = new DatabaseSync(path);
   database.exec("PRAGMA user_version = 77");
   database.close();
   const { engine } = await openEngine(directory);
-  const told = { message: /has schema version 77, this Store knows 4\. Use a newer Store\./ };
-  await assert.rejects(engine.head("plain", "any"), told);
+  const refused = { message: /has schema version 77, this Store knows 4\. Use a newer Store\./ };
+  await assert.rejects(engine.head("plain", "any"), refused);
   assert.equal((await engine.head(bucket, "small 1"))?.size, 1, "the others are not touched by it");
   await engine.close();
 });
 
-test("a directory of the first schema can be backed up as it is", async (t) => {
+test("a directory of schema 1 can be backed up without opening it first", async (t) => {
   const directory = await firstStore(t);
   const { engine } = await openEngine(directory);
   await engine.close();

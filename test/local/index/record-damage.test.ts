@@ -1,4 +1,5 @@
-// Damage to a bucket's database: bodies kept beside their records, the records, and what ties the two.
+// Damage to a bucket's database: to inline bodies, to records, and to the columns that connect
+// them.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -11,18 +12,18 @@ import { bucketIds } from "../../support/disk/on-disk.ts";
 import { seeded } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** A read that never ends is a wrong answer too. */
+/** A read that never ends is a failure, too. */
 const timeout = 240_000;
 const name = "rotten";
 
-// Of each kind several alike: what points to the wrong one of them then finds something plausible.
+// Several similar objects of each kind, so that a wrong reference finds something plausible.
 const kinds = ["small", "large", "in parts"] as const;
 const sizes = { small: 90, large: 64 * KiB, "in parts": 20 * KiB };
 const objects: Stored[] = kinds.flatMap((kind) =>
   [1, 2, 3, 4].map((i) => ({ key: `${kind} ${i}`, value: { name: String(i), size: sizes[kind] } })),
 );
 
-/** A closed store with all its records in the database's own file. */
+/** A closed store whose records are all in the database file, none in the log. */
 async function closedStore(t: TestContext): Promise<{ directory: string; path: string }> {
   const directory = await temporaryDirectory(t);
   const opened = await openStore(directory);
@@ -40,14 +41,14 @@ async function closedStore(t: TestContext): Promise<{ directory: string; path: s
 }
 
 interface Row {
-  /** Where its header begins. */
+  /** The offset of the row's header. */
   readonly start: number;
-  /** Where the record begins, as text. */
+  /** The offset of the record's text. */
   readonly text: number;
   readonly end: number;
 }
 
-/** Where the row of an object is: the key, the version and so on, then the record with its checksum. */
+/** Finds the row of an object: its columns, then the record with its checksum. */
 function rowOf(database: Buffer, key: string): Row {
   const text = database.indexOf(`[1,"${key}"`);
   const at = database.lastIndexOf(key, text - 1);
@@ -57,7 +58,7 @@ function rowOf(database: Buffer, key: string): Row {
   return { start: at - header, text, end: end + 8 };
 }
 
-/** Whole and in part: right bytes or a StoreError, and nothing else. */
+/** Full and range reads must return the right bytes or fail with a StoreError. */
 async function readDamaged(bucket: StoreBucket, stored: Stored): Promise<Outcome> {
   const outcomes = [
     await read(bucket, stored),
@@ -67,7 +68,7 @@ async function readDamaged(bucket: StoreBucket, stored: Stored): Promise<Outcome
   return outcomes.find((outcome) => outcome !== "right") ?? "right";
 }
 
-test("a bit flipped in a body kept beside its record is told", { timeout }, async (t) => {
+test("a flipped bit in an inline body is reported as damage", { timeout }, async (t) => {
   await seeded(async (random) => {
     const { directory, path } = await closedStore(t);
     const file = readFileSync(path);
@@ -75,7 +76,7 @@ test("a bit flipped in a body kept beside its record is told", { timeout }, asyn
       const stored = random.pick(objects.filter(({ key }) => key.startsWith("small")));
       const at = file.indexOf(bytesOf(stored.key, stored.value));
       assert.ok(at > 0, "the body was found");
-      // With the checksum behind it.
+      // Includes the checksum after the body.
       const flip = { path, offset: at + random.below(stored.value.size + 4), bit: random.below(8) };
       flipBit(flip);
       const opened = await openStore(directory);
@@ -86,7 +87,7 @@ test("a bit flipped in a body kept beside its record is told", { timeout }, asyn
   });
 });
 
-test("a bit flipped in a record is told", { timeout }, async (t) => {
+test("a flipped bit in a record is reported as damage", { timeout }, async (t) => {
   await seeded(async (random) => {
     const { directory, path } = await closedStore(t);
     const file = readFileSync(path);
@@ -104,11 +105,13 @@ test("a bit flipped in a record is told", { timeout }, async (t) => {
 });
 
 for (const kind of kinds) {
-  test(`each bit that ties a record to its body is flipped once, ${kind}`, { timeout }, async (t) => {
+  test(`no flipped bit in the columns that connect a ${kind} body to its record gives a wrong byte`, {
+    timeout,
+  }, async (t) => {
     const { directory, path } = await closedStore(t);
     const stored = objects.find(({ key }) => key === `${kind} 2`)!;
     const { start, text } = rowOf(readFileSync(path), stored.key);
-    // Held open: the database is read through the system's own pages, so a flip shows at once.
+    // The store stays open: the database is memory-mapped, so a flip shows at once.
     const opened = await openStore(directory);
     const counts = { right: 0, refused: 0, missing: 0 };
     const wrong = new Map<string, string>();
@@ -134,7 +137,7 @@ for (const kind of kinds) {
   });
 }
 
-test("a bit flipped anywhere in the database never gives a wrong byte", { timeout }, async (t) => {
+test("no flipped bit anywhere in the database gives a wrong byte", { timeout }, async (t) => {
   await seeded(async (random) => {
     const { directory, path } = await closedStore(t);
     const { length } = readFileSync(path);
@@ -143,7 +146,7 @@ test("a bit flipped anywhere in the database never gives a wrong byte", { timeou
       const flip = { path, offset: random.below(length), bit: random.below(8) };
       flipBit(flip);
       try {
-        // A database that cannot be opened at all is told at once.
+        // A database that cannot be opened is reported at once.
         const opened = await openStore(directory).catch(() => undefined);
         if (opened === undefined) counts["not opened"]++;
         for (const stored of opened === undefined ? [] : objects) {

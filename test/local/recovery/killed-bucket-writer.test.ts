@@ -1,4 +1,5 @@
-// Killed while buckets are made and deleted: every bucket is whole or absent, and its name usable again.
+// A process is killed while it creates and deletes buckets: each is complete or absent, and its
+// name usable.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { content, createBucketLedger, names } from "../../support/kill/bucket-journal.ts";
@@ -9,7 +10,7 @@ import { temporaryDirectory } from "../../support/stores.ts";
 
 const rounds = 5;
 
-test("after kill -9 while buckets are made and deleted each is whole or absent", async (t) => {
+test("after kill -9 during creations and deletions every bucket is complete or absent", async (t) => {
   await seeded(async (random) => {
     const directory = await temporaryDirectory(t);
     const ledger = createBucketLedger();

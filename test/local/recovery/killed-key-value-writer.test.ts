@@ -1,4 +1,4 @@
-// What a killed process has put into a namespace, and was told to be stored, is there.
+// Acknowledged writes of a killed process to a namespace are stored.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";
@@ -8,7 +8,7 @@ import { createRandom } from "../../support/random.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 import type { KvReport } from "./key-value-writer.ts";
 
-test("acknowledged puts and deletes survive the end of their process", async (t) => {
+test("acknowledged puts and deletes of a namespace survive kill -9 of their process", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openStore(directory);
   await first.createKvNamespace("sessions");

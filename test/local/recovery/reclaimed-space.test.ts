@@ -1,4 +1,5 @@
-// The space of processes that were killed is given back soon after the next opening, without waiting for a sweep.
+// The space that killed processes left is reclaimed soon after the next opening, without waiting
+// for a sweep.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +26,7 @@ async function runAndDie(task: OverwriterTask): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-test("eight killed processes leave no more than what lives, and nothing once all was deleted", async (t) => {
+test("after eight killed processes only live bodies take space, and after all deletes nothing does", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openStore(directory);
   await first.createBucket("bucket");
@@ -36,7 +37,7 @@ test("eight killed processes leave no more than what lives, and nothing once all
     const bytes = (name: string) => statSync(join(segments, name), { throwIfNoEntry: false })?.size ?? 0;
     return readdirSync(segments).reduce((sum, name) => sum + bytes(name), 0);
   }
-  /** In a process that only opens the directory. */
+  /** Measured in a process that only opens the directory. */
   async function becomes(most: number): Promise<void> {
     const store = await openStore(directory);
     const end = Date.now() + 60_000;
