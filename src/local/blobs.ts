@@ -1,6 +1,5 @@
 // The Blobs port on files with random names: one file each, or, for medium-sized bodies, many in a
-// segment. File and folder are synced before a record may reference the blob; no file is ever
-// renamed.
+// segment. File and folder are synced before a record references the blob.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
@@ -149,8 +148,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         await slot.sync();
         return toStagedBlob(blob, size, slot);
       } catch (error) {
-        // If the file cannot be removed it stays unsettled for recovery; the first error is
-        // reported.
+        // A file that cannot be removed stays unsettled for recovery; report the first error.
         if (slot !== undefined) await discard(slot).catch(() => {});
         throw writeError(error, writeStop);
       }
@@ -190,8 +188,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
       const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
-      // The removal must be durable before the records drop the blobs: a power cut would leave
-      // orphans.
+      // The removal must be durable before the records drop the blobs, to leave no orphans.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
           throw writeError(error, writeStop);

@@ -1,5 +1,4 @@
-// Documents in the registry's database: read on the serving thread, written through the writer
-// thread.
+// Documents in the registry's database: read on the serving thread, written by the writer thread.
 import type { Document, Documents } from "../engine/records.ts";
 import type { Writer } from "./commit/group-commit.ts";
 import { verifyText } from "./index/checksum.ts";

@@ -1,5 +1,4 @@
-// Opens a data directory: the two ports on SQLite and files. Any number of processes may have it
-// open.
+// Opens a data directory: the two ports on SQLite and files. Many processes may have it open.
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AuditLog } from "../audit/audit-log.ts";

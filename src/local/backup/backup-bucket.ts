@@ -64,7 +64,7 @@ async function copyRecords({ source, watch }: BucketBackup, id: string, to: stri
     await copyDatabase(from, to, watch);
   } catch (error) {
     // A leased bucket that is deleted waits in the trash. If it was moved while SQLite opened it,
-    // the error may be any.
+    // the error can be of any kind.
     if (existsSync(from)) throw error;
     await copyDatabase(join(source.trash, id, "records.db"), to, watch);
   }

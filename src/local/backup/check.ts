@@ -1,6 +1,5 @@
 // Checks that the registry in a backup names the same buckets as the manifest. A restored registry
-// locates each bucket's files, so an id that is not in the manifest must never reach a data
-// directory.
+// locates each bucket's files, so an id outside the manifest must never get into a store.
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";

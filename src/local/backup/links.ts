@@ -1,5 +1,4 @@
-// Refuses symbolic links inside a backup: a link could make a restore read, or a backup write,
-// elsewhere.
+// Refuses symbolic links inside a backup: they could lead reads and writes elsewhere.
 import { lstatSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";

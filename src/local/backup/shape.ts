@@ -1,6 +1,5 @@
 // Checks the shape of a backup's manifest. Its names and ids become paths, and an attacker who
-// changed the backup must not choose where files are written, so every field is checked before any
-// is used.
+// changed the backup must not choose where files are written, so every field is checked first.
 import { BackupError } from "../../model/backup.ts";
 import { checkBucketName } from "../../model/bucket.ts";
 import { parseNamespaceBucket } from "../../model/key-value.ts";

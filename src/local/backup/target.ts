@@ -1,5 +1,4 @@
-// Checks the target of a backup: not inside the data, not among other files, not another store's
-// backup.
+// Checks the target of a backup: not in the data, not among other files, not of another store.
 import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";

@@ -1,5 +1,4 @@
-// Reads ranges of a blob in whole blocks and verifies each, so that damaged bytes are never
-// returned.
+// Reads ranges of a blob in whole, verified blocks, so that damaged bytes are never returned.
 import { read } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";

@@ -1,6 +1,5 @@
-// Reclaims the space of removed bodies in segments. A segment without live bodies is removed; the
-// live bodies of a sparse one are moved first. Files are only removed whole, so readers are not
-// affected.
+// Reclaims the space of removed bodies in segments: removes segments without live bodies, after
+// moving the live bodies of sparse ones. Files are removed whole, so readers are not affected.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isStoreFault, StoreError } from "../../model/errors.ts";

@@ -1,6 +1,5 @@
-// Moves live bodies out of a segment to where new ones are written. Each move is a change to the
-// records that has no effect if the object has another body by then, so a concurrent overwrite or
-// delete wins.
+// Moves live bodies out of a segment to where new ones are written. Each move is a change that has
+// no effect if the object has another body by then, so concurrent overwrites and deletes win.
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";

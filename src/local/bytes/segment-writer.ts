@@ -1,6 +1,5 @@
 // Batches medium-sized bodies: those that arrive in one turn of the event loop and during the last
-// sync form a group, which is stored in a segment with one write and one sync. Groups share a few
-// buffers.
+// sync form a group, which is stored in a segment with one write and one sync.
 import { crc32 } from "@node-rs/crc32";
 import type { StagedBlob } from "../../engine/blobs.ts";
 import { writeError } from "../disk/errors.ts";

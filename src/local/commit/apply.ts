@@ -101,8 +101,7 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
-    // If table and existence index disagreed, this put repairs them, and the totals are counted
-    // again.
+    // If table and existence index disagreed, this put repairs both; the totals need a recount.
     const isNew = insertExistence(existenceKey.object(put.key));
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);

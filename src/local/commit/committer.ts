@@ -12,8 +12,7 @@ export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
 
 /**
  * Connects to a process that commits for others, otherwise starts a thread. Chosen at the first
- * job, so that a process that only reads starts no thread, and again when the other process has
- * ended.
+ * job, so that a process that only reads starts no thread, and again when the other one ends.
  */
 export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;

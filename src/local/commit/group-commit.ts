@@ -1,6 +1,5 @@
 // Group commit, on the serving thread: sends the changes of one turn of the event loop together.
-// The writer commits everything that arrived during its last sync at once, so groups form without a
-// timer.
+// The writer commits all that arrived during its last sync at once, so groups need no timer.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { LocalMetrics } from "../disk/metrics.ts";
@@ -52,8 +51,7 @@ export function createWriter(
       const begin = performance.now();
       const outcomes = (await committer.submit({ kind: "commit", groups })) as Outcome[][];
       lastMilliseconds = performance.now() - begin;
-      // All results are mapped before any is settled: if the disk failed one bucket, none is
-      // acknowledged.
+      // Map all results before settling any: if the disk failed one bucket, acknowledge none.
       const results = outcomes.map((group) => group.map((outcome) => toResult(outcome, writeStop)));
       writeStop.check();
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);

@@ -270,8 +270,7 @@ function work(): void {
     }
     takeArrived();
   }
-  // After a failed sync this thread commits nothing more; other processes must find another
-  // committer.
+  // After a failed sync this thread commits no more; others must find another committer.
   if (diskFailure !== undefined) server?.close();
   vacuum.whenIdle();
 }

@@ -10,8 +10,7 @@ const others = 0o077;
 
 /**
  * Creates an empty file for SQLite, which gives its log and index the same mode. Never opens an
- * existing file: closing it would free the locks of this process on it. SQLite reports errors
- * later.
+ * existing file: closing it would free this process's locks on it. SQLite reports errors.
  */
 export function createPrivateFile(path: string): void {
   try {

@@ -35,8 +35,7 @@ export interface Buckets {
   open(name: string): OpenBucket;
   /**
    * Reads through the handle. A found object proves that the bucket exists, since only an empty
-   * bucket can be deleted; a read without such proof is repeated if the bucket was deleted
-   * meanwhile.
+   * bucket can be deleted; a read without such proof is repeated if it was deleted.
    */
   read<T>(
     name: string,

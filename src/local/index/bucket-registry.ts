@@ -144,8 +144,7 @@ function register(registry: Database, id: string, bucket: BucketRecord): void {
 
 /**
  * Marks the bucket as deleting in the registry, then as deleted in its own database, where every
- * process sees it with its next transaction, then removes the name. After a crash the next opening
- * continues.
+ * process sees it with its next transaction, then removes the name. A later opening can resume this.
  */
 export function deleteBucket(
   layout: Layout,
@@ -161,8 +160,7 @@ export function deleteBucket(
   });
   if (bucket === undefined) return "missing";
   const isEmpty = inTransaction(registry, () => {
-    // Between the two transactions other processes may have deleted the bucket and created it
-    // again.
+    // Between the transactions other processes may have deleted and recreated the bucket.
     if (find()?.id !== bucket.id) return true;
     const outcome = markDeleted(layout, bucket.id);
     if (outcome !== true) {
@@ -214,8 +212,7 @@ export function finishDeletions(layout: Layout, registry: Database): void {
 
 /**
  * Removes folders that unfinished creations and deletions of buckets left: those that are empty and
- * in neither the registry nor its existence index. Other unknown folders stay, and `verify` reports
- * them.
+ * in neither the registry nor its existence index. `verify` reports other unknown folders.
  */
 export function clearUnregistered(layout: Layout, registry: Database): void {
   finishDeletions(layout, registry);

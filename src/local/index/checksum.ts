@@ -1,5 +1,4 @@
-// Appends checksums to records and bytes and verifies them, so that damage is reported, not
-// returned.
+// Appends checksums to records and bytes and verifies them, so that damage is never returned.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 

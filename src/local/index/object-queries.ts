@@ -1,5 +1,4 @@
-// Reads of a bucket's database: statements are prepared once, and checksums of records are
-// verified.
+// Reads of a bucket's database: statements are prepared once, checksums of records verified.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart, GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
 import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
@@ -73,8 +72,7 @@ export function createQueries(database: Database): Queries {
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
         if (Buffer.compare(keyBytes(record.key), key) !== 0)
           throw damagedError(`the key of "${record.key}" in the index`);
-        // If rows are out of order some may be missing, and a listing that goes back would never
-        // end.
+        // Rows out of order may be incomplete, and a listing that goes back would never end.
         if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
         from = Buffer.concat([key, nul]);
         yield record;

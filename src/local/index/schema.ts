@@ -1,5 +1,4 @@
-// The tables and their schema version. Earlier versions are migrated (migrations.ts), newer ones
-// refused.
+// The tables and their schema version. Earlier versions are migrated, newer ones refused.
 import { settingNames } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { withTextChecksum } from "./checksum.ts";

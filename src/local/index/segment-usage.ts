@@ -1,6 +1,5 @@
 // Estimates how much of a bucket's segments is live: the last count of each segment minus what this
-// process has removed since. This decides which segments are compacted and whether writers must
-// wait.
+// process has removed since. This decides which segments to compact and whether writers wait.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { bucketPaths, type Layout } from "../disk/layout.ts";

@@ -1,6 +1,5 @@
 // Detects commits to a database without a query: every commit changes the header of the WAL index,
-// and reading its few bytes costs a fifth of the smallest query (SQLite's WAL-mode file format,
-// 2.2).
+// and reading its few bytes costs a fifth of the smallest query (SQLite WAL-mode format, 2.2).
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface WalChangeCounter {

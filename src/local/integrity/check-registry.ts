@@ -1,5 +1,4 @@
-// Compares the registry with its existence index in both directions, and with the folders of
-// buckets.
+// Compares the registry with its existence index in both directions, and with bucket folders.
 import { readdirSync } from "node:fs";
 import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";

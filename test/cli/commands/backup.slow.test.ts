@@ -111,13 +111,13 @@ test("what cannot be backed up or restored is refused in words", async (t) => {
     [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere" yet'],
     [["backup", "--to", "x", "--data", "memory:"], "only in memory"],
     [["restore", "--from", "copy", "--data", "memory:"], "into memory"],
-    [["backup", "--to", "letters"], 'holds other files, such as "dear.txt"'],
-    [["backup", "--to", "file"], /file" is no folder/],
-    [["restore", "--from", "copy", "--data", "file"], /file" is no folder/],
+    [["backup", "--to", "letters"], 'contains other files, such as "dear.txt"'],
+    [["backup", "--to", "file"], /file" is not a folder/],
+    [["restore", "--from", "copy", "--data", "file"], /file" is not a folder/],
     [["restore", "--from", "file"], "There is no backup at"],
-    [["backup", "--to", ".store/in"], "lie one in the other"],
+    [["backup", "--to", ".store/in"], "contains the data directory or is inside it"],
     [["restore", "--from", "letters"], "There is no backup at"],
-    [["restore", "--from", "copy"], "is not empty", "Name a new or empty folder"],
+    [["restore", "--from", "copy"], "is not empty", "Specify a new or empty folder"],
     [["restore", "--from", "copy", "--data", "letters"], "is not empty"],
   ]);
   assert.ok(!existsSync(join(shell.directory, "x")));

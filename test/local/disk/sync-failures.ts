@@ -85,7 +85,7 @@ const librarySource = `
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The file in STORE_FAIL_SYNC has the path whose next sync fails: the call that removes the file. */
+/* STORE_FAIL_SYNC names a file with the path whose next sync fails: the call that removes it. */
 static int fails(int descriptor) {
   char wanted[4096], path[4096], link[64];
   const char *armed = getenv("STORE_FAIL_SYNC");
