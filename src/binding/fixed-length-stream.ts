@@ -1,4 +1,4 @@
-// FixedLengthStream: a transform stream with a declared length, which `put` uses as Content-Length.
+// FixedLengthStream: a transform stream that declares its length, so that `put` knows it in advance.
 import { Readable } from "node:stream";
 
 const lengths = new WeakMap<ReadableStream, number>();

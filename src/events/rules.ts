@@ -82,7 +82,7 @@ export function createNotificationRules(
       const { id = newRuleId() } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
-          `Rule name "${id}" is not valid: use up to 63 letters, digits, dots and dashes.`,
+          `Rule name "${id}" is not valid: use up to 63 letters, digits, dots, dashes.`,
         );
       }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);

@@ -105,7 +105,7 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     if (record.encryption !== undefined)
       return textResponse(
         403,
-        "This object is encrypted with a customer-provided key and cannot be served publicly.",
+        "This object is encrypted with a customer-provided key: use S3 to read it.",
         cors,
       );
     const condition = readCondition(request);

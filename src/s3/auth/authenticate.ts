@@ -7,7 +7,7 @@ import type { Query, S3Request } from "../request.ts";
 import type { Caller } from "./authorize.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import type { FailedSignatures } from "./failed-signatures.ts";
-import { type Claim, readClaim } from "./signature-claim.ts";
+import { type Claim, malformed, readClaim } from "./signature-claim.ts";
 
 /** Key, scope and seed signature for the chain of chunk signatures of an aws-chunked body. */
 export interface SigningContext {
@@ -93,7 +93,7 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
   }
   const signedNames = new Set(names);
   // Each repeated name hashes its value again: 60 KiB of headers could become hundreds of MiB.
-  if (signedNames.size !== names.length) throw repeatedName(form);
+  if (signedNames.size !== names.length) throw malformed(form, "SignedHeaders must list each header once.");
   const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
   if (!signedNames.has("host")) unsigned.push("host");
   // A presigned URL covers the value of x-amz-content-sha256 even if the header is not signed.
@@ -111,15 +111,6 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
 /** Two Authorization headers: a proxy may have checked the one that is ignored here. */
 function secondAuthorization(): S3Error {
   return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
-}
-
-function repeatedName(form: Claim["form"]): S3Error {
-  return new S3Error(
-    form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError",
-    {
-      message: "SignedHeaders must list each header once.",
-    },
-  );
 }
 
 interface SignedTexts {

@@ -170,11 +170,8 @@ export function createCredentials(
       checkAccount(account);
       for (const { bucket } of grants ?? []) checkGrantBucket(bucket);
       const created = now();
-      if (expires !== undefined && !(expires > created)) {
-        throw new CredentialError(
-          "The expiration time of the access key is in the past: specify a later time.",
-        );
-      }
+      if (expires !== undefined && !(expires > created))
+        throw new CredentialError("The expiration time is in the past: specify a later time.");
       for (;;) {
         const accessKeyId = newAccessKeyId();
         const fields: CredentialFields = {

@@ -189,6 +189,11 @@ function readQueryFields(query: Query): ParsedQuerySignature {
   return { credential, signedHeaders, signature, time, sent, milliseconds, payload };
 }
 
+export function malformed(form: Claim["form"], message: string, details?: Record<string, string>): S3Error {
+  const code = form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError";
+  return new S3Error(code, { message, details });
+}
+
 function toClaim(
   form: Claim["form"],
   parsed: ParsedSignature,
@@ -196,11 +201,7 @@ function toClaim(
   regions: readonly string[],
 ): Claim {
   const { signedHeaders, signature, time } = parsed;
-  const fail = (message: string, details?: Record<string, string>) =>
-    new S3Error(form === "header" ? "AuthorizationHeaderMalformed" : "AuthorizationQueryParametersError", {
-      message,
-      details,
-    });
+  const fail = (message: string, details?: Record<string, string>) => malformed(form, message, details);
   const [accessKeyId, day, region, service, end] = parsed.credential;
   if (
     parsed.credential.length !== 5 ||

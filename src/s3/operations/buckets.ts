@@ -5,7 +5,7 @@ import { readWholePayload } from "../body/payload.ts";
 import { childText, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
-import { S3Error } from "../errors.ts";
+import { type ErrorCode, S3Error } from "../errors.ts";
 import { numberParameter } from "./listing.ts";
 import { noSuchKey } from "./objects.ts";
 
@@ -106,28 +106,14 @@ export async function getBucketRequestPayment(): Promise<S3Response> {
   return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
 }
 
-/** There is no default encryption: objects are encrypted only with customer-provided keys. */
-export async function getBucketEncryption(): Promise<S3Response> {
-  throw new S3Error("ServerSideEncryptionConfigurationNotFoundError");
-}
-
 export async function getObjectTagging({ engine, operation }: Call): Promise<S3Response> {
   if ((await engine.head(operation.bucket, operation.key)) === undefined) throw noSuchKey(operation.key);
   return answerXml("Tagging", [["TagSet", []]]);
 }
 
-export async function noTags(): Promise<S3Response> {
-  throw new S3Error("NoSuchTagSet");
-}
-
-export async function noPolicy(): Promise<S3Response> {
-  throw new S3Error("NoSuchBucketPolicy");
-}
-
-export async function noReplication(): Promise<S3Response> {
-  throw new S3Error("ReplicationConfigurationNotFoundError");
-}
-
-export async function noObjectLock(): Promise<S3Response> {
-  throw new S3Error("ObjectLockConfigurationNotFoundError");
+/** The operation of a setting that buckets cannot have: always fails with `code`. */
+export function settingNotFound(code: ErrorCode): () => Promise<S3Response> {
+  return async () => {
+    throw new S3Error(code);
+  };
 }
