@@ -110,7 +110,7 @@ test("what cannot be backed up or restored is refused in words", async (t) => {
   await assertRefused(shell, 1, [
     [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere" yet'],
     [["backup", "--to", "x", "--data", "memory:"], "only in memory"],
-    [["restore", "--from", "copy", "--data", "memory:"], "into memory"],
+    [["restore", "--from", "copy", "--data", "memory:"], "to memory"],
     [["backup", "--to", "letters"], 'holds other files, such as "dear.txt"'],
     [["backup", "--to", "file"], /file" is no folder/],
     [["restore", "--from", "copy", "--data", "file"], /file" is no folder/],
@@ -138,8 +138,8 @@ test("a damaged backup is told of by name, with exit code 1", async (t) => {
   assert.match(stdout, /Found 1 damaged item\.\n$/);
   const told = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"]);
   assert.match(told, /error: The backup is damaged, so it was not restored: "photos\/large"/);
-  assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /was not finished/);
-  assert.match(await shell.fails(1, ["bucket", "create", "new", "--data", "back"]), /was not finished/);
+  assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /is not complete/);
+  assert.match(await shell.fails(1, ["bucket", "create", "new", "--data", "back"]), /is not complete/);
   await rm(path);
   await shell.store("backup", "--to", "copy");
   await shell.store("restore", "--from", "copy", "--data", "back-again");

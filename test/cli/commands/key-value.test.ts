@@ -110,7 +110,10 @@ test("bulk put takes what get --json prints, and puts nothing of a file with a f
     ["[1]", "entry 1 of its array is invalid: it is not an object"],
     ['[{"key":"x"}]', '"value" is not a string'],
     ['[{"key":"","value":""}]', "Key names must not be empty"],
-    ['[{"key":"new","value":"1"},{"key":"x","value":"1","ttl":60}]', 'entry 2 .* it has an unknown field "ttl"'],
+    [
+      '[{"key":"new","value":"1"},{"key":"x","value":"1","ttl":60}]',
+      'entry 2 .* it has an unknown field "ttl"',
+    ],
     ['[{"key":"x","value":"?","base64":true}]', '"value" is not base64'],
     ['[{"key":"x","value":"1","expiration_ttl":1}]', "Expiration TTL must be at least 60"],
     ['[{"key":"x","value":"1","expiration":"soon"}]', '"expiration" is not a whole number'],

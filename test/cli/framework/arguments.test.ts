@@ -86,7 +86,9 @@ test("help of a group lists its commands, and a group alone is wrong use", async
   const help = await shell.store("bucket", "--help");
   for (const name of ["create", "list", "info", "delete"])
     assert.match(help, new RegExp(`store bucket ${name}`));
-  await assertRefused(shell, 2, [[["bucket"], "needs a subcommand: create, list, info, ", "store bucket --help"]]);
+  await assertRefused(shell, 2, [
+    [["bucket"], "needs a subcommand: create, list, info, ", "store bucket --help"],
+  ]);
 });
 
 test("an unknown command or option is wrong use, and the nearest one is named", async (t) => {

@@ -95,10 +95,7 @@ test("init overwrites nothing: with anything in its way it writes no file at all
     await writeFile(join(directory, name), "mine");
     const before = await filesIn(directory);
     const told = await shell.fails(1, ["init", basename(directory)]);
-    assert.match(
-      told,
-      new RegExp(`already contains ${name.replaceAll(".", "\\.")}; nothing was written`),
-    );
+    assert.match(told, new RegExp(`already contains ${name.replaceAll(".", "\\.")}; nothing was written`));
     assert.deepEqual(await filesIn(directory), before);
   }
   await writeFile(join(shell.directory, "file"), "mine");

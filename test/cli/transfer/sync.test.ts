@@ -170,7 +170,10 @@ test("a key that cannot be a file is told, and nothing is written for it anywher
     (await readdir(join(folder, ".."))).filter((name) => name === "up"),
     [],
   );
-  assert.equal(nameProblem(".store-0123456789abcdef.part")?.startsWith("it has the name of a temporary file"), true);
+  assert.equal(
+    nameProblem(".store-0123456789abcdef.part")?.startsWith("it has the name of a temporary file"),
+    true,
+  );
 });
 
 test("links are passed by: not read, not written through, not over, and nothing behind them is deleted", async (t) => {
@@ -194,7 +197,10 @@ test("links are passed by: not read, not written through, not over, and nothing 
   const down = await run("folder", { deletes: true });
   assert.equal(down.counts.failed, 2);
   assert.match(down.told.join("\n"), /failed out\/kept: The folder ".*" is a link/);
-  assert.match(down.told.join("\n"), /failed secret: It was not replaced in the folder: it is a symbolic link\./);
+  assert.match(
+    down.told.join("\n"),
+    /failed secret: It was not replaced in the folder: it is a symbolic link\./,
+  );
   assert.deepEqual(await filesIn(outside), { secret: (await filesIn(outside)).secret });
   assert.equal(await readFile(join(outside, "secret"), "utf8"), "secret");
   assert.deepEqual(await files(), ["file", "out", "secret"]);
@@ -208,10 +214,7 @@ test("of two keys that are one name to the file system the second is told", asyn
     if (text === "second") await writeFile(join(folder, "a"), "first");
     yield Buffer.from(text);
   }
-  await assert.rejects(
-    writer.write("a", bytes("second")),
-    /A file of this name already exists/,
-  );
+  await assert.rejects(writer.write("a", bytes("second")), /A file of this name already exists/);
   assert.equal(await readFile(join(folder, "a"), "utf8"), "first");
   assert.deepEqual(await readdir(folder), ["a"], "nothing else is left");
 });
@@ -289,10 +292,7 @@ test("how the sides are written tells the folder from the bucket", () => {
     bucket: "photos",
     prefix: "",
   });
-  assert.throws(
-    () => parseSyncEndpoints(["cat", "photos"]),
-    /Neither "cat" nor "photos" is a folder/,
-  );
+  assert.throws(() => parseSyncEndpoints(["cat", "photos"]), /Neither "cat" nor "photos" is a folder/);
   assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
