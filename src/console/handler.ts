@@ -1,5 +1,5 @@
-// Every request to the console's port, in one place that no route can go round: the host it names, the page it comes
-// from, the session it carries, then its route; what goes wrong is told in words, and every answer is strict.
+// Handles every request to the console's port: checks the host, the origin and the session, then runs
+// the route. Errors become messages, and every response gets security headers.
 
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
@@ -19,15 +19,15 @@ export interface HandlerOptions {
   readonly sessions: Sessions;
   readonly routes: readonly Route[];
   readonly openRoutes: readonly OpenRoute[];
-  /** What the browser is told to hold the page to. */
+  /** The Content-Security-Policy of the page. */
   readonly policy: string;
-  /** What it is called, beside addresses and localhost. */
+  /** Accepted host names, in addition to IP addresses and localhost. */
   readonly hostNames: readonly string[];
   readonly monitoring: Monitoring;
   readonly recordAudit: RecordAudit;
   readonly now: () => number;
   readonly log: (line: string) => void;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
@@ -54,14 +54,15 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const open = openRoutes.get(name);
     if (open !== undefined) return withAudit(id, name, { ...call, session: undefined }, () => open.run(call));
     const session = await options.sessions.find(readSessionId(request) ?? "");
-    if (session === undefined) throw new ConsoleError(401, "You are not signed in, or not any more.");
+    if (session === undefined)
+      throw new ConsoleError(401, "You are not signed in, or your session has ended.");
     const route = routes.get(name);
-    if (route === undefined) throw new ConsoleError(404, "There is nothing here.");
+    if (route === undefined) throw new ConsoleError(404, "This path does not exist.");
     const sessionCall = { ...call, session };
     return withAudit(id, name, sessionCall, () => route.run(sessionCall));
   }
 
-  /** Notes what is done as an act, and that somebody was not let in. */
+  /** Records administrative actions and refused sign-ins in the audit log. */
   async function withAudit(
     id: string,
     name: string,
@@ -90,7 +91,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     }
   }
 
-  /** What it is counted as: one of few names. */
+  /** The operation name in metrics; a small fixed set. */
   function operationName(request: HttpRequest, status: number): string {
     const [path] = split(request.target);
     const name = `${request.method} ${path}`;
@@ -103,7 +104,7 @@ export function createHandler(options: HandlerOptions): HttpHandler {
     const id = nextRequestId();
     const began = performance.now();
     const response = await respond(request, id).catch(
-      // Whoever has gone away, as one does who cancels an upload, is at no fault and not answered.
+      // The client disconnected, for example by cancelling an upload: not an error.
       (error: unknown) =>
         toErrorResponse(error) ?? logFault(error, id, isGone(request) ? () => {} : options.log),
     );
@@ -135,7 +136,7 @@ function isGone(request: HttpRequest): boolean {
   return isGone;
 }
 
-/** Without its query: keys stand there, and keys are the user's own. */
+/** Logs the path without its query, because the query contains private keys of objects. */
 function logFault(error: unknown, id: string, log: (line: string) => void): HttpResponse {
   log(
     `The console failed (${id}): ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,

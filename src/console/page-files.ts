@@ -1,4 +1,4 @@
-// The files of the page, in memory: few and small. A browser asks each time whether one has changed, and is told no.
+// Serves the files of the page from memory. Browsers revalidate each file by its etag.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";

@@ -1,5 +1,5 @@
-// What the console answers: JSON, or an error in words that the page shows as they are. One table gives every reason
-// its status, and the headers that keep a browser strict stand on every answer.
+// Responses of the console: JSON, or an error message that the page shows unchanged. One table maps
+// every reason to a status; every response gets security headers.
 import type { HttpBody, HttpResponse } from "../http/server/listen.ts";
 import { statusByReason } from "../http/status.ts";
 import { isStoreFault, StoreError } from "../model/errors.ts";
@@ -10,7 +10,7 @@ export interface ConsoleErrorOptions {
   readonly headers?: readonly (readonly [string, string])[];
 }
 
-/** A refusal with its status. */
+/** An error with its HTTP status. */
 export class ConsoleError extends Error {
   override readonly name = "ConsoleError";
   readonly status: number;
@@ -41,7 +41,7 @@ export function createResponse(
   return { status, headers: [["cache-control", "no-store"], ...headers], body };
 }
 
-/** Undefined for a fault of our own, which the log is told of. */
+/** Undefined for an internal error, which is logged. */
 export function toErrorResponse(error: unknown): HttpResponse | undefined {
   if (error instanceof ConsoleError) {
     const refused = errorResponse(error.status, {
@@ -62,8 +62,8 @@ export function toErrorResponse(error: unknown): HttpResponse | undefined {
 export function faultResponse(id: string): HttpResponse {
   return errorResponse(500, {
     code: "InternalError",
-    message: "Something went wrong in the server.",
-    hint: `Its log tells more, under ${id}.`,
+    message: "The server failed to process the request.",
+    hint: `See the server's log for ${id}.`,
   });
 }
 
@@ -71,7 +71,7 @@ function errorResponse(status: number, error: ErrorDocument["error"]): HttpRespo
   return json({ error } satisfies ErrorDocument, status);
 }
 
-/** Nothing runs or is reached but what the console itself serves; a PDF is framed from the S3 API's origin. */
+/** Allows only the console's own files. PDFs are shown in a frame from the S3 API's origin. */
 export function pagePolicy(s3Origin: string): string {
   return [
     "default-src 'none'",
@@ -94,7 +94,7 @@ const strictHeaders: readonly (readonly [string, string])[] = [
   ["cross-origin-resource-policy", "same-origin"],
 ];
 
-/** Once an answer has a policy of its own, which only user content does, that one counts. */
+/** A response with its own policy, which only user content has, keeps it. */
 export function withStrictHeaders(response: HttpResponse, policy: string): HttpResponse {
   const headers = [...response.headers];
   const hasPolicy = headers.some(([name]) => name === "content-security-policy");

@@ -1,5 +1,5 @@
-// What a route of the console's API is, and how it reads what it was sent. A route is one method on one path; whatever
-// it names (a bucket, a key) stands in the query or in the JSON body, never in the path.
+// A route of the console's API: one method on one path, with readers for query and JSON body. Names
+// such as buckets and keys are in the query or the body, never in the path.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import type { Session } from "./auth/sessions.ts";
 import { ConsoleError } from "./response.ts";
@@ -10,7 +10,7 @@ export interface Route {
   run(call: Call): HttpResponse | Promise<HttpResponse>;
 }
 
-/** A route for those who are not signed in, too. */
+/** A route that needs no session. */
 export interface OpenRoute extends Omit<Route, "run"> {
   run(call: Omit<Call, "session">): HttpResponse | Promise<HttpResponse>;
 }
@@ -19,26 +19,26 @@ export interface Call {
   readonly request: HttpRequest;
   readonly session: Session;
   readonly query: Query;
-  /** The fields of the JSON object that was sent. */
+  /** Parses the JSON body. */
   fields(): Promise<Fields>;
 }
 
 export interface Query {
-  /** Empty when it is not there. */
+  /** Empty if missing. */
   text(name: string): string;
   optional(name: string): string | undefined;
-  /** Refused when it is no whole number from 1 up to `most`. */
+  /** Throws unless it is a whole number from 1 to `max`. */
   number(name: string, defaultValue: number, max: number): number;
 }
 
-/** Refuse what is not there or is something else. */
+/** Readers throw if a field is missing or has another type. */
 export interface Fields {
   text(name: string): string;
   optionalText(name: string): string | undefined;
   number(name: string): number;
-  /** Undefined when it is not there. */
+  /** Undefined if missing. */
   list(name: string): readonly unknown[] | undefined;
-  /** Names with texts; empty when it is not there. */
+  /** An object of strings; empty if missing. */
   texts(name: string): Readonly<Record<string, string>>;
 }
 
@@ -71,7 +71,7 @@ export async function parseFields(request: HttpRequest): Promise<Fields> {
   try {
     value = JSON.parse(Buffer.concat(chunks).toString());
   } catch {
-    throw new ConsoleError(400, "The request is no JSON.");
+    throw new ConsoleError(400, "The request is not JSON.");
   }
   if (!isRecord(value)) throw new ConsoleError(400, "The request must be a JSON object.");
   return createFields(value);
@@ -81,14 +81,14 @@ function createFields(value: Readonly<Record<string, unknown>>): Fields {
   const invalidField = (name: string, what: string) => new ConsoleError(400, `"${name}" must be ${what}.`);
   const optionalText = (name: string) => {
     const field = value[name] ?? undefined;
-    if (field !== undefined && typeof field !== "string") throw invalidField(name, "a text");
+    if (field !== undefined && typeof field !== "string") throw invalidField(name, "a string");
     return field;
   };
   return {
     optionalText,
     text(name) {
       const text = optionalText(name);
-      if (text === undefined) throw invalidField(name, "a text");
+      if (text === undefined) throw invalidField(name, "a string");
       return text;
     },
     number(name) {
@@ -104,7 +104,7 @@ function createFields(value: Readonly<Record<string, unknown>>): Fields {
     texts(name) {
       const texts = value[name] ?? {};
       if (!isRecord(texts) || Object.values(texts).some((text) => typeof text !== "string")) {
-        throw invalidField(name, "an object of texts");
+        throw invalidField(name, "an object of strings");
       }
       return texts as Record<string, string>;
     },

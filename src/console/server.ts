@@ -1,5 +1,5 @@
-// The console: a page in the browser and the API behind it, on a port of their own. What it shows of other rooms is
-// given to it by whoever starts it.
+// Starts the console: the page and its API, on their own port. The caller provides everything the
+// console shows of other modules.
 
 import type { RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -38,32 +38,32 @@ export interface ConsoleOptions {
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** What browsers call it, where that is another address than its own. */
+  /** Public URL, if it differs from the listening address. */
   readonly url: string | undefined;
-  /** Where the files of the page are. */
+  /** Folder of the page's files. */
   readonly pageFolder: string;
-  /** The hash of a token that only this server knows. */
+  /** Hash of a sign-in token that only this server accepts. */
   readonly ownToken: string | undefined;
   readonly s3: S3Access;
   readonly log: (line: string) => void;
   readonly monitoring: MonitoringSources;
   readonly metrics: ConsoleMetrics;
-  /** Notes administrative acts. */
+  /** Records administrative actions. */
   readonly recordAudit: RecordAudit;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** With it the port speaks HTTPS. */
+  /** Enables HTTPS. */
   readonly tls: TlsSource | undefined;
-  /** Proxies in front: their addresses and networks. */
+  /** Addresses and CIDR ranges of trusted proxies. */
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** The secret that authenticates readiness probes. */
   readonly probe: string;
   readonly streams?: OpenStreams | undefined;
 }
 
 export interface ConsoleServer {
   readonly port: number;
-  /** Lets requests under way finish. */
+  /** Waits for requests in flight. */
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
   return { port: listening.port!, close: () => listening.drain() };
 }
 
-/** People need few connections, and the process that serves them has more to do. */
+/** Few users connect, and this process has other work. */
 const maxConnections = 1024;
 
 function consoleLimits(limits: PortLimits): PortLimits {

@@ -1,4 +1,4 @@
-// What goes between the console's server and its page, as JSON: the page's own code is checked against these.
+// JSON types exchanged between the console's server and its page; both are checked against them.
 
 export interface ErrorDocument {
   readonly error: {
@@ -11,7 +11,7 @@ export interface ErrorDocument {
 
 export interface SessionDocument {
   readonly name: string;
-  /** Times are milliseconds since the epoch, everywhere. */
+  /** All times are milliseconds since the epoch. */
   readonly expires: number;
 }
 
@@ -35,23 +35,23 @@ export interface GrantDocument {
 export interface KeyDocument {
   readonly accessKeyId: string;
   readonly account: string;
-  /** Null for everything of the account. */
+  /** Null for full access to the account. */
   readonly grants: readonly GrantDocument[] | null;
   readonly created: number;
   readonly expires: number | null;
   readonly lastUsed: number | null;
   readonly state: "active" | "disabled" | "expired";
-  /** Until when the secret before the last rotation is taken too. */
+  /** How long the previous secret stays valid after a rotation. */
   readonly previousUntil: number | null;
 }
 
 export interface KeysDocument {
   readonly keys: readonly KeyDocument[];
-  /** What a grant may allow. */
+  /** All rights that a grant can contain. */
   readonly rights: readonly string[];
 }
 
-/** The only time that a secret is shown. */
+/** The only response that contains the secret. */
 export interface KeySecretDocument {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -74,35 +74,35 @@ export interface ObjectRow {
 export interface ObjectsDocument {
   readonly prefixes: readonly string[];
   readonly objects: readonly ObjectRow[];
-  /** Where the next page begins; not there when nothing is left. */
+  /** Cursor of the next page; missing on the last page. */
   readonly cursor?: string | undefined;
 }
 
 export interface DeletedDocument {
   readonly deleted: number;
-  /** Whether something is left under the prefix. */
+  /** Whether more objects remain below the prefix. */
   readonly isMore: boolean;
 }
 
 export interface ObjectDocument extends ObjectRow {
   readonly version: string;
-  /** By the fields' names; the expiry is in milliseconds since the epoch. */
+  /** By field name; the expiry is in milliseconds since the epoch. */
   readonly httpMetadata: Readonly<Record<string, string | number>>;
   readonly customMetadata: Readonly<Record<string, string>>;
-  /** In hex, by the names people know them by. */
+  /** Hex values by algorithm name. */
   readonly checksums: Readonly<Record<string, string>>;
-  /** When the checksums are made of so many parts' checksums. */
+  /** Number of parts, if the checksums are computed from part checksums. */
   readonly checksumParts?: number | undefined;
-  /** Of how many parts it was made; not there for one that was put in one piece. */
+  /** Number of parts; missing for an object uploaded with a single put. */
   readonly parts?: number | undefined;
-  /** The MD5 of the customer's key that it is encrypted under, in hex. */
+  /** Hex MD5 of the customer-provided encryption key. */
   readonly encryptionKeyMd5?: string | undefined;
-  /** What the S3 API calls it, unsigned. */
+  /** Unsigned URL in the S3 API. */
   readonly url: string;
   readonly preview: Preview;
 }
 
-/** How it can be shown; one that cannot is downloaded. */
+/** How the page can show the object; "none" only allows a download. */
 export type Preview = "image" | "video" | "audio" | "pdf" | "text" | "json" | "none";
 
 export interface LinkDocument {
@@ -114,7 +114,7 @@ export interface UploadRow {
   readonly key: string;
   readonly id: string;
   readonly created: number;
-  /** When it ends by itself. */
+  /** When the upload expires. */
   readonly due: number;
   readonly parts: number;
   readonly bytes: number;
@@ -122,7 +122,7 @@ export interface UploadRow {
 
 export interface UploadsDocument {
   readonly uploads: readonly UploadRow[];
-  /** Where the next page begins; not there when nothing is left. */
+  /** Cursor of the next page; missing on the last page. */
   readonly cursor?: string | undefined;
 }
 
@@ -140,7 +140,7 @@ export interface StoredDocument {
   readonly etag: string;
 }
 
-/** Rules as the model has them; the page knows their fields by name alone. */
+/** Rules of the model. The page only uses the names of their fields. */
 export interface RulesDocument {
   readonly lifecycle: readonly object[];
   readonly cors: readonly object[];
@@ -148,7 +148,7 @@ export interface RulesDocument {
 
 export interface FlawsDocument {
   readonly flaws: readonly {
-    /** Counted from 0; left out for all of them together. */
+    /** Index of the rule from 0; missing if the message is about all rules. */
     readonly rule?: number | undefined;
     readonly field?: string | undefined;
     readonly message: string;
@@ -157,7 +157,7 @@ export interface FlawsDocument {
 
 export interface ScriptDocument {
   readonly name: string;
-  /** Of its configuration. */
+  /** Path of the configuration file. */
   readonly file: string;
   readonly routes: readonly string[];
   readonly schedules: readonly string[];
@@ -175,7 +175,7 @@ export interface FaultDocument {
 
 export interface ScriptsDocument {
   readonly scripts: readonly ScriptDocument[];
-  /** The newest first. */
+  /** Newest first. */
   readonly faults: readonly FaultDocument[];
 }
 
@@ -194,7 +194,7 @@ export interface MetricsDocument {
   readonly points: readonly MetricsPoint[];
   readonly scrub: {
     readonly isRunning: boolean;
-    /** What the round under way has read, of as much as there is. */
+    /** Bytes read by the running scrub, and stored bytes in total. */
     readonly read: number | null;
     readonly stored: number | null;
     readonly damages: number;
@@ -202,7 +202,7 @@ export interface MetricsDocument {
   };
 }
 
-/** Rates are a second, and durations seconds. */
+/** Rates are per second, durations in seconds. */
 export interface MetricsPoint {
   readonly time: number;
   readonly requests: number;

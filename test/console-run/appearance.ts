@@ -1,5 +1,4 @@
-// How a page looks to those who see it and to those who do not: pictures, light and dark, wide and narrow, each after
-// a check by axe that finds nothing serious.
+// Screenshots of pages in both themes and widths, each after an accessibility check with axe.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,7 +21,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), animations: "disabled" });
 }
 
-/** Nothing that keeps anybody from using the page. */
+/** Fails on serious accessibility violations. */
 export async function isAccessible(page: Page, name: string): Promise<void> {
   await page.evaluate(axe);
   const findings = await page.evaluate<Finding[]>("axe.run().then(({ violations }) => violations)");
@@ -35,14 +34,14 @@ export async function isAccessible(page: Page, name: string): Promise<void> {
 
 const phone = { width: 360, height: 740 };
 
-/** Light and dark, wide and narrow: the page as it stands is checked and pictured in each. */
+/** Checks the current page and takes screenshots in both themes and widths. */
 export async function looksRight(page: Page, name: string): Promise<void> {
   const wide = page.viewportSize()!;
   for (const [width, size] of [["wide", wide] as const, ["phone", phone] as const]) {
     await page.setViewportSize(size);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      // Colours are the same on a phone, where the dark ones need no second look.
+      // Colours do not depend on the width, so the dark theme is only checked in one.
       if (width === "wide" || colorScheme === "light")
         await isAccessible(page, `${name}, ${width}, ${colorScheme}`);
       await picture(page, `${name}-${width}-${colorScheme}`);

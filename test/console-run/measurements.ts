@@ -1,6 +1,5 @@
-// `npm run test:console -- --bars`: how fast the first page and a large bucket open, and what a large upload takes of
-// the tab's memory, as a browser on this machine measures it. Figures, and no assertions: some are in
-// docs/console.md.
+// `npm run test:console -- --bars`: measures load times of the first page and of a large bucket, and the
+// memory of a large upload. No assertions; some numbers are in docs/console.md.
 import { createWriteStream } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -58,7 +57,7 @@ async function fill(engine: Engine, objects: number): Promise<void> {
   );
 }
 
-/** From nothing, with whatever the browser keeps of earlier visits. */
+/** Loads the page in a new tab, with the browser's cache of earlier visits. */
 async function opening(page: Page, url: string): Promise<number> {
   await page.goto("about:blank");
   const began = performance.now();
@@ -99,7 +98,7 @@ async function largeFile(directory: string, size: number): Promise<string> {
 
 async function uploading(page: Page, url: string, file: string): Promise<string> {
   await page.goto(`${url}/#/objects?bucket=large&prefix=uploaded%2F`);
-  await page.getByText("Nothing begins with this").waitFor();
+  await page.getByText("No key starts with this prefix").waitFor();
   const before = await tabBytes();
   let most = before;
   let isDone = false;
@@ -120,7 +119,7 @@ async function uploading(page: Page, url: string, file: string): Promise<string>
   return `${seconds.toFixed(1)} s, the tab's process at ${told[0]} before and ${told[1]} at most`;
 }
 
-/** Of the largest process that draws a page: what it holds of its own, as the system counts it. */
+/** Private memory of the largest renderer process. */
 async function tabBytes(): Promise<number> {
   let most = 0;
   for (const pid of await readdir("/proc")) {
@@ -131,7 +130,7 @@ async function tabBytes(): Promise<number> {
         /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, "utf8")) ?? [];
       most = Math.max(most, Number(resident) * 1024);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return most;

@@ -1,4 +1,4 @@
-// `npm run test:console -- --figures`: the pictures that README and docs/console.md show, of a store with something in it.
+// `npm run test:console -- --figures`: takes the screenshots in README and docs/console.md.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ export async function drawFigures(): Promise<void> {
     const shots = [
       ["console-objects", "light", "#/objects?bucket=photos&prefix=2026%2Fgarden%2F", "10 shown"],
       ["console-object", "dark", "#/object?bucket=photos&key=2026%2Fgarden%2Frose.png", "max-age=86400"],
-      ["console-uploads", "light", "#/uploads", "2 uploads, 96.0 MiB in all"],
+      ["console-uploads", "light", "#/uploads", "2 uploads, 96.0 MiB in total"],
     ] as const;
     for (const [name, colorScheme, place, sign] of shots) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

@@ -1,4 +1,4 @@
-// A store that is filled first and then served, with a token for its console.
+// Fills a store, serves it, and creates a console token.
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";

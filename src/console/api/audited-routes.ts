@@ -1,4 +1,4 @@
-// Which requests to the console are administrative acts, and what they are done to.
+// Maps console requests to entries of the audit log.
 
 import type { AuditAction } from "../../audit/audit-log.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
@@ -10,7 +10,7 @@ export interface AuditedAction {
   readonly action: AuditAction;
   readonly subject?: string | undefined;
   readonly count?: number;
-  /** Whose it is, where that is not the session it came with. */
+  /** The user, if it is not the user of the session. */
   readonly name?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
     action: query.text("kind") === "cors" ? "change cors" : "change lifecycle",
     subject: query.text("bucket"),
   }),
-  // Which one it became stands in the answer alone.
+  // The id of the new key is only in the response.
   "POST /api/keys": (_, { body }) => ({
     action: "create key",
     subject: (JSON.parse(String(body)) as { accessKeyId: string }).accessKeyId,
@@ -48,7 +48,7 @@ const actionReaders: Readonly<Record<string, ReadAction>> = {
   "DELETE /api/session": () => ({ action: "sign out" }),
 };
 
-/** Undefined for everything that is none; to be asked when it is done. */
+/** Call after the request has succeeded. Undefined for requests that are not audited. */
 export async function findAuditedAction(
   name: string,
   call: SessionlessCall,
@@ -58,8 +58,8 @@ export async function findAuditedAction(
 }
 
 /**
- * Sign-ins that were refused: anybody can try, so of many within a second one is noted, with how many there were. Undefined
- * for one that is only counted.
+ * Anyone can attempt to sign in, so refused attempts are recorded at most once a second, with a count.
+ * Undefined for an attempt that is only counted.
  */
 export function createRefusals(
   now: () => number,

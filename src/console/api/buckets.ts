@@ -1,4 +1,4 @@
-// The buckets: which there are, how much they hold, making one and deleting one.
+// Routes for buckets: list, totals, create and delete.
 import type { Engine } from "../../engine/engine.ts";
 import { json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
@@ -16,7 +16,7 @@ export function bucketRoutes(engine: Engine, keys: Pick<ConsoleKeys, "endGrants"
       },
     },
     {
-      // Apart from the list, which must not wait for a bucket that is slow to tell.
+      // Separate from the list, which must not wait for a bucket that is slow to count.
       method: "GET",
       path: "/api/buckets/totals",
       async run({ query }) {

@@ -1,5 +1,5 @@
-// The bytes of objects, for downloads and previews. They are the users' own and may be anything: whatever they say they
-// are, a browser runs nothing of them, in an origin that is not the console's.
+// Serves bytes of objects for downloads and previews. The content is untrusted, so a sandbox policy
+// stops browsers from running it with access to the console.
 import type { Engine, GetOutcome, ObjectBytes } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
@@ -8,7 +8,7 @@ import type { ObjectRecord } from "../../model/object.ts";
 import type { Query, Route } from "../route.ts";
 import type { Preview } from "../wire-types.ts";
 
-/** What a browser shows by itself, and as what; everything else goes out as plain bytes. */
+/** Content types that browsers can show; others are sent as application/octet-stream. */
 const previewKinds: ReadonlyMap<string, Preview> = new Map([
   ...["png", "jpeg", "gif", "webp", "avif", "bmp", "svg+xml", "x-icon", "vnd.microsoft.icon"].map(
     (type) => [`image/${type}`, "image"] as const,
@@ -40,7 +40,7 @@ function mediaType(contentType = ""): string {
   return contentType.split(";")[0]!.trim().toLowerCase();
 }
 
-/** Opened alone it is a document of nobody's: no script, no form, no cookie, nothing loaded. */
+/** A document opened directly gets an opaque origin: no scripts, forms, cookies or subresources. */
 const sandbox = "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 export function contentRoutes(engine: Engine): readonly Route[] {
@@ -79,7 +79,7 @@ function contentResponse(
     ["etag", `"${record.etag}"`],
   ];
   const encoding = record.httpMetadata.contentEncoding;
-  // A download is what is stored; to be shown, it has to be unpacked.
+  // A download sends the stored bytes; a preview lets the browser decompress them.
   if (isPreview && encoding !== undefined && /^(gzip|br|deflate)$/i.test(encoding)) {
     headers.push(["content-encoding", encoding]);
   }
@@ -90,7 +90,7 @@ function contentResponse(
   return { status: isPart ? 206 : 200, headers, body: bytes.inline ?? toByteStream(bytes) };
 }
 
-/** To be sent on, or stored anew. */
+/** As a stream for the response, or for storing the object again. */
 export function toByteStream(bytes: ObjectBytes) {
   return {
     length: bytes.length,
@@ -100,7 +100,7 @@ export function toByteStream(bytes: ObjectBytes) {
   };
 }
 
-/** What stands behind the last slash, as RFC 8187 writes it. */
+/** The part of the key after the last slash, encoded by RFC 8187. */
 function fileNameParameter(key: string): string {
   const name = key.split("/").findLast((part) => part !== "") ?? "object";
   const encoded = encodeURIComponent(name).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);

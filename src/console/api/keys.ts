@@ -1,11 +1,11 @@
-// The access keys of the S3 API: which there are, making one, and what changes of one while clients use it. What a key
-// is and may do is known elsewhere, and given to this.
+// Routes for access keys: list, create, rotate, disable, enable and delete. The caller provides the
+// implementation.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, Route } from "../route.ts";
 import type { KeyDocument, KeySecretDocument, KeysDocument } from "../wire-types.ts";
 
-/** What is given wrongly is refused with a ConsoleError; undefined and false stand for a key that is not there. */
+/** Throws ConsoleError for invalid input. Undefined and false mean that the key does not exist. */
 export interface ConsoleKeys {
   readonly rights: readonly string[];
   list(): Promise<readonly KeyDocument[]>;
@@ -13,15 +13,15 @@ export interface ConsoleKeys {
   /** Drops every grant on a bucket that was deleted. */
   endGrants(bucket: BucketRecord): Promise<void>;
   change(accessKeyId: string, action: "disable" | "enable" | "delete"): Promise<boolean>;
-  /** The secret before is taken for a while more, when there is one. */
+  /** `keep` is how long the previous secret stays valid. */
   rotate(accessKeyId: string, keep: string | undefined): Promise<KeySecretDocument | undefined>;
 }
 
 export interface NewKey {
   readonly account: string | undefined;
-  /** As they are written: `photos:read,list`. Undefined for everything of the account. */
+  /** Such as `photos:read,list`. Undefined for full access to the account. */
   readonly grants: readonly string[] | undefined;
-  /** From now, such as 30d; undefined for never. */
+  /** Lifetime, such as 30d; undefined for no expiry. */
   readonly expires: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
         const given = await fields();
         const grants = given.list("grants");
         if (grants?.some((grant) => typeof grant !== "string")) {
-          throw new ConsoleError(400, '"grants" must be a list of texts.');
+          throw new ConsoleError(400, '"grants" must be a list of strings.');
         }
         const made = await keys.create({
           account: given.optionalText("account"),
@@ -76,7 +76,7 @@ export function keyRoutes(keys: ConsoleKeys): readonly Route[] {
 }
 
 function noSuchKey(): ConsoleError {
-  return new ConsoleError(404, "There is no such access key any more.", {
-    hint: "Load the page again to see those that are there.",
+  return new ConsoleError(404, "This access key no longer exists.", {
+    hint: "Reload the page to see the current keys.",
   });
 }

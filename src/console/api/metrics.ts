@@ -1,4 +1,4 @@
-// What the server has done of late, for the page's charts.
+// Route for the metrics shown in the page's charts.
 import { ConsoleError, json } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { MetricsDocument } from "../wire-types.ts";
@@ -6,7 +6,7 @@ import type { MetricsDocument } from "../wire-types.ts";
 const metricSpans = ["hour", "day", "week"] as const;
 const frontEnds = ["s3", "script", "public", "console"] as const;
 
-/** Undefined when nothing is counted. */
+/** Undefined when metrics are off. */
 export type ConsoleMetrics =
   | ((
       span: (typeof metricSpans)[number],
@@ -21,8 +21,8 @@ export function metricsRoutes(metrics: ConsoleMetrics): readonly Route[] {
       path: "/api/metrics",
       async run({ query }) {
         if (metrics === undefined) {
-          throw new ConsoleError(404, "Nothing is counted on this server.", {
-            hint: "Start it without --no-metrics.",
+          throw new ConsoleError(404, "Metrics are off on this server.", {
+            hint: "Start the server without --no-metrics.",
           });
         }
         const span = parseChoice(metricSpans, "span", query.optional("span") ?? "hour");

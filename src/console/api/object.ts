@@ -1,4 +1,4 @@
-// One object: what is known of it, putting it, changing what is said of it, and links to it.
+// Routes for one object: metadata, upload, change of metadata, and links.
 import type { Engine } from "../../engine/engine.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { allAlgorithms, checksumNames, type ExpectedChecksum, hex } from "../../model/checksum.ts";
@@ -62,7 +62,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
         const given = await fields();
         const seconds = given.number("seconds");
         if (!Number.isInteger(seconds) || seconds < 1 || seconds > maxLinkSeconds) {
-          throw new ConsoleError(400, "A link lasts from a second to seven days.");
+          throw new ConsoleError(400, "The lifetime of a link must be between 1 second and 7 days.");
         }
         const url = links.signed(given.text("bucket"), given.text("key"), seconds);
         return json({ url } satisfies LinkDocument);
@@ -74,7 +74,7 @@ export function singleObjectRoutes(engine: Engine, links: Links): readonly Route
 async function describe(engine: Engine, bucket: string, key: string): Promise<Omit<ObjectDocument, "url">> {
   const record = await engine.head(bucket, key);
   if (record === undefined) throw new StoreError("NoSuchKey");
-  // Of one under a customer's key no more is told without it.
+  // Without the customer-provided key nothing more is known about an encrypted object.
   const described = record.encryption === undefined ? await engine.describe(bucket, key) : undefined;
   const parts = described?.outcome === "found" ? described.parts : undefined;
   return {
@@ -99,18 +99,18 @@ function toChecksumTexts({ checksums }: ObjectRecord): Record<string, string> {
   return texts;
 }
 
-/** A body as it comes, with the length that its sender gave. */
+/** The request body, with the length from the request's headers. */
 export function bodySource(request: HttpRequest) {
   const length = request.header("content-length");
   return {
     length: length === undefined ? undefined : Number(length),
     chunks: () => request.body(),
-    // The answer tells the sender; what it still sends is passed over.
+    // The error response reaches the client; the rest of the body is discarded.
     cancel: async () => {},
   };
 }
 
-/** Stored anew over itself, on the etag that was seen: who was slower is told, and nothing is lost. */
+/** Rewrites the object on condition of its etag, so that concurrent changes are not lost. */
 async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRecord> {
   const [bucket, key, etag] = [given.text("bucket"), given.text("key"), given.text("etag")];
   const condition = { etagMatches: [{ value: etag, weak: false }] };
@@ -122,15 +122,15 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
   if (record.encryption !== undefined) {
     throw new ConsoleError(
       409,
-      "This object is encrypted under a customer's key, and stays as it is without it.",
+      "This object is encrypted with a customer-provided key and cannot be changed without it.",
       {
-        hint: "Copy it over itself with an S3 client that has the key.",
+        hint: "Copy it onto itself with an S3 client that has the key.",
       },
     );
   }
   if (record.size > limits.singleWriteBytes) {
-    throw new ConsoleError(409, "This object is too large to be stored anew in one piece.", {
-      hint: "Copy it over itself with an S3 client, in parts.",
+    throw new ConsoleError(409, "This object is too large to change its metadata here.", {
+      hint: "Copy it onto itself with an S3 client, as a multipart copy.",
     });
   }
   const found = await engine.get(bucket, key, { condition });
@@ -145,11 +145,11 @@ async function replaceMetadata(engine: Engine, given: Fields): Promise<ObjectRec
 
 function changedError(): ConsoleError {
   return new ConsoleError(412, "The object was changed or deleted meanwhile.", {
-    hint: "Load the page again and see what it is now.",
+    hint: "Reload the page to see its current state.",
   });
 }
 
-/** The same kinds as it had; those that parts were made into hold for other bytes. */
+/** Keeps the checksum algorithms of the object, except checksums computed from part checksums. */
 function expectedChecksums({ checksums, checksumParts }: ObjectRecord): ExpectedChecksum[] {
   return allAlgorithms
     .filter((algorithm) => algorithm !== "md5" && checksums[algorithm] !== undefined)

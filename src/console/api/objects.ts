@@ -1,4 +1,4 @@
-// The objects of a bucket: a page of them at a time, and deleting many.
+// Routes for the objects of a bucket: list by page, and delete many.
 import type { Engine } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -47,7 +47,7 @@ export function toObjectRow({ key, size, uploaded, etag, storageClass }: ObjectR
 function parseKeys(given: Fields): readonly string[] {
   const keys = given.list("keys") ?? [];
   if (keys.every((key) => typeof key === "string")) return keys;
-  throw new ConsoleError(400, '"keys" must be texts.');
+  throw new ConsoleError(400, '"keys" must be strings.');
 }
 
 async function deleteKeys(engine: Engine, bucket: string, keys: readonly string[]): Promise<DeletedDocument> {
@@ -55,7 +55,7 @@ async function deleteKeys(engine: Engine, bucket: string, keys: readonly string[
   return { deleted: keys.length, isMore: false };
 }
 
-/** A step at a time, so that the page can tell how far it is and stop. */
+/** Deletes one batch for each request, so that the page can show progress and stop. */
 async function deleteBatch(engine: Engine, bucket: string, prefix: string): Promise<DeletedDocument> {
   const { objects, cursor } = await engine.list(bucket, { prefix, limit: limits.deleteKeys });
   const keys = objects.map(({ key }) => key);

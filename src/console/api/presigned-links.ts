@@ -1,8 +1,8 @@
-// How objects are reached by the S3 API: plainly, by a link that anybody may use for a while, and as a frame in the
-// page. The S3 API is another origin than the console's, so that what is framed from there cannot reach the session.
+// URLs of objects in the S3 API: plain, presigned, and for a frame in the page. The S3 API is another
+// origin than the console, so framed content cannot access the session.
 import { encodePath, encodeText, presign } from "../../http/sigv4.ts";
 
-/** Where the S3 API answers, and whose authority links carry. */
+/** Endpoint of the S3 API and the access key that signs links. */
 export interface S3Access {
   /** `http://host:port`, without a path. */
   readonly endpoint: string;
@@ -13,7 +13,7 @@ export interface S3Access {
 export interface Links {
   url(bucket: string, key: string): string;
   signed(bucket: string, key: string, seconds: number): string;
-  /** For a moment, and as nothing else than a PDF, whatever it has become meanwhile. */
+  /** Expires quickly, and forces the content type of a PDF. */
   framedPdf(bucket: string, key: string): string;
 }
 

@@ -1,5 +1,5 @@
-// The rules of a bucket: what time does to its objects, and which web pages may reach it. Whether rules are right is
-// known in the model, and asked while somebody still types.
+// Routes for lifecycle and CORS rules of a bucket. The model validates them, also while the user is
+// still typing.
 import type { Engine } from "../../engine/engine.ts";
 import type { CorsRule } from "../../model/cors.ts";
 import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
@@ -10,7 +10,7 @@ import type { FlawsDocument, RulesDocument } from "../wire-types.ts";
 
 const path = "/api/rules";
 
-/** Of either kind, read out of JSON. */
+/** Lifecycle or CORS rules, parsed from JSON. */
 type ParsedRules =
   | { readonly kind: "lifecycle"; readonly rules: LifecycleRule[]; readonly flaws: RuleFlaw[] }
   | { readonly kind: "cors"; readonly rules: CorsRule[]; readonly flaws: RuleFlaw[] };
@@ -46,7 +46,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
         const { kind, rules, flaws } = await readRules(call);
         const [first] = flaws;
         if (first !== undefined) throw new ConsoleError(400, first.message);
-        // None at all of CORS is as if there had never been any; of lifecycle, it is the standard's end.
+        // No CORS rules restores the initial state; no lifecycle rules also turns off the default rule.
         const change = kind === "cors" && rules.length === 0 ? { cors: undefined } : { [kind]: rules };
         await engine.changeSettings(bucket, change);
         return noContent();
@@ -58,7 +58,7 @@ export function ruleRoutes(engine: Engine): readonly Route[] {
 async function requireBucket(engine: Engine, bucket: string) {
   const found = await engine.bucket(bucket);
   if (found !== undefined) return found;
-  throw new ConsoleError(404, "There is no such bucket any more.");
+  throw new ConsoleError(404, "This bucket no longer exists.");
 }
 
 async function readRules({ query, fields }: Pick<Call, "query" | "fields">): Promise<ParsedRules> {
@@ -110,7 +110,7 @@ function optionalText(given: JsonFields, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** What was typed and is no number is one that the check finds. */
+/** Passes invalid numbers on, for the validation to report. */
 function optionalNumber(given: JsonFields, name: string): number | undefined {
   const value = given[name];
   if (value === undefined) return undefined;

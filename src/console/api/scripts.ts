@@ -1,5 +1,4 @@
-// The scripts of this server: what each answers to and holds, what it writes while one looks on, its last faults, and
-// starting it anew.
+// Routes for the scripts of this server: configuration, live log, recent errors, and restart.
 import { ConsoleError, json, noContent } from "../response.ts";
 import type { Route } from "../route.ts";
 import type { FaultDocument, LogDocument, ScriptDocument, ScriptsDocument } from "../wire-types.ts";
@@ -7,13 +6,13 @@ import type { FaultDocument, LogDocument, ScriptDocument, ScriptsDocument } from
 export interface ConsoleScripts {
   list(): Promise<readonly ScriptDocument[]>;
   faults(): readonly FaultDocument[];
-  /** Lines behind the number: at once, or when one comes within the wait. */
+  /** Lines after the given number; waits for the next line if there are none yet. */
   lines(after: number, waitMilliseconds: number): Promise<LogDocument["lines"]>;
-  /** False when there is none of that name; a ConsoleError tells why it could not be started. */
+  /** False if the script does not exist; throws ConsoleError if it cannot be started. */
   restart(name: string): Promise<boolean>;
 }
 
-/** Shorter than proxies in front would wait for an answer. */
+/** Shorter than the usual timeout of proxies. */
 const waitMilliseconds = 20_000;
 const path = "/api/scripts";
 

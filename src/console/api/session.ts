@@ -1,4 +1,4 @@
-// Signing in and out, and who is signed in.
+// Routes for signing in and out, and for the current user.
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { type Session, type Sessions, sessionMilliseconds } from "../auth/sessions.ts";
 import type { Attempts } from "../auth/sign-in-throttle.ts";
@@ -7,12 +7,12 @@ import { ConsoleError, json, noContent } from "../response.ts";
 import type { Call, OpenRoute, Route } from "../route.ts";
 import type { SessionDocument } from "../wire-types.ts";
 
-/** Where the page signs in: the one path that is not there for those who are signed in alone. */
+/** The only API path that needs no session. */
 const path = "/api/session";
 
 /**
- * A cookie's name with the port: cookies are not kept apart by port, and two consoles on one machine would sign each
- * other out. `__Host-` has the browser see to it that no other host and no plain HTTP has set it.
+ * The name contains the port, because browsers share cookies between ports of one host. With `__Host-`
+ * the browser accepts the cookie only over HTTPS and only from this host.
  */
 export function cookieName(request: HttpRequest): string {
   return `__Host-store-console-${/:(\d+)$/.exec(request.header("host") ?? "")?.[1] ?? "web"}`;
@@ -35,7 +35,7 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
       const id = parseTokenId(token);
       const wait = attempts.waitFor(request.address(), id);
       if (wait > 0) {
-        throw new ConsoleError(429, "Too many wrong tokens were tried.", {
+        throw new ConsoleError(429, "Too many failed sign-in attempts.", {
           hint: `Try again in ${wait} seconds.`,
           headers: [["retry-after", String(wait)]],
         });
@@ -43,8 +43,8 @@ export function signInRoute(sessions: Sessions, attempts: Attempts): OpenRoute {
       const opened = await sessions.open(token);
       if (opened === undefined) {
         attempts.failed(request.address(), id);
-        throw new ConsoleError(401, "This token does not sign in: it is wrong, has expired or was revoked.", {
-          hint: "Make a new one on the server: store console token",
+        throw new ConsoleError(401, "This token is invalid, expired or revoked.", {
+          hint: "Create a new one on the server: store console token",
         });
       }
       return signInResponse(request, opened);

@@ -1,4 +1,4 @@
-// Uploads in flight: which there are and how far, and the steps of one that the page makes by itself.
+// Routes for multipart uploads: list with progress, and the steps of uploads made by the page.
 import type { Engine, UploadName } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { PartRecord, UploadRecord } from "../../model/upload.ts";
@@ -83,7 +83,7 @@ function uploadName(query: Query): UploadName {
   return { key: query.text("key"), id: query.text("upload") };
 }
 
-/** Undefined for one that ended while we looked. */
+/** Undefined if the upload ended meanwhile. */
 async function toUploadRow(
   engine: Engine,
   bucket: string,
@@ -113,9 +113,9 @@ function parseCursor(cursor: string | undefined): { key: string; id?: string | u
     const [key, id] = JSON.parse(cursor) as unknown[];
     if (typeof key === "string") return typeof id === "string" ? { key, id } : { key };
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new ConsoleError(400, "The cursor is not valid: pass the cursor of a page before.");
+  throw new ConsoleError(400, "The cursor is not valid; use the cursor of a previous page.");
 }
 
 function parseParts(given: Fields): { number: number; etag: string }[] {
@@ -123,6 +123,6 @@ function parseParts(given: Fields): { number: number; etag: string }[] {
     if (isRecord(part) && typeof part.number === "number" && typeof part.etag === "string") {
       return { number: part.number, etag: part.etag };
     }
-    throw new ConsoleError(400, '"parts" must have a number and an etag each.');
+    throw new ConsoleError(400, 'Each of "parts" must have a number and an etag.');
   });
 }

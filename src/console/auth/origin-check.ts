@@ -1,22 +1,19 @@
-// Keeps other pages out: a request must name this console in Host, and one that changes something must come from its
-// own page. The session's cookie alone proves nothing: a browser sends it for whoever asks.
+// Protects against DNS rebinding and cross-site requests: Host must name this console, and a request
+// that changes something must come from its own page. Browsers send the cookie for any page.
 import { isIP } from "node:net";
 import type { HttpRequest } from "../../http/server/listen.ts";
 import { ConsoleError } from "../response.ts";
 
-/** A page of another origin cannot send it without being allowed to, and nobody is. */
+/** Other origins cannot send this header without CORS permission, which the console never grants. */
 export const ownHeader = "x-store-console";
 
-/**
- * A name that is not ours may be one that somebody else's page has made point here. Addresses are let through: no
- * name was looked up for them.
- */
+/** An unknown host name may be a DNS rebinding attack. IP addresses need no DNS, so they are allowed. */
 export function checkHost(request: HttpRequest, names: readonly string[]): void {
   const host = hostname(request.header("host") ?? "");
   const isAddress = isIP(host.replace(/^\[(.*)\]$/, "$1")) !== 0;
   if (isAddress || host === "localhost" || names.some((name) => hostname(name) === host)) return;
-  throw new ConsoleError(421, "The console does not answer to this name.", {
-    hint: "Start the server with --console-url and the URL in your address bar, without a path.",
+  throw new ConsoleError(421, "The console is not configured for this host name.", {
+    hint: "Start the server with --console-url, set to the URL in your address bar without the path.",
   });
 }
 
@@ -26,8 +23,8 @@ function hostname(host: string): string {
 }
 
 /**
- * Refuses what another page has sent; what changes something must have come from our own. A proxy may have put its own
- * name for us in Host: then the page is that of a name we were given.
+ * Throws for requests of other pages. Origin must equal Host, or one of the configured names if a
+ * proxy has replaced Host.
  */
 export function checkOrigin(request: HttpRequest, names: readonly string[]): void {
   const site = request.header("sec-fetch-site");
@@ -41,13 +38,13 @@ export function checkOrigin(request: HttpRequest, names: readonly string[]): voi
   if (!isOwn || site === "none" || request.header(ownHeader) === undefined) throw otherOrigin();
 }
 
-/** `https://example.com:9001` → `example.com:9001`; what has no host is nobody's. */
+/** `https://example.com:9001` → `example.com:9001`; undefined if there is no host. */
 function originHost(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin)?.[1]?.toLowerCase();
 }
 
 function otherOrigin(): ConsoleError {
   return new ConsoleError(403, "This request did not come from the console's own page.", {
-    hint: `A program sends the header ${ownHeader} and no Origin.`,
+    hint: `A program must send the header ${ownHeader} and no Origin.`,
   });
 }

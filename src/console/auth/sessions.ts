@@ -1,11 +1,11 @@
-// Who is signed in. A session is a random id in a cookie; the store keeps its hash, so that every server of a store
-// knows it and what is at rest opens nothing. It ends by itself, by signing out, and with the token it came from.
+// Sessions of signed-in users: a random id in a cookie, stored as a hash, valid on every server of the
+// store. A session ends by expiry, by signing out, or with its token.
 import { randomBytes } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 import { type ConsoleTokens, hashSecret, matchesHash, parseTokenId } from "./tokens.ts";
 
 export interface Session {
-  /** The id of the token it was opened with. */
+  /** Id of the token that opened the session. */
   readonly by: string;
   readonly name: string;
   /** Milliseconds since the epoch. */
@@ -13,10 +13,10 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Undefined when the token is none, or none any more. */
+  /** Undefined if the token is invalid, expired or revoked. */
   open(token: string): Promise<{ readonly id: string; readonly session: Session } | undefined>;
   find(id: string): Promise<Session | undefined>;
-  /** Whether a session could be opened with the token. */
+  /** Whether the token could open a session. */
   isToken(token: string): Promise<boolean>;
   close(id: string): Promise<void>;
 }
@@ -24,14 +24,14 @@ export interface Sessions {
 export interface SessionsOptions {
   readonly documents: Documents;
   readonly tokens: ConsoleTokens;
-  /** The hash of a token that only this server knows, as `dev` prints one. */
+  /** Hash of a token that only this server accepts; `store dev` prints it. */
   readonly ownToken?: string | undefined;
   readonly now: () => number;
 }
 
 const kind = "console session";
 export const sessionMilliseconds = 12 * 3600 * 1000;
-/** Whom the server's own token stands for. */
+/** Identity of the server's own token. */
 const ownTokenHolder = { id: "dev", name: "store dev" };
 const idShape = /^[A-Za-z0-9_-]{43}$/;
 
@@ -49,7 +49,7 @@ export function createSessions({ documents, tokens, ownToken, now }: SessionsOpt
     return tokens.verify(token);
   }
 
-  /** Those that are over; there are as many as people who signed in, so a look at all costs little. */
+  /** Removes expired sessions. There are few, so a full scan is cheap. */
   async function deleteExpired(): Promise<void> {
     for (const { name, text } of await documents.list(kind)) {
       if ((JSON.parse(text) as StoredSession).expires <= now()) await documents.delete(kind, name);

@@ -1,15 +1,15 @@
-// How often a client may be wrong about a token. Counted for each address and the open part of the token that was
-// tried, which is not a secret: someone elsewhere who guesses does not lock out the person who holds the token.
+// Limits failed sign-ins for each client address and token id, the public part of a token. So an
+// attacker at another address cannot lock out the owner of the token.
 
 export interface Attempts {
-  /** Seconds until the next try is looked at; 0 when it may come now. The id is undefined for what is not a token. */
+  /** Seconds until the next attempt is allowed, or 0. `id` is undefined for malformed tokens. */
   waitFor(address: string, id: string | undefined): number;
   failed(address: string, id: string | undefined): void;
 }
 
 const windowMilliseconds = 60_000;
 const maxFailures = 10;
-/** So that many addresses and ids do not fill the memory. */
+/** Limits the memory for addresses and ids. */
 const maxEntries = 10_000;
 
 export function createAttempts(now: () => number): Attempts {
@@ -29,7 +29,7 @@ export function createAttempts(now: () => number): Attempts {
       const name = entryName(address, id);
       const found = current(name) ?? { count: 0, since: now() };
       found.count++;
-      // The latest last, so that the oldest goes first.
+      // Re-inserted at the end, so that the oldest entry is evicted first.
       failures.delete(name);
       failures.set(name, found);
       if (failures.size > maxEntries) failures.delete(failures.keys().next().value!);

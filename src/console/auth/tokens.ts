@@ -1,11 +1,11 @@
-// Administrator tokens of the console: made by the command line, shown once, kept as hashes. A token is 256 random
-// bits, so that a plain hash holds: there is nothing to guess that would be worth slowing down.
+// Administrator tokens of the console: created by the command line, shown once, stored as hashes. A
+// token has 256 random bits, so a fast hash is safe.
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Documents } from "../../engine/records.ts";
 
 export interface TokenInfo {
   readonly id: string;
-  /** What its maker called it. */
+  /** Chosen by its creator. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -15,22 +15,22 @@ export interface TokenInfo {
 
 export interface NewToken {
   readonly info: TokenInfo;
-  /** Told to its holder now, and known to nobody afterwards. */
+  /** Shown once; only its hash is stored. */
   readonly token: string;
 }
 
 export interface ConsoleTokens {
   create(options: { readonly name: string; readonly expires?: number | undefined }): Promise<NewToken>;
-  /** By age. */
+  /** Oldest first. */
   list(): Promise<TokenInfo[]>;
-  /** False when there is none. */
+  /** False if the token does not exist. */
   revoke(id: string): Promise<boolean>;
   find(id: string): Promise<TokenInfo | undefined>;
-  /** The token this is, when it may sign in now. */
+  /** Returns the token if it is valid now. */
   verify(token: string): Promise<TokenInfo | undefined>;
 }
 
-/** As kept. */
+/** As stored. */
 interface StoredToken {
   readonly name: string;
   readonly created: number;
@@ -84,7 +84,7 @@ export function createTokens(documents: Documents, now: () => number): ConsoleTo
   };
 }
 
-/** A token and what is kept of it. */
+/** Creates a token and its stored form. */
 export function newToken(): { readonly id: string; readonly token: string; readonly hash: string } {
   const alphabet = "abcdefghijklmnopqrstuvwxyz234567";
   const id = Array.from(randomBytes(10), (byte) => alphabet[byte & 31]).join("");
@@ -92,17 +92,17 @@ export function newToken(): { readonly id: string; readonly token: string; reado
   return { id, token, hash: hashSecret(token) };
 }
 
-/** The open part of a token; undefined for what has not the form of one. */
+/** The public id in a token; undefined for a malformed token. */
 export function parseTokenId(token: string): string | undefined {
   return tokenShape.exec(token)?.[1];
 }
 
-/** In hex. */
+/** Returns hex. */
 export function hashSecret(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** In a time that tells nothing of how much was right. */
+/** Compares in constant time. */
 export function matchesHash(hash: string, secret: string): boolean {
   return timingSafeEqual(Buffer.from(hash, "hex"), Buffer.from(hashSecret(secret), "hex"));
 }

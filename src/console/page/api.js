@@ -1,5 +1,5 @@
-// Asks the console's server. What it refuses becomes an ApiError with the server's own words; who is not signed in
-// any more is shown the sign-in.
+// Sends requests to the console's API. An error response becomes an ApiError with the server's
+// message; an ended session opens the sign-in.
 
 /** @import { ErrorDocument } from "../wire-types.ts" */
 
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Sent with every request: no other page can send it. */
+/** Sent with every request; pages of other origins cannot send it. */
 export const ownHeaders = { "x-store-console": "1" };
 
 /** @type {() => void} */
@@ -59,7 +59,7 @@ export async function ask(path, { method = "GET", query = {}, json, signal } = {
 }
 
 /**
- * A path of the API with its query.
+ * Builds a path of the API with its query.
  *
  * @param {string} path
  * @param {Record<string, string | number | undefined>} query
@@ -83,7 +83,7 @@ export async function toApiError(status, read) {
   try {
     error = /** @type {ErrorDocument} */ (await read()).error ?? error;
   } catch {
-    // A proxy in between may have answered in its own words.
+    // The response may come from a proxy and not be JSON.
   }
   if (status === 401) onSignedOut();
   return new ApiError(status, error);
@@ -93,6 +93,6 @@ export function unreachableError() {
   return new ApiError(0, {
     code: "Unreachable",
     message: "The server cannot be reached.",
-    hint: "See whether store dev or store serve still runs, then try again.",
+    hint: "Check that store dev or store serve is running, then try again.",
   });
 }

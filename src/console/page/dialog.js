@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, which keep the focus inside and close by Escape.
+// Dialogs, built on the browser's <dialog>, which traps the focus and closes on Escape.
 import { h } from "./dom.js";
 import { errorMessages } from "./notices.js";
 
@@ -6,9 +6,9 @@ import { errorMessages } from "./notices.js";
  * @typedef {object} FormOptions
  * @property {string} title
  * @property {(Node | string)[]} content
- * @property {string} submit what the button says
+ * @property {string} submit label of the submit button
  * @property {boolean} [danger]
- * @property {() => Promise<void>} run what fails stays in the dialog, in its own words
+ * @property {() => Promise<void>} run errors are shown in the dialog, which stays open
  */
 
 /** @param {FormOptions} options */
@@ -57,13 +57,13 @@ export function openDialog(content) {
 }
 
 /**
- * For what cannot be undone: the name has to be typed.
+ * Confirms an irreversible action: the user has to type the name.
  *
  * @param {FormOptions & { name: string }} options
  */
 export function openConfirmation({ name, content, ...options }) {
   const input = h("input", { id: "typed-name", autocomplete: "off", spellcheck: "false", required: true });
-  const label = h("label", { for: "typed-name" }, "Type ", h("strong", {}, name), " to go on");
+  const label = h("label", { for: "typed-name" }, "Type ", h("strong", {}, name), " to continue");
   const opened = openForm({ ...options, danger: true, content: [...content, label, input] });
   opened.button.disabled = true;
   input.addEventListener("input", () => {

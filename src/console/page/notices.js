@@ -1,5 +1,4 @@
-// What is told beside the content: short notes that pass, and states of a whole page: nothing there yet, or something
-// went wrong. Each says what to do.
+// Short notes, and states of a whole page: empty, or failed. Each says what to do.
 import { ApiError } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -7,7 +6,7 @@ import { icons } from "./icons.js";
 const noteMilliseconds = 6000;
 
 /**
- * A short note; what went wrong stays until it is closed.
+ * Shows a short note. A failure stays until the user closes it.
  *
  * @param {string} text
  * @param {"done" | "failed"} [kind]
@@ -32,7 +31,7 @@ export function noteFailure(error) {
 }
 
 /**
- * Instead of a page that could not be shown.
+ * Shown instead of a page that failed to load.
  *
  * @param {unknown} error
  * @param {() => void} retry
@@ -58,6 +57,16 @@ export function empty(title, ...rest) {
 }
 
 /**
+ * An empty state for a whole page, as a card.
+ *
+ * @param {string} title
+ * @param {...(Node | string)} rest
+ */
+export function emptyCard(title, ...rest) {
+  return h("div", { class: "card" }, empty(title, ...rest));
+}
+
+/**
  * @param {unknown} error
  * @returns {string[]}
  */
@@ -65,7 +74,7 @@ export function errorMessages(error) {
   if (error instanceof ApiError)
     return error.hint === undefined ? [error.message] : [error.message, error.hint];
   console.error(error);
-  return ["Something went wrong in this page.", "Load it again; the browser's console tells more."];
+  return ["This page failed.", "Reload it; the browser's developer console shows details."];
 }
 
 /** @param {unknown} error */

@@ -1,5 +1,5 @@
-// Where one is: a page and its parameters, in the part of the address behind the #. So every place has an address of
-// its own to keep or send, and keys may hold whatever they like.
+// Routes by the fragment of the URL: a page and its parameters. So every view can be bookmarked, and
+// keys may contain any character.
 
 /**
  * @typedef {object} Route

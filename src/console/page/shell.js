@@ -1,4 +1,4 @@
-// What stands around every page: the navigation, light and dark, signing out, and the place where pages change.
+// The frame around every page: navigation, theme switch, sign-out, and the area that shows the page.
 import { ask } from "./api.js";
 import { h, icon } from "./dom.js";
 import { icons } from "./icons.js";
@@ -16,7 +16,7 @@ import { uploadPanel } from "./upload/panel.js";
 /** @type {AbortController} */
 let pageController = new AbortController();
 
-/** One for as long as the tab is open: uploads go on while somebody signs in again. */
+/** One for the lifetime of the tab: uploads continue while the user signs in again. */
 const uploads = uploadPanel();
 
 /** @param {SessionDocument} session */
@@ -25,7 +25,7 @@ export function showShell({ name }) {
   const links = pages.filter(({ icon }) => icon !== undefined).map(linkTo);
   const nav = h("nav", { "aria-label": "Pages" }, h("ul", {}, ...links.map((link) => h("li", {}, link))));
   document.body.replaceChildren(
-    h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to the content"),
+    h("a", { class: "skip", href: "#main", onclick: skipTo(main) }, "Skip to content"),
     h(
       "header",
       { class: "bar" },
@@ -35,7 +35,7 @@ export function showShell({ name }) {
         "div",
         { class: "tools" },
         toolButton("Keyboard shortcuts", icons.help, showHelp),
-        toolButton("Light or dark", icons.theme, switchTheme),
+        toolButton("Switch theme", icons.theme, switchTheme),
         toolButton(`Sign out (${name})`, icons.signOut, signOut),
       ),
     ),
@@ -92,7 +92,7 @@ async function showPage(main, links) {
   if (signal.aborted) return;
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
-  // What is shown, for whoever waits for it.
+  // Tests wait for this mark.
   main.dataset.page = hash;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }

@@ -1,4 +1,4 @@
-// Keys that work wherever one is, those that the page shown adds, and the dialog that tells of them.
+// Keyboard shortcuts, global and of the current page, and the dialog that lists them.
 import { openDialog } from "./dialog.js";
 import { h } from "./dom.js";
 import { pages } from "./pages.js";
@@ -8,14 +8,14 @@ import { go } from "./router.js";
  * @typedef {object} Shortcut
  * @property {string} key as `KeyboardEvent.key`
  * @property {string} does
- * @property {() => void} [run] left out for one that is told of only, and listened to elsewhere
+ * @property {() => void} [run] missing for a shortcut that is handled elsewhere and only listed
  */
 
 /** @type {readonly Shortcut[]} */
 let pageShortcuts = [];
 
 /**
- * For as long as the page is shown.
+ * Adds shortcuts until `signal` aborts.
  *
  * @param {AbortSignal} signal
  * @param {readonly Shortcut[]} shortcuts
@@ -27,7 +27,7 @@ export function addShortcuts(signal, shortcuts) {
   });
 }
 
-/** One by number for each page of the navigation. */
+/** Shortcuts by number for the pages of the navigation. */
 function globalShortcuts() {
   /** @type {Shortcut[]} */
   const all = [{ key: "?", does: "Show these shortcuts", run: showHelp }];

@@ -1,4 +1,4 @@
-// The sign-in: a token of the command line becomes a session.
+// The sign-in: exchanges a token for a session.
 import { ApiError, ask } from "./api.js";
 import { h } from "./dom.js";
 
@@ -7,9 +7,9 @@ import { h } from "./dom.js";
 /**
  * @typedef {object} SignInOptions
  * @property {(session: SessionDocument) => void} onSignedIn
- * @property {string} [token] tried at once
+ * @property {string} [token] used immediately
  * @property {string} [message]
- * @property {unknown} [error] why nobody is signed in
+ * @property {unknown} [error] why the sign-in is shown
  */
 
 /** @param {SignInOptions} options */
@@ -58,7 +58,7 @@ export function showSignIn({ onSignedIn, token, message, error }) {
     h(
       "p",
       { id: "token-help", class: "quiet" },
-      "The command line makes one, on the server: ",
+      "Create one on the server: ",
       h("code", {}, "store console token"),
     ),
     insecureWarning(),
@@ -72,13 +72,13 @@ export function showSignIn({ onSignedIn, token, message, error }) {
   else void signIn(token);
 }
 
-/** Over plain HTTP from another machine a browser does not keep the session's cookie. */
+/** Browsers do not store the session's cookie over plain HTTP, except for localhost. */
 function insecureWarning() {
   if (isSecureContext) return undefined;
   return h(
     "p",
     { class: "notice", role: "note" },
-    "This address is plain HTTP, over which browsers keep no session. Open the console over HTTPS, " +
+    "Browsers do not keep a session over plain HTTP. Open the console over HTTPS, " +
       "or on the server itself as http://localhost.",
   );
 }

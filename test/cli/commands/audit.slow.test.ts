@@ -1,4 +1,4 @@
-// `store audit`: what is changed by the command line, the console and the S3 API is told, and never a secret.
+// `store audit`: lists changes by the command line, the console and the S3 API, and never a secret.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { AuditEntry } from "../../../src/audit/audit-log.ts";
 import { ownHeader } from "../../../src/console/auth/origin-check.ts";
 import { s3Scene } from "../../s3/scene.ts";
 
-test("acts of all three ways are told in order with who and from where, and hold no secret", async (t) => {
+test("audit lists actions of the command line, the console and the S3 API in order, with user and address, without secrets", async (t) => {
   const { scene, data, client, key, server } = await s3Scene(t, "serve");
   const run = async (args: string[], input = "") => {
     const { code, stdout, stderr } = await scene.shell.run([...args, "--data", data], { input });
@@ -87,7 +87,7 @@ test("acts of all three ways are told in order with who and from where, and hold
   assert.match(shown, /^\S+Z {2}create bucket {2}made-by-page {2}console berta 127\.0\.0\.1\n$/);
   const { code, stderr } = await scene.shell.run(["audit", "--act", "crate key", "--data", data]);
   assert.equal(code, 2);
-  assert.match(stderr, /There is no act "crate key"/);
+  assert.match(stderr, /There is no action "crate key"/);
 
   const following = scene.shell.start(["audit", "--follow", "--subject", "later", "--data", data]);
   const ended = new Promise((resolve) => following.once("exit", resolve));

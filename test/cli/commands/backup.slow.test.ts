@@ -1,4 +1,4 @@
-// `store backup` and `store restore`: their words, their JSON, their exit codes, and what a person watches.
+// `store backup` and `store restore`: messages, JSON, exit codes and progress.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -21,7 +21,7 @@ async function openFilledShell(t: TestContext, size = 200_000): Promise<Shell> {
   return shell;
 }
 
-test("a backup and a restore tell what they have done, in words and as JSON", async (t) => {
+test("backup and restore print a report, as text and as JSON", async (t) => {
   const shell = await openFilledShell(t);
   await shell.store("key", "create");
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
@@ -62,7 +62,7 @@ test("a backup and a restore tell what they have done, in words and as JSON", as
   );
 });
 
-test("the key is left out when it is kept elsewhere, and both commands say so", async (t) => {
+test("a backup without the secret key says so, and so does its restore", async (t) => {
   const shell = await openFilledShell(t);
   await shell.store("key", "create");
   const without = await shell.run(["backup", "--to", "without", "--without-secret-key"]);
@@ -79,7 +79,7 @@ test("the key is left out when it is kept elsewhere, and both commands say so", 
   }
 });
 
-test("a backup is held against the key in the environment, and one that was changed is refused", async (t) => {
+test("a backup is authenticated with the key in the environment, and a modified one is refused", async (t) => {
   const shell = await openFilledShell(t);
   const environment = { STORE_SECRET_KEY: "ab".repeat(32) };
   assert.equal((await shell.run(["backup", "--to", "copy"], { environment })).code, 0);
@@ -96,7 +96,7 @@ test("a backup is held against the key in the environment, and one that was chan
   assert.ok(!existsSync(join(shell.directory, "back")));
 });
 
-test("what cannot be backed up or restored is refused in words", async (t) => {
+test("backup and restore refuse invalid sources and targets with a message", async (t) => {
   const shell = await openFilledShell(t);
   await mkdir(join(shell.directory, "letters"));
   await writeFile(join(shell.directory, "letters", "dear.txt"), "Dear");
@@ -110,7 +110,7 @@ test("what cannot be backed up or restored is refused in words", async (t) => {
   await assertRefused(shell, 1, [
     [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere" yet'],
     [["backup", "--to", "x", "--data", "memory:"], "only in memory"],
-    [["restore", "--from", "copy", "--data", "memory:"], "into memory"],
+    [["restore", "--from", "copy", "--data", "memory:"], "to memory"],
     [["backup", "--to", "letters"], 'contains other files, such as "dear.txt"'],
     [["backup", "--to", "file"], /file" is not a folder/],
     [["restore", "--from", "copy", "--data", "file"], /file" is not a folder/],
@@ -123,7 +123,7 @@ test("what cannot be backed up or restored is refused in words", async (t) => {
   assert.ok(!existsSync(join(shell.directory, "x")));
 });
 
-test("a damaged backup is told of by name, with exit code 1", async (t) => {
+test("restore --verify names the damaged files of a backup and exits with code 1", async (t) => {
   const shell = await openFilledShell(t);
   await shell.store("backup", "--to", "copy");
   const names = await readdir(join(shell.directory, "copy", "blobs"), { recursive: true });
@@ -138,20 +138,20 @@ test("a damaged backup is told of by name, with exit code 1", async (t) => {
   assert.match(stdout, /Found 1 damaged item\.\n$/);
   const told = await shell.fails(1, ["restore", "--from", "copy", "--data", "back"]);
   assert.match(told, /error: The backup is damaged, so it was not restored: "photos\/large"/);
-  assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /was not finished/);
-  assert.match(await shell.fails(1, ["bucket", "create", "new", "--data", "back"]), /was not finished/);
+  assert.match(await shell.fails(1, ["bucket", "list", "--data", "back"]), /is not complete/);
+  assert.match(await shell.fails(1, ["bucket", "create", "new", "--data", "back"]), /is not complete/);
   await rm(path);
   await shell.store("backup", "--to", "copy");
   await shell.store("restore", "--from", "copy", "--data", "back-again");
 });
 
-test("Ctrl-C ends a backup by its signal, tidied up, and the next run goes on", async (t) => {
+test("Ctrl-C ends a backup by the signal after cleanup, and the next run resumes it", async (t) => {
   const shell = await openFilledShell(t, 60_000_000);
   const child = shell.start(["backup", "--to", "copy"]);
   child.stdin.end();
   const ended = outcomeOf(child);
   const snapshots = join(shell.directory, "copy", "snapshots");
-  // Under way once its first folder is there.
+  // The backup is running once its first folder exists.
   while (!existsSync(snapshots)) await setImmediate();
   child.kill("SIGINT");
   const { code } = await ended;
@@ -164,7 +164,7 @@ test("Ctrl-C ends a backup by its signal, tidied up, and the next run goes on", 
 });
 
 if (terminalProgram !== undefined) {
-  test("a person sees how far a backup, a check and a restore are", async (t) => {
+  test("backup, verify and restore show progress on a terminal", async (t) => {
     const shell = await openFilledShell(t, 3_000_000);
     for (const args of [
       ["backup", "--to", "copy"],
@@ -173,13 +173,13 @@ if (terminalProgram !== undefined) {
     ]) {
       const { code, screen } = await inTerminal(shell, args);
       assert.equal(code, 0, screen);
-      // The bodies, and the databases beside them.
+      // Bodies and databases.
       assert.match(screen, /(backup|verify|restore) .* of [23]\.\d MiB/);
     }
   });
 }
 
-test("a backup on a disk that is read-only can be checked and restored", async (t) => {
+test("a backup on a read-only disk can be verified and restored", async (t) => {
   const shell = await openFilledShell(t);
   await shell.store("backup", "--to", "copy");
   await rm(join(shell.directory, "copy", "lock"));

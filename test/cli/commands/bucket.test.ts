@@ -1,4 +1,4 @@
-// `store bucket`: create, list, info and delete, as a person and as a program calls them.
+// `store bucket`: create, list, info and delete, with text and JSON output.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { openEngine } from "../../../src/open.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { openShell, type Shell } from "../store.ts";
 
-/** Fills a bucket faster than a process for each object would. */
+/** Fills a bucket directly, which is faster than one process for each object. */
 async function fill({ directory }: Shell, bucket: string, objects: number): Promise<void> {
   const { engine } = await openEngine(join(directory, ".store"));
   const keys = Array.from({ length: objects }, (_, i) => `key-${String(i).padStart(6, "0")}`);
@@ -15,7 +15,7 @@ async function fill({ directory }: Shell, bucket: string, objects: number): Prom
   await engine.close();
 }
 
-test("a created bucket is listed by name, with when it was created and its class", async (t) => {
+test("a created bucket is listed with name, creation time and storage class", async (t) => {
   const shell = await openShell(t);
   assert.equal(await shell.store("bucket", "create", "photos"), "Created bucket photos.\n");
   const created = await shell.store(
@@ -56,7 +56,7 @@ test("a list of buckets is never truncated", async (t) => {
   );
 });
 
-test("an empty list of buckets prints nothing but a note for people", async (t) => {
+test("an empty list of buckets prints only a note to stderr", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.store("bucket", "delete", "photos");
@@ -66,7 +66,7 @@ test("an empty list of buckets prints nothing but a note for people", async (t) 
   assert.equal(await shell.store("bucket", "list", "--json"), "[]\n");
 });
 
-test("info tells name, creation, class, objects and bytes", async (t) => {
+test("bucket info prints name, creation time, storage class, objects and bytes", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await fill(shell, "photos", 12);
@@ -84,7 +84,7 @@ test("info tells name, creation, class, objects and bytes", async (t) => {
   );
 });
 
-test("an empty bucket is deleted; one with objects only by force, batch by batch, and nothing is left", async (t) => {
+test("an empty bucket is deleted; a bucket with objects is deleted only with --force, with all its data", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "empty");
   assert.equal(await shell.store("bucket", "delete", "empty"), "Deleted bucket empty.\n");
@@ -101,7 +101,7 @@ test("an empty bucket is deleted; one with objects only by force, batch by batch
   assertNothingLeftOver(join(shell.directory, ".store"));
 });
 
-test("--force with --yes and --json is for programs", async (t) => {
+test("bucket delete --force --yes --json deletes without confirmation", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await fill(shell, "photos", 1);
@@ -109,7 +109,7 @@ test("--force with --yes and --json is for programs", async (t) => {
   assert.deepEqual(deleted, { name: "photos", deleted: true, objects: 1 });
 });
 
-test("commands work while another process has the data directory open, and each sees what the other wrote", async (t) => {
+test("commands work while another process has the data directory open, and both see each other's writes", async (t) => {
   const shell = await openShell(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
   t.after(() => engine.close());

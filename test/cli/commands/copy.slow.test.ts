@@ -1,4 +1,4 @@
-// `store copy` between data directories: its words, its JSON, its exit codes, and that a kill at any moment costs nothing.
+// `store copy` between data directories: messages, JSON, exit codes, and resuming after a kill.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
@@ -22,19 +22,19 @@ async function filledShell(t: TestContext, count: number): Promise<Shell> {
   return shell;
 }
 
-/** How often a document was written is each store's own. */
+/** Revision counters of documents differ between stores. */
 function withoutRevisions(contents: unknown): unknown {
   return JSON.parse(JSON.stringify(contents, (name, value) => (name === "revision" ? undefined : value)));
 }
 
-test("a copy that is killed is opened by nobody, and the same command goes on", async (t) => {
+test("a killed copy cannot be opened, and the same command resumes it", async (t) => {
   const shell = await filledShell(t, 60);
   await shell.run(["secret", "put", "TOKEN", "--script", "app"], { input: "a value" });
   const child = shell.start(["copy", "--from", ".store", "--to", "moved/.store"]);
   child.stdin.end();
   const ended = outcomeOf(child);
   const target = join(shell.directory, "moved", ".store");
-  // More than are dealt with at once: so the first of them are in the records.
+  // More objects than are copied concurrently, so that the first ones are committed before the kill.
   while (!existsSync(join(target, "buckets")) || blobFiles(target).length < 24) await setImmediate();
   child.kill("SIGKILL");
   const { code } = await ended;
@@ -58,7 +58,7 @@ test("a copy that is killed is opened by nobody, and the same command goes on", 
   assert.equal(await shell.store("secret", "list", "--script", "app", "--data", "moved/.store"), "TOKEN\n");
 });
 
-test("what is damaged in the source, and what differs, are lines with their keys, and the exit code is 1", async (t) => {
+test("copy prints damaged and different objects with their keys and exits with code 1", async (t) => {
   const shell = await filledShell(t, 1);
   const [blob] = blobFiles(join(shell.directory, ".store"));
   const bytes = await readFile(blob!.path);
@@ -68,7 +68,7 @@ test("what is damaged in the source, and what differs, are lines with their keys
   assert.equal(damaged.code, 1);
   assert.match(
     damaged.stdout,
-    /^damaged\tphotos\/large 0\t.*\nCopied 1 bucket, 1 object, 10 bytes.*1 damage, 0 diff/,
+    /^damaged\tphotos\/large 0\t.*\nCopied 1 bucket, 1 object, 10 bytes.*1 damaged item, 0 diff/,
   );
 
   const { engine } = await openEngine(join(shell.directory, ".store"));
@@ -90,14 +90,14 @@ test("what is damaged in the source, and what differs, are lines with their keys
   );
 });
 
-test("places that cannot be copied from or to are refused in words", async (t) => {
+test("copy refuses invalid sources and targets with a message", async (t) => {
   const shell = await filledShell(t, 0);
   await writeFile(join(shell.directory, "file"), "");
   const postgres = "postgres://store:hunter2@db/store";
   await assertRefused(shell, 2, [
     [["copy"], "needs at least one side", "For example: store copy"],
     [["copy", "--from", ".store"], "Source and target are the same store"],
-    [["copy", "--from", ".store", "--to", "x", "--data", "y"], "--data says nothing here"],
+    [["copy", "--from", ".store", "--to", "x", "--data", "y"], "--data has no effect here"],
     [["copy", "--from", ".store", "--to", postgres], "not the location of its bytes", "--to-blobs s3://"],
     [["copy", "--from", ".store", "--to", "x", "--to-blobs", "file:///x"], "--to names a folder"],
     [["copy", "--to-blobs", "file:///x"], "--to-blobs also needs --to postgres://"],
@@ -122,7 +122,7 @@ test("places that cannot be copied from or to are refused in words", async (t) =
 });
 
 if (terminalProgram !== undefined) {
-  test("a person sees how far a copy and its comparison are", async (t) => {
+  test("copy shows the progress of copying and comparing on a terminal", async (t) => {
     const shell = await filledShell(t, 15);
     const { code, screen } = await inTerminal(shell, ["copy", "--from", ".store", "--to", "moved"]);
     assert.equal(code, 0, screen);

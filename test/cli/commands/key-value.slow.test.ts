@@ -1,4 +1,4 @@
-// `store kv`: namespaces and keys, as a person and as a program calls it.
+// `store kv`: namespaces and keys, with text and JSON output.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ async function openNamespace(t: Parameters<typeof openShell>[0]): Promise<Shell>
   return shell;
 }
 
-test("namespaces are created, listed and deleted, apart from buckets", async (t) => {
+test("namespaces are created, listed and deleted, separately from buckets", async (t) => {
   const shell = await openShell(t);
   assert.equal(await shell.store("kv", "namespace", "create", "sessions"), "Created namespace sessions.\n");
   const other = JSON.parse(await shell.store("kv", "namespace", "create", "B_1", "--json")) as {
@@ -43,7 +43,7 @@ test("namespaces are created, listed and deleted, apart from buckets", async (t)
   assertNothingLeftOver(join(shell.directory, ".store"));
 });
 
-test("values come from the command line, a file or stdin, and go to stdout or a file", async (t) => {
+test("kv put reads a value from the command line, a file or stdin; kv get writes it to stdout or a file", async (t) => {
   const shell = await openNamespace(t);
   const bytes = sampleBytes(100_000);
   await writeFile(join(shell.directory, "in.bin"), bytes);
@@ -60,7 +60,7 @@ test("values come from the command line, a file or stdin, and go to stdout or a 
   assert.equal(await shell.store("kv", "delete", "sessions", "a"), "Deleted a from sessions.\n");
 });
 
-test("a listing has expirations and metadata", async (t) => {
+test("kv list prints expirations and metadata", async (t) => {
   const shell = await openNamespace(t);
   const expiration = 4_000_000_000;
   const metadata = '{"role":"admin"}';
@@ -88,7 +88,7 @@ test("a listing has expirations and metadata", async (t) => {
   });
 });
 
-test("bulk put takes what get --json prints, and puts nothing of a file with a fault", async (t) => {
+test("kv bulk put reads the output of kv get --json, and puts nothing from an invalid file", async (t) => {
   const shell = await openNamespace(t);
   const entries = [
     { key: "a", value: "1", metadata: { n: 1 }, expiration: 4_000_000_000 },
@@ -129,7 +129,7 @@ test("bulk put takes what get --json prints, and puts nothing of a file with a f
   );
 });
 
-test("what cannot be done is refused with what to do", async (t) => {
+test("invalid kv commands are refused with a hint", async (t) => {
   const shell = await openNamespace(t);
   await shell.store("kv", "put", "sessions", "a", "1");
   const missing = ['There is no namespace "nowhere"', "store kv namespace create nowhere"];

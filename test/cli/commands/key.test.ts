@@ -1,4 +1,4 @@
-// `store key`: access keys are made, listed without their secrets, and deleted.
+// `store key`: creates access keys, lists them without secrets, and deletes them.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -16,7 +16,7 @@ interface Key {
   readonly state: string;
 }
 
-test("a key is made with account, grants and an end; --json gives what a client needs", async (t) => {
+test("key create sets account, grants and expiry, and --json prints the credentials", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.store("bucket", "create", "backups");
@@ -51,7 +51,7 @@ test("a key is made with account, grants and an end; --json gives what a client 
   assert.equal(found?.secretAccessKey, key.secretAccessKey);
 });
 
-test("a grant ends with its bucket, and a bucket that does not exist cannot be granted", async (t) => {
+test("a grant ends when its bucket is deleted, and a missing bucket cannot be granted", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.store("bucket", "create", "backups");
@@ -64,12 +64,12 @@ test("a grant ends with its bucket, and a bucket that does not exist cannot be g
     keys.map(({ grants }) => grants),
     [[{ bucket: "backups", rights: ["list"] }], []],
   );
-  assert.match(await shell.store("key", "list"), /\tnothing$/m);
+  assert.match(await shell.store("key", "list"), /\tnone$/m);
   const refused = await shell.run(["key", "create", "--grant", "missing:read"]);
   assert.deepEqual([refused.code, /missing/.test(refused.stderr)], [1, true], refused.stderr);
 });
 
-test("keys are listed without their secrets, and a deleted one is gone", async (t) => {
+test("key list prints no secrets and no deleted keys", async (t) => {
   const shell = await openShell(t);
   const { code, stdout, stderr } = await shell.run(["key", "create", "--grant", "*:admin"]);
   assert.equal(code, 0, stderr);
@@ -78,7 +78,7 @@ test("keys are listed without their secrets, and a deleted one is gone", async (
   const [, secret = ""] = /^secret access key\t(\S+)$/m.exec(stdout) ?? [];
   assert.equal(secret.length, 40);
   const other = JSON.parse(await shell.store("key", "create", "--json")) as Key;
-  assert.equal(other.grants, null, "without grants everything of the account is allowed");
+  assert.equal(other.grants, null, "without grants the key has full access to the account");
 
   const listed = await shell.store("key", "list");
   assert.match(listed, new RegExp(`^${id}\\tdefault\\tactive\\t\\S+\\tnever\\tnever\\t\\*:admin$`, "m"));
@@ -95,7 +95,7 @@ test("keys are listed without their secrets, and a deleted one is gone", async (
   );
 });
 
-test("an account's name that cannot be is refused in words", async (t) => {
+test("an invalid account name is refused with a message", async (t) => {
   const shell = await openShell(t);
   assert.match(
     await shell.fails(2, ["key", "create", "--account", "No Team"]),

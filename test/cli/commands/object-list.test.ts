@@ -1,4 +1,4 @@
-// `store object list`: everything, in order, grouped or not, in lines or JSON.
+// `store object list`: order, pages, grouping and JSON.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -31,7 +31,7 @@ interface Listed {
   readonly customMetadata?: Record<string, string>;
 }
 
-test("a list goes through all pages, in the order of the keys, and --limit stops it", async (t) => {
+test("object list prints all pages in key order, up to --limit", async (t) => {
   const keys = Array.from({ length: 2345 }, (_, i) => `key-${String(i).padStart(5, "0")}`);
   const shell = await bucketWith(t, keys);
   assert.deepEqual(keysOf(await shell.store("object", "list", "photos")), keys);
@@ -48,7 +48,7 @@ test("a list goes through all pages, in the order of the keys, and --limit stops
   }
 });
 
-test("a prefix is everything behind the first slash, and a delimiter groups what is below", async (t) => {
+test("the prefix is everything after the first slash, and a delimiter groups keys", async (t) => {
   const shell = await bucketWith(t, [
     "2025/a",
     "2026/a",
@@ -76,7 +76,7 @@ test("a prefix is everything behind the first slash, and a delimiter groups what
   );
 });
 
-test("a list of nothing prints nothing, [] as JSON, and tells a person on stderr", async (t) => {
+test("an empty listing prints nothing, or [] as JSON, and a note on stderr", async (t) => {
   const shell = await bucketWith(t, ["a"]);
   const { code, stdout, stderr } = await shell.run(["object", "list", "photos/b"]);
   assert.deepEqual([code, stdout, stderr], [0, "", "There are no objects.\n"]);

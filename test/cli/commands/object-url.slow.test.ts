@@ -1,5 +1,4 @@
-// `store object url`: a URL that works until it expires, for the host that clients send, and plain words on what
-// cannot be.
+// `store object url`: presigned URLs, their expiry, and error messages.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { s3Scene } from "../../s3/scene.ts";
@@ -14,7 +13,7 @@ interface Made {
   readonly expiresIn: number;
 }
 
-test("a URL does what it is made for, and nothing else", async (t) => {
+test("a presigned URL allows its own method and object, and nothing else", async (t) => {
   const { scene, url: endpoint } = await s3Scene(t, "serve");
   const made = async (...args: string[]) =>
     (await scene.shell.store("object", "url", "--endpoint", endpoint, ...args)).trimEnd();
@@ -38,7 +37,7 @@ test("a URL does what it is made for, and nothing else", async (t) => {
   assert.match(await late.text(), /<Message>Request has expired<\/Message>/);
 });
 
-test("a URL carries the authority of its key, and ends with it", async (t) => {
+test("a presigned URL has the permissions of its access key and ends with it", async (t) => {
   const { scene, url: endpoint, newKey } = await s3Scene(t, "serve");
   await scene.write("hello.txt", "Hello");
   await scene.shell.store("object", "put", "bucket/hello.txt", "hello.txt");
@@ -64,7 +63,7 @@ test("a URL carries the authority of its key, and ends with it", async (t) => {
   assert.equal((await fetch(await made())).status, 200, "and is made anew");
 });
 
-test("--json tells what the URL is for; the endpoint is written as clients send it", async (t) => {
+test("object url --json prints method and lifetime, and normalizes the endpoint", async (t) => {
   const shell = await openShellWithBucket(t);
   const made = async (...args: string[]) =>
     JSON.parse(await shell.store("object", "url", "photos/cat.jpg", "--json", ...args)) as Made;
@@ -82,7 +81,7 @@ test("--json tells what the URL is for; the endpoint is written as clients send 
   }
 });
 
-test("what cannot be is told in words, before anything is made", async (t) => {
+test("object url refuses invalid arguments before anything is created", async (t) => {
   const bare = await openShell(t);
   await assertRefused(bare, 1, [
     [

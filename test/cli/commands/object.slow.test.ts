@@ -1,4 +1,4 @@
-// `store object`: put, get, head and delete, of files, stdin and odd keys.
+// `store object`: put, get, head and delete, with files, stdin and unusual keys.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -24,7 +24,7 @@ async function head(shell: Shell, address: string): Promise<ShownObject> {
   return JSON.parse(await shell.store("object", "head", address, "--json")) as ShownObject;
 }
 
-test("a file goes in and comes out byte for byte, to a file and to stdout", async (t) => {
+test("an uploaded file is downloaded byte for byte, to a file and to stdout", async (t) => {
   const shell = await openShellWithBucket(t);
   const bytes = sampleBytes(3_000_000);
   const md5 = createHash("md5").update(bytes).digest("hex");
@@ -35,7 +35,7 @@ test("a file goes in and comes out byte for byte, to a file and to stdout", asyn
   );
   assert.equal(
     await shell.store("object", "get", "photos/2026/cat.jpg", "copy.jpg"),
-    "Got photos/2026/cat.jpg into copy.jpg: 3000000 bytes\n",
+    "Downloaded photos/2026/cat.jpg to copy.jpg: 3000000 bytes\n",
   );
   assert.ok(bytes.equals(await readFile(join(shell.directory, "copy.jpg"))));
 
@@ -47,7 +47,7 @@ test("a file goes in and comes out byte for byte, to a file and to stdout", asyn
   }
 });
 
-test("put tells what it stored, and head tells the same", async (t) => {
+test("object put --json and object head --json print the same metadata", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "page.html"), "<p>Hello</p>");
   const args = ["--metadata", "place=garden", "--metadata", "formula=a=b", "--cache-control", "max-age=60"];
@@ -81,7 +81,7 @@ test("put tells what it stored, and head tells the same", async (t) => {
   assert.match(told, new RegExp(`^etag\\t${stored.etag}$`, "m"));
 });
 
-test("the type is the one given, else the key's, else the file's, else none", async (t) => {
+test("the content type comes from the option, the key, or the file name, in this order", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "notes.txt"), "notes");
   const typeOf = async (key: string, ...args: string[]) => {
@@ -95,7 +95,7 @@ test("the type is the one given, else the key's, else the file's, else none", as
   assert.deepEqual((JSON.parse(put) as ShownObject).httpMetadata, {});
 });
 
-test("keys are taken as they are: dots, slashes, percent signs, accents, newlines", async (t) => {
+test("keys are not normalized: dots, slashes, percent signs, accents, newlines", async (t) => {
   const shell = await openShellWithBucket(t);
   const keys = ["../../etc/passwd", "/leading", "a//./..%2e", "e\u0301\u{1f600}", "a\nb"];
   for (const key of keys) {
@@ -112,7 +112,7 @@ test("keys are taken as they are: dots, slashes, percent signs, accents, newline
   assert.match(lines[0]!, /\ta\\nb$/);
 });
 
-test("an empty file and empty input are objects of no bytes", async (t) => {
+test("an empty file and empty input become empty objects", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "empty"), "");
   const put = async (file: string) =>
@@ -123,7 +123,7 @@ test("an empty file and empty input are objects of no bytes", async (t) => {
   assert.equal((await stat(join(shell.directory, "out"))).size, 0);
 });
 
-test("a pipe and a file of the kernel, whose size nobody knows, are read to their end", async (t) => {
+test("pipes and kernel files of unknown size are read to their end", async (t) => {
   const shell = await openShellWithBucket(t);
   const fifo = join(shell.directory, "pipe");
   execFileSync("mkfifo", [fifo]);
@@ -140,7 +140,7 @@ test("a pipe and a file of the kernel, whose size nobody knows, are read to thei
   }
 });
 
-test("a download replaces a file but keeps its mode, follows a link, and writes into a pipe", async (t) => {
+test("a download keeps the mode of the replaced file, follows a symbolic link, and writes to a pipe", async (t) => {
   const shell = await openShellWithBucket(t);
   const at = (name: string) => join(shell.directory, name);
   await shell.run(["object", "put", "photos/new", "-"], { input: "new" });
@@ -160,7 +160,7 @@ test("a download replaces a file but keeps its mode, follows a link, and writes 
   await shell.store("object", "get", "photos/new", "/dev/null");
 });
 
-test("a download that breaks off leaves the file that was there, and no half one", async (t) => {
+test("a failed download keeps the existing file and leaves no partial file", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), sampleBytes(4_000_000));
   await shell.store("object", "put", "photos/big", "big");
@@ -182,7 +182,7 @@ test("a download that breaks off leaves the file that was there, and no half one
   assert.deepEqual(await filesIn(join(shell.directory, "out")), before);
 });
 
-test("a reader that goes away ends a get without a word, by the code a shell knows for it", async (t) => {
+test("object get ends silently with code 141 when the reader closes the pipe", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), sampleBytes(4_000_000));
   await shell.store("object", "put", "photos/big", "big");
@@ -194,14 +194,14 @@ test("a reader that goes away ends a get without a word, by the code a shell kno
   assertNothingLeftOver(join(shell.directory, ".store"));
 });
 
-test("a folder as stdin is told in words", async (t) => {
+test("object put refuses a folder as stdin with a message", async (t) => {
   const shell = await openShellWithBucket(t);
   const command = `exec "${process.execPath}" "${program}" object put photos/a - < .`;
   const { status, stderr } = spawnSync("sh", ["-c", command], { cwd: shell.directory, encoding: "utf8" });
   assert.deepEqual([status, stderr], [1, "error: Standard input is a folder; use a file or a pipe.\n"]);
 });
 
-test("an object under a customer's key is told of, and not given out without the key", async (t) => {
+test("an object with a customer-provided key is described, but not downloaded without the key", async (t) => {
   const shell = await openShellWithBucket(t);
   const { engine } = await openEngine(join(shell.directory, ".store"));
   await engine.put("photos", "sealed", sampleBytes(100), {
@@ -215,14 +215,14 @@ test("an object under a customer's key is told of, and not given out without the
   assert.match(await shell.fails(1, ["object", "get", "photos/sealed"]), /encrypted with a customer key/);
 });
 
-test("an output that cannot be written fails the command in words", async (t) => {
+test("a command whose output cannot be written fails with a message", async (t) => {
   const shell = await openShellWithBucket(t);
   const command = `exec "${process.execPath}" "${program}" bucket list > /dev/full`;
   const { status, stderr } = spawnSync("sh", ["-c", command], { cwd: shell.directory, encoding: "utf8" });
   assert.deepEqual([status, stderr], [1, "error: Cannot write: the disk is full.\n"]);
 });
 
-test("a deleted or replaced object is gone with its bytes", async (t) => {
+test("deleting or replacing an object frees its bytes", async (t) => {
   const shell = await openShellWithBucket(t);
   const location = join(shell.directory, ".store");
   await writeFile(join(shell.directory, "big"), sampleBytes(1_000_000));

@@ -1,4 +1,4 @@
-// `store secret`: values come in through stdin and never out again.
+// `store secret`: values are read from stdin and never printed.
 import assert from "node:assert/strict";
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ async function project(shell: Shell): Promise<void> {
   );
 }
 
-test("a secret belongs to the configuration's script; it is set, listed by name and deleted", async (t) => {
+test("secrets of the configuration's script are set, listed by name and deleted", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   const put = await shell.run(["secret", "put", "AUTH_KEY_SECRET"], { input: "s3cret\n" });
@@ -44,7 +44,7 @@ test("a secret belongs to the configuration's script; it is set, listed by name 
   assert.equal((await stat(join(shell.directory, ".store", "secret.key"))).mode & 0o777, 0o600);
 });
 
-test("--script names another script, and each has its own secrets", async (t) => {
+test("--script selects another script, and each script has its own secrets", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   await shell.run(["secret", "put", "TOKEN"], { input: "mine" });
@@ -56,7 +56,7 @@ test("--script names another script, and each has its own secrets", async (t) =>
   assert.match(empty.stderr, /has no secrets/);
 });
 
-test("from stdin exactly one newline at the end is left out, and nothing else", async (t) => {
+test("secret put from stdin removes exactly one final newline", async (t) => {
   const shell = await openShell(t);
   const values: Record<string, string> = {
     PLAIN: "value",
@@ -80,7 +80,7 @@ test("from stdin exactly one newline at the end is left out, and nothing else", 
   });
 });
 
-test("an empty value, one that is no text and one that is too long are refused and change nothing", async (t) => {
+test("empty, binary and too long values are refused and change nothing", async (t) => {
   const shell = await openShell(t);
   const put = (input: string | Uint8Array) =>
     shell.fails(1, ["secret", "put", "TOKEN", "--script", "app"], { input });
@@ -93,7 +93,7 @@ test("an empty value, one that is no text and one that is too long are refused a
   await shell.store("secret", "list", "--script", "app");
 });
 
-test("a secret does not take the name of a binding or a variable", async (t) => {
+test("a secret with the name of a binding or variable is refused", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   for (const [name, what] of [
@@ -105,7 +105,7 @@ test("a secret does not take the name of a binding or a variable", async (t) => 
   }
 });
 
-test("a value shows up nowhere: not in output, not in the data directory", async (t) => {
+test("a secret value appears neither in output nor in the data directory", async (t) => {
   const shell = await openShell(t);
   const input = "an-unmistakable-value-4711";
   const { stdout, stderr } = await shell.run(["secret", "put", "TOKEN", "--script", "app", "--json"], {
@@ -121,7 +121,7 @@ test("a value shows up nowhere: not in output, not in the data directory", async
   }
 });
 
-test("a faulty configuration is told at its place, and a key of one's own comes from STORE_SECRET_KEY", async (t) => {
+test("an invalid configuration is reported with its position, and STORE_SECRET_KEY sets the key", async (t) => {
   const shell = await openShell(t);
   await project(shell);
   await writeFile(join(shell.directory, "bad.toml"), 'nam = "photos"\n');

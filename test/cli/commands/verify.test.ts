@@ -1,4 +1,4 @@
-// `store verify`: tells by words and exit code whether everything stored is as it was put.
+// `store verify`: reports damage by message and exit code.
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { sampleBytes } from "../../support/bytes.ts";
 import { blobFiles } from "../../support/disk/on-disk.ts";
 import { openShell } from "../store.ts";
 
-test("verify is content with a sound store, and names every damaged object of another", async (t) => {
+test("verify finds no damage in an intact store and names every damaged object", async (t) => {
   const shell = await openShell(t);
   const location = join(shell.directory, ".store");
   const { engine } = await openEngine(location);

@@ -1,4 +1,4 @@
-// The command line as a whole: help for everything, wrong use told with what to do, exit codes.
+// The whole command line: help, usage errors with hints, exit codes.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ test("every command has help with its usage, every option and examples", async (
   }
 });
 
-test("--help behind a command prints its help, whatever else is given, and changes nothing", async (t) => {
+test("--help after a command prints its help, ignores other arguments, and changes nothing", async (t) => {
   const shell = await openShell(t);
   const help = await shell.store("object", "put", "--help");
   assert.match(help, /^Upload a file or stdin to a bucket\.\n/);
@@ -61,7 +61,7 @@ test("every example of a command is a command line that its declaration accepts"
   for (const { words, command } of await everyCommand()) {
     for (const example of command.examples) {
       const line = example.split("|").find((part) => part.trim().startsWith("store "));
-      // As a shell takes them apart: what is in quotes is one word.
+      // Splits like a shell: quoted text is one word.
       const given = Array.from(
         line!.trim().matchAll(/"([^"]*)"|\S+/g),
         ([all, quoted]) => quoted ?? all,
@@ -81,7 +81,7 @@ async function everyCommand(): Promise<{ words: string[]; command: Command }[]> 
   );
 }
 
-test("help of a group lists its commands, and a group alone is wrong use", async (t) => {
+test("help of a group lists its commands, and a group without a command is a usage error", async (t) => {
   const shell = await openShell(t);
   const help = await shell.store("bucket", "--help");
   for (const name of ["create", "list", "info", "delete"])
@@ -91,7 +91,7 @@ test("help of a group lists its commands, and a group alone is wrong use", async
   ]);
 });
 
-test("an unknown command or option is wrong use, and the nearest one is named", async (t) => {
+test("an unknown command or option is a usage error that suggests the nearest name", async (t) => {
   const shell = await openShell(t);
   await assertRefused(shell, 2, [
     [["bukcet", "list"], 'There is no command "store bukcet"', "Did you mean: store bucket"],
@@ -110,7 +110,7 @@ test("an unknown command or option is wrong use, and the nearest one is named", 
   assert.deepEqual(await filesIn(shell.directory), {}, "nothing was made");
 });
 
-test("missing, superfluous and impossible arguments are wrong use, told with the right one", async (t) => {
+test("missing, extra and invalid arguments are usage errors that show the correct usage", async (t) => {
   const shell = await openShell(t);
   await assertRefused(shell, 2, [
     [
@@ -146,7 +146,7 @@ test("missing, superfluous and impossible arguments are wrong use, told with the
   assert.deepEqual(await filesIn(shell.directory), {}, "nothing was made");
 });
 
-test("common options may stand before the command, between its words and behind", async (t) => {
+test("common options may be before, between and after the words of a command", async (t) => {
   const shell = await openShell(t);
   await shell.store("--data", "here", "bucket", "create", "photos");
   const expected = await shell.store("bucket", "list", "--json", "--data", "here");
@@ -155,7 +155,7 @@ test("common options may stand before the command, between its words and behind"
   assert.match(expected, /"name":"photos"/);
 });
 
-test("behind -- everything is an argument, whatever it begins with", async (t) => {
+test("everything after -- is a positional argument", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await writeFile(join(shell.directory, "--json"), "text");
@@ -163,7 +163,7 @@ test("behind -- everything is an argument, whatever it begins with", async (t) =
   assert.equal(await shell.store("object", "get", "photos/a"), "text");
 });
 
-test("the data directory is --data, else STORE_DATA, else .store beside the configuration, else here", async (t) => {
+test("the data directory is --data, then STORE_DATA, then .store next to the configuration, then .store here", async (t) => {
   const shell = await openShell(t);
   const names = async (args: string[], environment = {}) => {
     const { stdout, stderr } = await shell.run(["bucket", "list", "--json", ...args], { environment });

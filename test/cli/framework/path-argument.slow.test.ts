@@ -1,5 +1,4 @@
-// A URL is never taken for a path: every command that takes a folder, a file or a bucket refuses it, and says
-// what is possible there.
+// Every command that expects a folder, a file or a bucket refuses a URL and says what it expects.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -10,7 +9,7 @@ import { openShell, openShellWithBucket } from "../store.ts";
 
 const secret = "hunter2";
 
-test("a URL is refused wherever a folder, a file or a bucket is named, and nothing is made", async (t) => {
+test("a URL is refused where a folder, a file or a bucket is expected, and nothing is created", async (t) => {
   const shell = await openShellWithBucket(t);
   assert.equal((await shell.run(["object", "put", "photos/cat", "-"], { input: "meow" })).code, 0);
   await shell.store("init", "project");
@@ -56,7 +55,7 @@ test("a URL is refused wherever a folder, a file or a bucket is named, and nothi
   assert.deepEqual(await readdir(shell.directory), before, "nothing was made");
 });
 
-test("a folder whose name looks like a URL is written with ./ in front", async (t) => {
+test("a folder whose name looks like a URL is accepted with ./ before it", async (t) => {
   const shell = await openShell(t);
   const data = ["--data", "./s3:/data"];
   await shell.store("bucket", "create", "photos", ...data);

@@ -1,4 +1,4 @@
-// What a command cannot do: told in words with what to do, exit code 1 or 2, and nothing has changed.
+// Refused commands: a message with a hint, exit code 1 or 2, and nothing is changed.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { assertRefused, type Refusal } from "../refusals.ts";
 import { contentsOf, filesIn, openShell } from "../store.ts";
 
-test("a command that only asks, or is called wrongly, makes no data directory", async (t) => {
+test("commands that only read, and usage errors, create no data directory", async (t) => {
   const shell = await openShell(t);
   await assertRefused(
     shell,
@@ -36,7 +36,7 @@ test("a command that only asks, or is called wrongly, makes no data directory", 
   assert.deepEqual(await filesIn(shell.directory), {});
 });
 
-test("a folder that holds other things, or is none, does not become a data directory", async (t) => {
+test("a folder with other files, or a file, does not become a data directory", async (t) => {
   const shell = await openShell(t);
   await mkdir(join(shell.directory, "letters"));
   await writeFile(join(shell.directory, "letters", "dear.txt"), "Dear");
@@ -53,7 +53,7 @@ test("a folder that holds other things, or is none, does not become a data direc
   assert.deepEqual(await filesIn(shell.directory), before);
 });
 
-test("a data directory that cannot be read is told in words, with the stack only on demand", async (t) => {
+test("an unreadable data directory is reported with a message, and with a stack only for STORE_DEBUG=1", async (t) => {
   const shell = await openShell(t);
   await mkdir(join(shell.directory, ".store"));
   await writeFile(join(shell.directory, ".store", "registry.db"), "This is no database. ".repeat(500));
@@ -63,7 +63,7 @@ test("a data directory that cannot be read is told in words, with the stack only
   assert.match(stderr, /^\s+at /m, "STORE_DEBUG=1 shows the stack");
 });
 
-test("what fails in one command leaves buckets, objects, secrets and keys as they were", async (t) => {
+test("a failed command leaves buckets, objects, secrets and keys unchanged", async (t) => {
   const shell = await openShell(t);
   await shell.store("bucket", "create", "photos");
   await shell.run(["object", "put", "photos/cat.txt", "-"], { input: "cat" });

@@ -1,4 +1,4 @@
-// `store init --from`: a store.toml that says what a wrangler file says, with notes on what it cannot say.
+// `store init --from`: converts a wrangler file to store.toml, with notes on unsupported settings.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ const wrangler = {
   },
 };
 
-test("the file that is written says the same, environment by environment, and what was left out is printed", async (t) => {
+test("the written file is equivalent for every environment, and omitted settings are printed", async (t) => {
   const scene = await openScene(t);
   await scene.write("src/index.ts", "");
   await scene.write("wrangler.jsonc", JSON.stringify(wrangler, null, 2));
@@ -68,7 +68,7 @@ test("the file that is written says the same, environment by environment, and wh
   );
 });
 
-test("nothing is overwritten, and a folder without a wrangler file is refused", async (t) => {
+test("init --from overwrites nothing and refuses a folder without a wrangler file", async (t) => {
   const scene = await openScene(t);
   assert.match(
     await scene.shell.fails(1, ["init", "--from", "."]),
@@ -88,7 +88,7 @@ test("nothing is overwritten, and a folder without a wrangler file is refused", 
   assert.match(await scene.shell.fails(2, ["init", "x", "--from", "."]), /next to the wrangler file/);
 });
 
-test("what our stricter rules refuse is shown after it is written", async (t) => {
+test("violations of the stricter rules of store.toml are printed after writing", async (t) => {
   const scene = await openScene(t);
   await scene.write("index.js", "");
   await scene.write(
@@ -102,7 +102,7 @@ test("what our stricter rules refuse is shown after it is written", async (t) =>
   );
 });
 
-test("days of the week are renumbered, and other fields are not", () => {
+test("days of the week in cron expressions are renumbered, other fields are not", () => {
   assert.equal(weekFromZero("1 2 3 4 1"), "1 2 3 4 0");
   assert.equal(weekFromZero("*/5 * * * 2-6/2,7"), "*/5 * * * 1-5/2,6");
   assert.equal(weekFromZero("0 0 * * MON-FRI"), "0 0 * * MON-FRI");

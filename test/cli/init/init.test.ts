@@ -1,4 +1,4 @@
-// `store init` and `store types`: a project that works from the start, and types that keep up with it.
+// `store init` and `store types`: a working project, and types that follow its configuration.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ const files = [
   "tsconfig.json",
 ];
 
-test("init makes a project whose configuration, script and types hold together, and says what to do next", async (t) => {
+test("init creates a project whose configuration, script and types match, and prints the next steps", async (t) => {
   const shell = await openShell(t);
   const told = await shell.store("init", "my photos");
   const directory = join(shell.directory, "my photos");
@@ -37,7 +37,7 @@ test("init makes a project whose configuration, script and types hold together, 
   await inside.store("bucket", "create", "my-photos");
   assert.match(await readFile(join(directory, ".gitignore"), "utf8"), /^\.store\/$/m);
 
-  // As after npm install, which links the package the command came with.
+  // Like npm install, which links the installed package.
   const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
     devDependencies: { "store-server": string };
   };
@@ -53,7 +53,7 @@ test("init makes a project whose configuration, script and types hold together, 
   await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
 });
 
-test("the script that init writes answers as the specification's reference script does", async (t) => {
+test("the script written by init responds like the reference script of the specification", async (t) => {
   const shell = await openShell(t);
   await shell.store("init");
   const { build } = await import("esbuild");
@@ -87,7 +87,7 @@ function pick({ status, text }: { status: number; text: string }): [number, stri
   return [status, text];
 }
 
-test("init overwrites nothing: with anything in its way it writes no file at all", async (t) => {
+test("init writes no file at all if one of its files exists", async (t) => {
   const shell = await openShell(t);
   for (const name of ["README.md", "store.json", "store-env.d.ts"]) {
     const directory = join(shell.directory, `with-${name}`);
@@ -106,11 +106,11 @@ test("init overwrites nothing: with anything in its way it writes no file at all
   assert.deepEqual(
     await readdir(join(shell.directory, "half")),
     ["src"],
-    "what it wrote until then is gone again",
+    "files written before the failure are removed",
   );
 });
 
-test("init uses a folder with other files, names a script after any folder, and tells as JSON", async (t) => {
+test("init accepts a folder with other files, derives the script's name from the folder, and supports --json", async (t) => {
   const shell = await openShell(t);
   await mkdir(join(shell.directory, "ÄÖ"));
   await writeFile(join(shell.directory, "ÄÖ", "notes.txt"), "mine");
@@ -125,7 +125,7 @@ test("init uses a folder with other files, names a script after any folder, and 
   assert.deepEqual([name, buckets[0]!.bucketName], ["a", "a-bucket"]);
 });
 
-test("types follow the configuration and the secrets; --check writes nothing and tells by its exit code", async (t) => {
+test("types follow configuration and secrets; --check writes nothing and sets the exit code", async (t) => {
   const shell = await openShell(t);
   await shell.store("init");
   const file = join(shell.directory, "store-env.d.ts");
@@ -153,7 +153,7 @@ test("types follow the configuration and the secrets; --check writes nothing and
   await shell.fails(1, ["types", "--check", "--data", "elsewhere"]);
 });
 
-test("types without a configuration, or with a folder in its way, says what to do", async (t) => {
+test("types without a configuration, or with a folder in place of its file, fails with a hint", async (t) => {
   const shell = await openShell(t);
   await shell.store("init", "project");
   await rm(join(shell.directory, "project", "store-env.d.ts"));

@@ -1,4 +1,4 @@
-// Whether a server is ready: every port is asked, the store writes, and the answer names neither address nor path.
+// Readiness of a server: probes every port, writes to the store, and exposes no address or path.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -30,14 +30,14 @@ async function openPort(t: TestContext): Promise<{ port: number; served: () => n
   return { port: listening.port!, served: () => served };
 }
 
-test("a store that takes a write is ready, and checking leaves nothing that grows", async () => {
+test("a writable store is ready, and repeated checks do not add records", async () => {
   for (let asked = 0; asked < 3; asked++) {
     assert.deepEqual(await createReadiness({ ...common, log: assert.fail })(), []);
   }
   assert.equal((await documents.list("housekeeping")).length, 1);
 });
 
-test("a store that takes no write is not ready: the log says why, once", async () => {
+test("a store that cannot write is not ready, and the reason is logged once", async () => {
   const logged: string[] = [];
   const away = refusing(new Error("connect ECONNREFUSED 10.1.2.3:5432"));
   const troubles = createReadiness({ ...common, documents: away, log: (line) => logged.push(line) });
@@ -47,12 +47,12 @@ test("a store that takes no write is not ready: the log says why, once", async (
   assert.deepEqual(logged, ["The store cannot write: connect ECONNREFUSED 10.1.2.3:5432"]);
 });
 
-test("a full disk leaves a server ready: it reads and deletes", async () => {
+test("a server with a full disk stays ready, because it can read and delete", async () => {
   const full = refusing(new StoreError("InsufficientStorage"));
   assert.deepEqual(await createReadiness({ ...common, documents: full, log: assert.fail })(), []);
 });
 
-test("a port that answers is ready, and its handler is not asked", async (t) => {
+test("a port that answers the probe is ready, without a call of its handler", async (t) => {
   const { port, served } = await openPort(t);
   assert.deepEqual(await createReadiness({ ...common, ports: () => [portAt(port)], log: assert.fail })(), []);
   assert.equal(served(), 0);
@@ -67,7 +67,7 @@ test("a port that accepts connections and never answers is not ready", async (t)
   assert.deepEqual(await troubles(), ["The port of the S3 API does not answer."]);
 });
 
-test("a client that guesses at the probe reaches the handler like any other", async (t) => {
+test("a request with a wrong probe secret reaches the handler", async (t) => {
   const { port, served } = await openPort(t);
   const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { "x-store-probe": "guess" } });
   assert.deepEqual([response.status, served()], [200, 1]);

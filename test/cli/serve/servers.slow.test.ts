@@ -1,5 +1,4 @@
-// `store dev` and `store serve` as commands: what they print, the keys they keep, and what they leave behind when
-// they cannot start.
+// `store dev` and `store serve` as commands: output, access keys, and cleanup after a failed start.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { type TestContext, test } from "node:test";
@@ -17,7 +16,7 @@ interface Announced {
   readonly url: string;
 }
 
-test("dev prints the same key at each start, and a new one once it is deleted or disabled", async (t) => {
+test("dev prints the same access key at each start, and a new one after it is deleted or disabled", async (t) => {
   const scene = await scriptScene(t, source);
   const started = async () => {
     const server = await scene.start("dev");
@@ -37,11 +36,11 @@ test("dev prints the same key at each start, and a new one once it is deleted or
   assert.match(
     listed,
     new RegExp(`^${second.accessKeyId}\\tdefault\\tdisabled`, "m"),
-    "it is left as it was",
+    "the old key is unchanged",
   );
 });
 
-test("a key that is made while the server runs is taken at once, as far as its grants go", async (t) => {
+test("a key created while the server runs works immediately, within its grants", async (t) => {
   const s3 = await s3Scene(t, "serve");
   assert.equal("accessKeyId" in s3.server.announced.s3, false, "serve shows no key");
   const writer = s3.client(await s3.newKey("--grant", "bucket:write"));
@@ -59,7 +58,7 @@ test("a key that is made while the server runs is taken at once, as far as its g
   );
 });
 
-test("without a configuration serve brings the S3 API alone, and says so", async (t) => {
+test("serve without a configuration serves only the S3 API and prints that", async (t) => {
   const scene = await openScene(t);
   const server = scene.shell.start(["serve", "--s3-port", "0", "--console-port", "0"]);
   const ended = outcomeOf(server);
@@ -95,7 +94,7 @@ test("without a configuration serve brings the S3 API alone, and says so", async
   );
 });
 
-test("what cannot start is told in words, and leaves no data directory behind", async (t) => {
+test("a server that cannot start prints why and creates no data directory", async (t) => {
   const shell = await openShell(t);
   await assertRefused(shell, 1, [
     [
@@ -124,7 +123,7 @@ test("what cannot start is told in words, and leaves no data directory behind", 
   assert.deepEqual(await filesIn(scene.directory), before);
 });
 
-/** A port that somebody else listens on. */
+/** A port that is in use. */
 async function takenPort(t: TestContext): Promise<number> {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
@@ -132,7 +131,7 @@ async function takenPort(t: TestContext): Promise<number> {
   return (other.address() as { port: number }).port;
 }
 
-test("a port of the S3 API that is taken is named, with the option that chooses another", async (t) => {
+test("a taken port of the S3 API is reported with the option to choose another", async (t) => {
   const scene = await scriptScene(t, source);
   const port = await takenPort(t);
   const args = ["--port", "0", "--s3-port", String(port), "--console-port", "0", "--create-buckets"];

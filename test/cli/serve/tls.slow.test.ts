@@ -1,5 +1,5 @@
-// `store dev` and `store serve` with a certificate and behind a proxy: every port speaks TLS, a new certificate comes in
-// while they run, and a proxy that is trusted says who asks.
+// `store dev` and `store serve` with TLS and behind a proxy: TLS on every port, reload of certificates,
+// and forwarded headers of trusted proxies.
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ const names = [
   "cf-connecting-ip",
   "x-real-ip",
 ];
-/** Says what it sees of its client, or signs a URL. */
+/** A script that returns what it knows about its client, or a presigned URL. */
 const source = `export default {
   async fetch({ url, headers }, env) {
     const key = new URL(url).searchParams.get("presign");
@@ -35,7 +35,7 @@ const source = `export default {
   },
 };`;
 
-/** What a client, or a proxy for it, may write of the sender. */
+/** Headers that a client or a proxy may send about the client. */
 const written = {
   ...{ "x-forwarded-for": "1.1.1.1", "x-forwarded-proto": "http", "x-forwarded-host": "a.example" },
   ...{ forwarded: "for=6.6.6.6", "cf-connecting-ip": "6.6.6.6", "x-real-ip": "6.6.6.6" },
@@ -62,7 +62,7 @@ function filesOf(directory: string): Files {
   };
 }
 
-/** Of the URL of the S3 API, signed for another name than the one it listens on. */
+/** Requests a URL of the S3 API that was signed for another host name than the listening address. */
 async function throughProxy(s3: S3Scene, certificate: string): Promise<SecureAnswer> {
   const outside = s3.client(undefined, { endpoint: "https://s3.example.com" });
   const signed = new URL(await getSignedUrl(outside, new GetObjectCommand({ Bucket: "bucket", Key: "x" })));
@@ -70,7 +70,7 @@ async function throughProxy(s3: S3Scene, certificate: string): Promise<SecureAns
   return client.ask(`${signed.pathname}${signed.search}`, { "x-forwarded-host": "s3.example.com" });
 }
 
-test("serve speaks TLS on all ports, believes its proxy, and takes in a new certificate when a signal says so", async (t) => {
+test("serve uses TLS on all ports, trusts its proxy, and reloads the certificate on SIGHUP", async (t) => {
   const files = filesOf(await temporaryDirectory(t));
   const [first, second] = [makeCertificate(), makeCertificate()];
   await files.write(first);
@@ -79,7 +79,7 @@ test("serve speaks TLS on all ports, believes its proxy, and takes in a new cert
   const s3Port = Number(new URL(s3.url).port);
   assert.match(s3.url, /^https:/);
   assert.equal(server.announced.url, `https://127.0.0.1:${server.port}/`);
-  // A connection each: a process that is late on a busy machine is replaced, and with it goes what it kept.
+  // One connection for each request: a slow process may be replaced and would close a shared one.
   const ask = (path: string, headers = {}) => secureClient(server.port, first.certificate).ask(path, headers);
   const own = await ask("/a");
   assert.deepEqual(JSON.parse(own.text), seen(`${server.announced.url}a`, "https", "127.0.0.1"));
@@ -119,7 +119,7 @@ test("serve speaks TLS on all ports, believes its proxy, and takes in a new cert
   for (const { key } of [first, second]) assert.ok(!server.log().includes(key.split("\n")[1]!), "in no log");
 });
 
-test("dev speaks TLS, too; of what anybody but a trusted proxy writes of the client nothing is believed", async (t) => {
+test("dev uses TLS too, and ignores forwarded headers of untrusted clients", async (t) => {
   const files = filesOf(await temporaryDirectory(t));
   const pair = makeCertificate();
   await files.write(pair);
@@ -132,7 +132,7 @@ test("dev speaks TLS, too; of what anybody but a trusted proxy writes of the cli
   assert.match(refused.text, /SignatureDoesNotMatch/);
 });
 
-test("the name that a client asked a trusted proxy for decides which of several scripts answers", async (t) => {
+test("X-Forwarded-Host of a trusted proxy selects the script", async (t) => {
   const scene = await scriptScene(t, source, 'routes = ["a.example/*"]');
   const second = await writeScript(scene, { name: "second", source: "export default {};" });
   const configs = ["store.toml", second];
@@ -141,7 +141,7 @@ test("the name that a client asked a trusted proxy for decides which of several 
   assert.deepEqual(JSON.parse(text), seen("http://a.example/x", "http", "1.1.1.1"));
 });
 
-test("files that change are taken in by themselves; a pair that is wrong is told once, and the former stays", async (t) => {
+test("changed certificate files are reloaded; an invalid pair is logged once and the previous pair stays", async (t) => {
   const directory = await temporaryDirectory(t);
   const files = filesOf(directory);
   const first = makeCertificate();
@@ -163,7 +163,7 @@ test("files that change are taken in by themselves; a pair that is wrong is told
   );
 });
 
-test("what cannot be used is told before anything is opened", async (t) => {
+test("an unusable certificate is reported before anything is opened", async (t) => {
   const shell = await openShell(t);
   const files = filesOf(shell.directory);
   const now = Date.now();

@@ -27,7 +27,7 @@ async function openProject(t: Parameters<typeof openScene>[0], config: string): 
   return scene;
 }
 
-test("a wrangler file starts unedited: its bucket is created, its routes do not matter, listings are as on its platform", async (t) => {
+test("dev runs an unedited wrangler project: creates its bucket, ignores its routes, and lists like its platform", async (t) => {
   const scene = await openProject(
     t,
     `${head}route = "gallery.example.com/*"
@@ -46,7 +46,7 @@ d1_databases = [{ binding = "DB" }]
   assert.match(failed.text, /env\.DB is a D1 database, which Store does not have/);
 });
 
-test("dev creates the buckets of a wrangler file by itself, and serve asks for them", async (t) => {
+test("dev creates the buckets of a wrangler file, and serve requires them", async (t) => {
   const scene = await openProject(t, `${head}r2_buckets = [{ binding = "FILES", bucket_name = "files" }]\n`);
   const ports = ["--port", "0", "--s3-port", "0", "--console-port", "0"];
   const told = await scene.shell.fails(1, ["serve", ...ports]);
@@ -79,13 +79,13 @@ test("--env and -e choose an environment for dev, types and secrets", async (t) 
   assert.match(told, /There is no environment "stagng": did you mean staging\?/);
 });
 
-/** In one step: a file that is being written is empty at first, and may be loaded so. */
+/** Replaces the file atomically: a file that is being written may be loaded while still empty. */
 async function replaceVars(scene: Scene, text: string): Promise<void> {
   await scene.write("new.vars", text);
   await rename(join(scene.directory, "new.vars"), join(scene.directory, ".dev.vars"));
 }
 
-test("development variables take the place of variables and secrets, and a change reloads the script", async (t) => {
+test("development variables override variables and secrets, and a change reloads the script", async (t) => {
   const scene = await openProject(t, `${head}[vars]\nOTHER = "x"\n`);
   await scene.secret("TITLE", "the secret", "wrangler.toml");
   await scene.write(".dev.vars", "TITLE=first\n");
@@ -119,7 +119,7 @@ test("the build command runs before dev, and its failure is reported", async (t)
   assert.match(told, /The build command failed: it exited with 3\./);
 });
 
-test("a store file beside a wrangler file is read, and one line says so", async (t) => {
+test("store.toml is preferred to a wrangler file, and a note says so", async (t) => {
   const scene = await openProject(t, "not even TOML");
   await scene.write("store.toml", `${head}vars = { TITLE = "ours" }\n`);
   const server = await scene.start("dev");

@@ -1,4 +1,4 @@
-// Which store a command works on: options, else the environment, else the configuration, else the data directory.
+// Which store a command uses: options, environment, configuration, or the default data directory.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ function called(
   return { command: "bucket list", ...readArguments("list", command, args), output, environment, directory };
 }
 
-test("option goes before environment, that before configuration, and that before the data directory", async (t) => {
+test("options override the environment, which overrides the configuration, which overrides the default directory", async (t) => {
   const directory = await temporaryDirectory(t);
   const configured = join(directory, "configured");
   await mkdir(configured);
@@ -66,7 +66,7 @@ test("option goes before environment, that before configuration, and that before
   }
 });
 
-test("what is half given, twice given or wrong is refused with what to do, and without a password", async (t) => {
+test("incomplete, conflicting and invalid locations are refused with a hint and without passwords", async (t) => {
   const directory = await temporaryDirectory(t);
   for (const [name, text] of Object.entries({
     half: `records = "${records}"\n`,
@@ -114,7 +114,7 @@ test("what is half given, twice given or wrong is refused with what to do, and w
   }
 });
 
-test("what only a data directory can do says so of a cluster, and a cluster's keys need theirs", async (t) => {
+test("commands for data directories refuse a cluster, and keys of a cluster need STORE_SECRET_KEY", async (t) => {
   const shell = await openShell(t);
   const places = [
     "--records",

@@ -1,4 +1,4 @@
-// What a person at a terminal sees: questions, progress, colours, tables.
+// Output on a terminal: prompts, progress, colours, tables.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -34,12 +34,12 @@ async function withObjects(t: TestContext): Promise<Shell> {
   return shell;
 }
 
-/** Where there is no terminal to be had, findTerminal has said so. */
+/** Skipped without a pseudo terminal; findTerminal reports that. */
 function onTerminal(name: string, run: (t: TestContext) => Promise<void>): void {
   if (terminalProgram !== undefined) test(name, run);
 }
 
-onTerminal("secret put asks without showing the value, and takes corrections", async (t) => {
+onTerminal("secret put prompts with hidden input and supports backspace", async (t) => {
   const shell = await openShell(t);
   const { code, screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
     answers: [{ after: "Value of TOKEN (not shown): ", type: "hunterr\u007f2é\r" }],
@@ -51,7 +51,7 @@ onTerminal("secret put asks without showing the value, and takes corrections", a
 });
 
 onTerminal(
-  "secret put also asks without showing the value when stdout and stderr go elsewhere",
+  "secret put prompts with hidden input even when stdout and stderr are redirected",
   async (t) => {
     const shell = await openShell(t);
     const { screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
@@ -63,7 +63,7 @@ onTerminal(
   },
 );
 
-onTerminal("Ctrl-C at the question ends secret put by the signal, and sets nothing", async (t) => {
+onTerminal("Ctrl-C at the prompt ends secret put by the signal and sets nothing", async (t) => {
   const shell = await openShell(t);
   const { code, screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
     answers: [{ after: "(not shown)", type: "hunter2\u0003" }],
@@ -73,7 +73,7 @@ onTerminal("Ctrl-C at the question ends secret put by the signal, and sets nothi
   await shell.fails(1, ["secret", "list", "--script", "app"]);
 });
 
-onTerminal("an empty answer sets nothing", async (t) => {
+onTerminal("secret put with an empty answer sets nothing", async (t) => {
   const shell = await openShell(t);
   const { code, screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
     answers: [{ after: "(not shown)", type: "\r" }],
@@ -82,7 +82,7 @@ onTerminal("an empty answer sets nothing", async (t) => {
   assert.match(screen, /The value is empty; nothing was changed/);
 });
 
-onTerminal("bucket delete --force asks for the name; another one, or Ctrl-C, deletes nothing", async (t) => {
+onTerminal("bucket delete --force asks for the name, and a wrong name or Ctrl-C deletes nothing", async (t) => {
   const shell = await withObjects(t);
   const ask = (type: string) =>
     inTerminal(shell, ["bucket", "delete", "photos", "--force"], {
@@ -107,7 +107,7 @@ onTerminal("bucket delete --force --yes does not ask", async (t) => {
 });
 
 onTerminal(
-  "put, get and verify show their progress and take it away again; piped they show none",
+  "put, get and verify show progress on a terminal, remove it at the end, and show none when piped",
   async (t) => {
     const shell = await withObjects(t);
     await writeFile(join(shell.directory, "big"), sampleBytes(5_000_000));
@@ -164,7 +164,7 @@ onTerminal("text is printed to a terminal, other bytes only when - says so", asy
   assert.deepEqual([...(await readFile(join(shell.directory, "out")))], [1, 0, 255]);
 });
 
-test("keys do to a hidden line what they do to any other", () => {
+test("hidden input supports the usual editing keys", () => {
   const typed = (...pieces: (string | Uint8Array)[]) => {
     const line = createHiddenLine();
     const outcomes = pieces.map((piece) => line.type(typeof piece === "string" ? Buffer.from(piece) : piece));
@@ -187,7 +187,7 @@ test("keys do to a hidden line what they do to any other", () => {
   assert.deepEqual(typed("tab\there\r"), ["tab\there", "done"]);
 });
 
-test("a line of progress tells share, bytes, speed and time left, and fits every width", () => {
+test("the progress line shows percentage, bytes, speed and time left, and fits every terminal width", () => {
   const MiB = 1024 * 1024;
   const state = { label: "photos/cat.jpg", done: 120 * MiB, total: 300 * MiB, seconds: 2 };
   assert.equal(

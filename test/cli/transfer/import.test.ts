@@ -1,4 +1,4 @@
-// What others keep comes in as it is: bytes, etags, parts and metadata, held against what the source says of them.
+// `store import`: bytes, etags, parts and metadata are imported and verified against the source.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -55,7 +55,7 @@ async function bytesOf(engine: Engine, key: string, bucket = "photos"): Promise<
   return collect(found.bytes.chunks());
 }
 
-/** Two parts, the first of the least size. */
+/** Two parts, the first one of the minimum size. */
 async function putParts(engine: Engine, bucket: string, key: string): Promise<string> {
   const { id } = await engine.createUpload(bucket, key, { customMetadata: new Map([["a", "b"]]) });
   const bodies = [sampleBytes(limits.s3PartBytes), Buffer.from("tail")];
@@ -77,7 +77,7 @@ function placeOf(url: string, environment: Record<string, string> = {}) {
   return place;
 }
 
-test("a bucket of an S3 service comes in with metadata, etags and parts, and a second run passes it by", async (t) => {
+test("import from an S3 service keeps metadata, etags and parts, and a second run skips unchanged objects", async (t) => {
   const { engine: there, bucket, shelfUrl } = await startS3Service(t);
   const { engine, run } = await openTarget(t);
   const keys = ["in/a b+c", "in/ü/../x", "in/line\nfeed", "in/&<>", "in/"];
@@ -110,7 +110,7 @@ test("a bucket of an S3 service comes in with metadata, etags and parts, and a s
   assert.deepEqual((await run(source(), { prefix: "to/" })).told, ["to/told"]);
 });
 
-test("an S3 service that refuses is told of without its keys", async (t) => {
+test("an error of the S3 service is reported without credentials", async (t) => {
   const { shelfUrl } = await startS3Service(t);
   const { run } = await openTarget(t);
   const refused = openS3Source(placeOf(shelfUrl().replace(/:[^:]*@/, ":wrong@")));
@@ -120,7 +120,7 @@ test("an S3 service that refuses is told of without its keys", async (t) => {
   );
 });
 
-test("an S3 service is named in several ways, and its keys come from the environment", () => {
+test("an S3 service is accepted in several URL forms, with credentials from the environment", () => {
   const environment = { AWS_ACCESS_KEY_ID: "ID", AWS_SECRET_ACCESS_KEY: "a/b", AWS_REGION: "eu-central-1" };
   const { endpoint: place } = placeOf("https://s3.example.com/old/pre/fix", environment);
   const shared = { hostname: "s3.example.com", bucket: "old", prefix: "pre/fix/", accessKeyId: "ID" };
@@ -136,7 +136,7 @@ test("an S3 service is named in several ways, and its keys come from the environ
   assert.throws(() => placeOf("pictures"), /is not a folder, an S3 service/);
 });
 
-/** As miniflare 4 makes it. The file's name is what it gave a bucket of the name "photos". */
+/** State of miniflare 4. The file name is its hash of the bucket name "photos". */
 const database = "f94ebab5e3ffccac3dc781425472bd4ed8d96f277d73cecd8b9600d8b42d1a06.sqlite";
 const tables = `
   CREATE TABLE _mf_objects (key TEXT PRIMARY KEY, blob_id TEXT, version TEXT NOT NULL, size INTEGER NOT NULL,
@@ -193,7 +193,7 @@ async function makeState(t: TestContext): Promise<string> {
   return directory;
 }
 
-test("miniflare's state comes in, and bytes that are not what it says are told and not stored", async (t) => {
+test("import from miniflare's state reports objects with wrong bytes and does not store them", async (t) => {
   const directory = await makeState(t);
   const { engine, run } = await openTarget(t);
   const source = () => openMiniflareSource({ folder: ".", directory, bucket: "photos" });
@@ -221,7 +221,7 @@ test("miniflare's state comes in, and bytes that are not what it says are told a
   assert.throws(nothing, /contains no buckets of miniflare/);
 });
 
-test("a folder comes in by the command, each file read once more", async (t) => {
+test("import from a folder reads each file again to verify the stored object", async (t) => {
   const shell = await openShellWithBucket(t);
   await mkdir(join(shell.directory, "pictures"));
   await writeFile(join(shell.directory, "pictures/cat.txt"), "meow");

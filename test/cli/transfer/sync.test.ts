@@ -1,4 +1,4 @@
-// A folder and a bucket made alike, both ways: what is the same stays, keys are never paths, and nothing leaves the folder.
+// `store sync` in both directions: unchanged entries stay, and nothing is written outside the folder.
 import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, readFile, realpath, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const signal = new AbortController().signal;
 interface Workshop {
   readonly engine: Engine;
   readonly folder: string;
-  /** The lines told, and the counts. */
+  /** Events as lines, and the counts. */
   run(
     to: "bucket" | "folder",
     options?: Partial<SyncOptions>,
@@ -76,7 +76,7 @@ async function openWorkshop(t: TestContext): Promise<Workshop> {
   };
 }
 
-test("a folder goes into a bucket: only what differs, with its type, and what is replaced keeps its metadata", async (t) => {
+test("sync to a bucket uploads only different files with their content type, and replaced objects keep their metadata", async (t) => {
   const { engine, run, put, keys, write } = await openWorkshop(t);
   await put("pics/same.txt", "same");
   await put("pics/other.txt", "1234");
@@ -103,7 +103,7 @@ test("a folder goes into a bucket: only what differs, with its type, and what is
 
 const zero: SyncCounts = { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
 
-test("a bucket goes into a folder, and with --delete what only the second side has goes, both ways", async (t) => {
+test("sync to a folder downloads objects, and --delete removes entries that only the target has, in both directions", async (t) => {
   const { folder, run, put, keys, write, files } = await openWorkshop(t);
   await put("a", "1");
   await put("b/c", "22");
@@ -130,7 +130,7 @@ test("a bucket goes into a folder, and with --delete what only the second side h
   assert.deepEqual(await keys(), ["a", "b/c", "b/d"]);
 });
 
-test("a file becomes a folder and a folder a file, where the other side says so", async (t) => {
+test("sync replaces a file by a folder and a folder by a file", async (t) => {
   const { run, put, write, files } = await openWorkshop(t);
   await put("a/x", "1");
   await put("b", "2");
@@ -150,7 +150,7 @@ test("a file becomes a folder and a folder a file, where the other side says so"
   assert.deepEqual(await files(), ["a/x", "b"]);
 });
 
-test("a key that cannot be a file is told, and nothing is written for it anywhere", async (t) => {
+test("a key that is not a valid file path is reported, and no file is written for it", async (t) => {
   const { folder, run, put, files } = await openWorkshop(t);
   const long = "x".repeat(256);
   const bad = ["../up", "a/../../up", "/etc/passwd", "a//b", "./a", "ends/", long, "zero\0byte", ".."];
@@ -176,7 +176,7 @@ test("a key that cannot be a file is told, and nothing is written for it anywher
   );
 });
 
-test("links are passed by: not read, not written through, not over, and nothing behind them is deleted", async (t) => {
+test("symbolic links are skipped: not followed, not replaced, and keys below them are not deleted", async (t) => {
   const { folder, run, put, keys, write, files } = await openWorkshop(t);
   const outside = await temporaryDirectory(t);
   await writeFile(join(outside, "secret"), "secret");
@@ -206,11 +206,11 @@ test("links are passed by: not read, not written through, not over, and nothing 
   assert.deepEqual(await files(), ["file", "out", "secret"]);
 });
 
-test("of two keys that are one name to the file system the second is told", async (t) => {
+test("on a case-insensitive file system, the second of two keys with the same name is reported", async (t) => {
   const folder = await realpath(await temporaryDirectory(t));
   const writer = createFolderWriter({ folder, except: undefined, signal });
   async function* bytes(text: string) {
-    // What a file system that ignores case does: the name is taken when the file is given it.
+    // Simulates a case-insensitive file system: the name exists when the file is linked.
     if (text === "second") await writeFile(join(folder, "a"), "first");
     yield Buffer.from(text);
   }
@@ -219,7 +219,7 @@ test("of two keys that are one name to the file system the second is told", asyn
   assert.deepEqual(await readdir(folder), ["a"], "nothing else is left");
 });
 
-test("objects of parts are told to be the same by the parts' hashes", async (t) => {
+test("multipart objects are compared by the hashes of their parts", async (t) => {
   const { engine, folder, run } = await openWorkshop(t);
   const part = sampleBytes(limits.s3PartBytes);
   const { id } = await engine.createUpload("photos", "big");
@@ -239,7 +239,7 @@ test("objects of parts are told to be the same by the parts' hashes", async (t) 
   assert.equal((await run("bucket", { sizeOnly: true })).counts.copied, 1);
 });
 
-test("what cannot be read or is sealed is told, and what lies below it is not deleted", async (t) => {
+test("unreadable and encrypted entries are reported, and keys below them are not deleted", async (t) => {
   const { engine, folder, run, put, keys, write } = await openWorkshop(t);
   await engine.put("photos", "sealed", Buffer.from("x"), { customerKey: sampleBytes(limits.ssecKeyBytes) });
   await write("sealed", "y");
@@ -252,7 +252,7 @@ test("what cannot be read or is sealed is told, and what lies below it is not de
   await chmod(join(folder, "shut"), 0o755);
   assert.match(told.join("\n"), /failed sealed: The object is encrypted with a customer-provided key/);
   assert.match(told.join("\n"), /failed bad\ufffd: The name of ".*" is not UTF-8/);
-  // Root reads whatever the mode says.
+  // The file mode does not restrict root.
   const reads = process.getuid?.() === 0;
   assert.equal(counts.failed, reads ? 2 : 3);
   assert.equal((await keys()).includes("shut/kept"), !reads);
@@ -282,7 +282,7 @@ test("a folder is walked in the order of keys", async (t) => {
   assert.deepEqual(keys, [...keys].sort(compareKeys));
 });
 
-test("how the sides are written tells the folder from the bucket", () => {
+test("a side that starts with . or / is the folder", () => {
   assert.deepEqual(parseSyncEndpoints(["./a", "photos/2026"]), {
     ...{ to: "bucket", folder: "./a", bucket: "photos", prefix: "2026/" },
   });
@@ -296,7 +296,7 @@ test("how the sides are written tells the folder from the bucket", () => {
   assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
-test("the command tells what it does, and leaves its own data alone", async (t) => {
+test("sync prints what it does and refuses the data directory", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "cat.txt"), "meow");
   assert.match(await shell.fails(1, ["sync", "./.store/buckets", "photos"]), /is inside the data directory/);
@@ -317,7 +317,7 @@ test("the command tells what it does, and leaves its own data alone", async (t) 
   ]);
 });
 
-test("a sync that is interrupted leaves no part of a file, and goes on when called again", async (t) => {
+test("an interrupted sync leaves no partial file and resumes when run again", async (t) => {
   const { engine, folder, run } = await openWorkshop(t);
   await engine.put("photos", "big", sampleBytes(3 * 1024 * 1024));
   const interruption = new AbortController();

@@ -1,4 +1,4 @@
-// Large objects: in parts by themselves, in bounded memory, and nothing is left of what was interrupted.
+// Large objects: multipart uploads, bounded memory, and no leftovers after an interruption.
 import assert from "node:assert/strict";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ import { openShellWithBucket, outcomeOf, type Shell } from "../store.ts";
 
 const MiB = 1024 * 1024;
 
-/** Has the process tell its peak of memory at its end. */
+/** Makes the process print its peak memory at exit. */
 const measured = {
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     'process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS+"\\n"))',
@@ -30,7 +30,7 @@ function peakMiB(stderr: string): number {
   return Number(/^peak (\d+)$/m.exec(stderr)?.[1]) / 1024;
 }
 
-/** Different in every chunk, so that a lost or repeated one shows. */
+/** Every chunk differs, so that a lost or repeated chunk is noticed. */
 function* someBytes(size: number): Generator<Uint8Array> {
   const chunk = sampleBytes(MiB);
   for (let sent = 0; sent < size; sent += MiB) {
@@ -49,7 +49,7 @@ async function engineOf<T>({ directory }: Shell, work: (engine: Engine) => Promi
   }
 }
 
-test("300 MiB go in from stdin and out to stdout in parts, in bounded memory", async (t) => {
+test("300 MiB are uploaded from stdin in parts and downloaded to stdout, in bounded memory", async (t) => {
   const shell = await openShellWithBucket(t);
   const size = 300 * MiB;
   const sent = createHash("sha256");
@@ -72,12 +72,12 @@ test("300 MiB go in from stdin and out to stdout in parts, in bounded memory", a
   assert.equal(received.digest("hex"), sent.digest("hex"));
   const [putPeak, getPeak] = [peakMiB(stderr), peakMiB((await told).toString())];
   t.diagnostic(`peak memory: put ${putPeak.toFixed(0)} MiB, get ${getPeak.toFixed(0)} MiB`);
-  // Node itself takes about 70; a put from stdin holds 64 before it knows that it goes in parts.
+  // Node itself needs about 70 MiB; a put from stdin buffers 64 MiB before it starts a multipart upload.
   assert.ok(putPeak < 240 + garbageBytes / MiB, `put took ${putPeak} MiB`);
   assert.ok(getPeak < 160 + garbageBytes / MiB, `get took ${getPeak} MiB`);
 });
 
-test("a file above 100 MiB goes in parts, one of 100 MiB in one piece", async (t) => {
+test("a file above 100 MiB is uploaded in parts, a file of 100 MiB with a single put", async (t) => {
   const shell = await openShellWithBucket(t);
   const file = join(shell.directory, "sparse");
   const etag = async (size: number) => {
@@ -93,7 +93,7 @@ test("a file above 100 MiB goes in parts, one of 100 MiB in one piece", async (t
   assert.match(await etag(100 * MiB + 1), /^[0-9a-f]{32}-2$/, "64 MiB and the rest");
 });
 
-test("the size of parts lets 10,000 of them suffice for every object there can be", () => {
+test("the part size allows the largest object with 10,000 parts", () => {
   for (const size of [
     1,
     100 * MiB,
@@ -108,7 +108,7 @@ test("the size of parts lets 10,000 of them suffice for every object there can b
   }
 });
 
-test("parts are uniform, however the bytes come, and together they are the bytes", async (t) => {
+test("all parts have the same size for any chunking of the input, and their bytes equal the input", async (t) => {
   const { engine } = await openEngine("memory:");
   t.after(() => engine.close());
   await engine.createBucket("photos");
@@ -129,7 +129,7 @@ test("parts are uniform, however the bytes come, and together they are the bytes
   }
 });
 
-/** Sends so many bytes and then nothing more; resolves once the process has read nearly all of them. */
+/** Sends bytes without ending the stream; resolves once the process has read nearly all of them. */
 async function sendAndStall(child: ChildProcessWithoutNullStreams, size: number): Promise<void> {
   child.stdin.on("error", () => {});
   for (const chunk of someBytes(size)) if (!child.stdin.write(chunk)) await once(child.stdin, "drain");
@@ -139,7 +139,7 @@ for (const [name, size] of [
   ["while it is gathered", 2],
   ["in the middle of its parts", 80],
 ] as const) {
-  test(`an upload from stdin interrupted ${name} ends by the signal and leaves nothing`, async (t) => {
+  test(`an upload from stdin interrupted ${name} ends by the signal and leaves no data`, async (t) => {
     const shell = await openShellWithBucket(t);
     const child = shell.start(["object", "put", "photos/big", "-"]);
     const outcome = outcomeOf(child);
@@ -151,7 +151,7 @@ for (const [name, size] of [
   });
 }
 
-test("an upload of a file interrupted on its way ends by the signal and leaves nothing", async (t) => {
+test("an interrupted upload of a file ends by the signal and leaves no data", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), "");
   await truncate(join(shell.directory, "big"), 3000 * MiB);
@@ -178,7 +178,7 @@ test("a file that shrinks while it is read is not stored", async (t) => {
   await assertEmpty(shell);
 });
 
-test("a download interrupted on its way leaves no file", async (t) => {
+test("an interrupted download leaves no file", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "big"), "");
   await truncate(join(shell.directory, "big"), 300 * MiB);
@@ -204,7 +204,7 @@ async function assertEmpty(shell: Shell): Promise<void> {
   assertNothingLeftOver(join(shell.directory, ".store"));
 }
 
-/** Resolves once the bucket's first blob has bytes in it. */
+/** Resolves once the bucket's first blob contains bytes. */
 async function blobOf({ directory }: Shell): Promise<void> {
   const buckets = join(directory, ".store", "buckets");
   await until(async () => {

@@ -1,4 +1,4 @@
-// Who gets in: names and pages the console answers to, cookies, wrong tokens, and what every answer tells the browser.
+// Protection of the console: host names, origins, cookies, wrong tokens and security headers.
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { type TestContext, test } from "node:test";
@@ -53,7 +53,7 @@ async function scene(t: TestContext) {
     recordAudit: async () => {},
     now,
   });
-  /** What was asked, and is answered, or would be if anybody were there. */
+  /** Sends a request and returns the response; it may also be aborted by the client. */
   const exchanges: { readonly target: string; readonly over: Promise<unknown> }[] = [];
   const noting: HttpHandler = (asked) => {
     const over = Promise.resolve(handler(asked));
@@ -87,7 +87,7 @@ function post(value: unknown, headers: Readonly<Record<string, string>> = {}): A
   return { method: "POST", headers: { "x-store-console": "1", ...headers }, body: JSON.stringify(value) };
 }
 
-test("the console answers to addresses, localhost and the name it was given, and to no other", async (t) => {
+test("the console accepts IP addresses, localhost and its configured host name, and no other host", async (t) => {
   const { ask } = await scene(t);
   for (const host of [
     "127.0.0.1",
@@ -111,7 +111,7 @@ test("the console answers to addresses, localhost and the name it was given, and
   }
 });
 
-test("nothing is answered without a session but the page itself, and a session opens it", async (t) => {
+test("without a session only the page itself is served; with a session the API works", async (t) => {
   const { ask, signIn, cookieOf, token } = await scene(t);
   for (const path of ["/api/session", "/api/buckets", "/api/content?bucket=a&key=b", "/api/nothing"]) {
     assert.equal((await ask(path)).status, 401, path);
@@ -125,7 +125,7 @@ test("nothing is answered without a session but the page itself, and a session o
   assert.equal((await ask("/api/buckets", { headers: { cookie } })).status, 401);
 });
 
-test("a change that the console's own page did not send is refused, with the cookie and all", async (t) => {
+test("a change sent by another page is refused, even with the session cookie", async (t) => {
   const { ask, signIn, cookieOf, token, engine } = await scene(t);
   const cookie = cookieOf(await signIn(token));
   const refused: Readonly<Record<string, string>>[] = [
@@ -151,7 +151,7 @@ test("a change that the console's own page did not send is refused, with the coo
   assert.deepEqual(await engine.listBuckets(), []);
 });
 
-test("every answer is strict: the page, the API, refusals", async (t) => {
+test("every response has security headers: the page, the API and errors", async (t) => {
   const { ask } = await scene(t);
   for (const path of ["/", "/app.js", "/api/buckets", "/missing"]) {
     const { headers } = await ask(path);
@@ -173,7 +173,7 @@ test("every answer is strict: the page, the API, refusals", async (t) => {
   assert.doesNotMatch(page.body, /<script(?![^>]* src=)|<style| on\w+=/);
 });
 
-test("who tries wrong tokens has to wait, and locks nobody else out", async (t) => {
+test("a client with wrong tokens is throttled, and other clients are not", async (t) => {
   const { signIn, documents } = await scene(t);
   const tokens = createTokens(documents, Date.now);
   const { token } = await tokens.create({ name: "anna" });
@@ -187,7 +187,7 @@ test("who tries wrong tokens has to wait, and locks nobody else out", async (t) 
   assert.equal((await signIn(other.token)).status, 200);
 });
 
-test("what is kept of tokens and sessions opens nothing", async (t) => {
+test("stored hashes of tokens and sessions cannot be used to sign in", async (t) => {
   const { signIn, cookieOf, documents } = await scene(t);
   const { token } = await createTokens(documents, Date.now).create({ name: "anna" });
   const id = cookieOf(await signIn(token)).split("=")[1]!;
@@ -199,7 +199,7 @@ test("what is kept of tokens and sessions opens nothing", async (t) => {
   assert.ok(!kept.includes(token) && !kept.includes(id) && !kept.includes(token.slice(-43)));
 });
 
-test("who goes away in the middle of an upload stores nothing, and is no fault of the server", async (t) => {
+test("a client that disconnects during an upload stores nothing and causes no server error", async (t) => {
   const { engine, signIn, cookieOf, token, port, exchanges } = await scene(t);
   await engine.createBucket("bucket");
   const cookie = cookieOf(await signIn(token));

@@ -1,4 +1,4 @@
-// Tokens and sessions over time: when they end, and what ends with them.
+// Expiry and revocation of tokens and sessions.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createSessions, sessionMilliseconds } from "../../../src/console/auth/sessions.ts";
@@ -14,7 +14,7 @@ async function scene(t: TestContext) {
   return { clock, now, documents, tokens, sessions: createSessions({ documents, tokens, now }) };
 }
 
-test("a session ends by itself, by signing out, and with its token", async (t) => {
+test("a session ends by expiry, by signing out, and with its token", async (t) => {
   const { clock, tokens, sessions, documents } = await scene(t);
   const { token, info } = await tokens.create({ name: "anna" });
   const first = (await sessions.open(token))!;
@@ -33,7 +33,7 @@ test("a session ends by itself, by signing out, and with its token", async (t) =
   assert.equal(await sessions.open(token), undefined);
 });
 
-test("a token that has expired signs in no more, and nobody is signed in by it", async (t) => {
+test("an expired token cannot sign in, and its sessions end", async (t) => {
   const { clock, tokens, sessions } = await scene(t);
   const { token, info } = await tokens.create({ name: "anna", expires: clock.time + 1000 });
   const { id } = (await sessions.open(token))!;
@@ -47,7 +47,7 @@ test("a token that has expired signs in no more, and nobody is signed in by it",
   assert.equal(await tokens.revoke("not an id"), false);
 });
 
-test("a server's own token is good for that server, and its sessions for those that have one", async (t) => {
+test("a server's own token works only on that server, and its sessions on servers with an own token", async (t) => {
   const { now, documents, tokens, sessions } = await scene(t);
   const own = newToken();
   assert.equal(await sessions.open(own.token), undefined);
@@ -56,6 +56,6 @@ test("a server's own token is good for that server, and its sessions for those t
   assert.equal((await dev.find(id))?.by, "dev");
   assert.equal(await sessions.find(id), undefined);
   const next = createSessions({ documents, tokens, now, ownToken: newToken().hash });
-  assert.equal((await next.find(id))?.by, "dev", "dev was started anew");
+  assert.equal((await next.find(id))?.by, "dev", "dev was restarted");
   assert.equal(await next.open(own.token), undefined);
 });

@@ -1,9 +1,9 @@
-// Wrong tokens: who has to wait, and who does not.
+// Throttling of failed sign-ins.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createAttempts } from "../../../src/console/auth/sign-in-throttle.ts";
 
-test("wrong tries from one address do not lock out the holder of the token at another", () => {
+test("failed attempts from one address do not lock out the owner of the token at another address", () => {
   const clock = { time: 0 };
   const attempts = createAttempts(() => clock.time);
   for (let i = 0; i < 10; i++) attempts.failed("203.0.113.9", "abcdefghij");
@@ -15,7 +15,7 @@ test("wrong tries from one address do not lock out the holder of the token at an
   assert.equal(attempts.waitFor("203.0.113.9", "abcdefghij"), 0);
 });
 
-test("many addresses do not fill the memory, and the latest are remembered", () => {
+test("the number of remembered addresses is limited, and the latest are kept", () => {
   const attempts = createAttempts(() => 0);
   for (let i = 0; i < 10; i++) attempts.failed("first", undefined);
   for (let i = 0; i < 10_000; i++) attempts.failed(`address ${i}`, undefined);

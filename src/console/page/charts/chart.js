@@ -1,5 +1,5 @@
-// A chart of lines over time, drawn as SVG: the lines alone are stretched to the room there is, and every text around them is
-// text. What it shows is also told in words and as a table, for those who do not see it.
+// A line chart over time, as SVG with HTML labels. For accessibility it has a text summary and a
+// table.
 import { h } from "../dom.js";
 import { time } from "../format.js";
 import { drawLines } from "./lines.js";
@@ -25,7 +25,7 @@ export function chart({ title, times, lines: drawn, format }) {
   const latest = drawn.map(({ name, values }) => `${name} ${formatValue(values.at(-1), format)}`).join(", ");
   const svg = drawLines({ times, drawn, top });
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", `${title}: ${latest}; at most ${format(maxValue)} in this time`);
+  svg.setAttribute("aria-label", `${title}: ${latest}; maximum ${format(maxValue)}`);
   return h(
     "section",
     { class: "card chart", "aria-label": title },
@@ -54,7 +54,7 @@ export function chart({ title, times, lines: drawn, format }) {
   );
 }
 
-/** The last few, newest first. */
+/** The latest values, newest first. */
 const rowsShown = 20;
 
 /** @param {ChartOptions} options */
@@ -68,11 +68,11 @@ function table({ title, times, lines: drawn, format }) {
   return h(
     "details",
     {},
-    h("summary", {}, "As a table", h("span", { class: "unseen" }, `: ${title}`)),
+    h("summary", {}, "Show as table", h("span", { class: "unseen" }, `: ${title}`)),
     h(
       "div",
       { class: "table-scroll" },
-      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Until"), ...heads)), body),
+      h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Time"), ...heads)), body),
     ),
   );
 }
@@ -91,7 +91,7 @@ function clock(at) {
 }
 
 /**
- * The next of 1, 2 and 5 with zeros: so the scale does not jump with every value.
+ * Rounds up to 1, 2 or 5 times a power of ten, so that the scale rarely changes.
  *
  * @param {number} maxValue
  */

@@ -1,4 +1,4 @@
-// The lines of a chart, on a field that is stretched as its place is.
+// The lines of a chart, in an SVG that stretches to its container.
 
 /** @import { Line } from "./chart.js" */
 
@@ -43,7 +43,7 @@ function pathData(values, across, top) {
     }
     const x = across(i).toFixed(1);
     const y = (height - (Math.min(value, top) / top) * height).toFixed(1);
-    // One that stands alone is a dot, a line of no length with round ends; the only one there is holds for all the time.
+    // An isolated value becomes a dot; the only value becomes a line over the whole width.
     text += isPenDown ? `L${x} ${y}` : `M${x} ${y}h${values.length === 1 ? width : 0}`;
     isPenDown = true;
   }

@@ -1,4 +1,4 @@
-// The way down to a folder or an object, as the heading of its page: each step is a link.
+// Breadcrumbs to a folder or an object, used as the heading of its page.
 import { h } from "../dom.js";
 import { pageHref } from "../router.js";
 import { maskControls } from "./row.js";

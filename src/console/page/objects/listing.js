@@ -1,4 +1,4 @@
-// What is known of a bucket's objects so far: pages come as they are asked for, and what is selected is kept by name.
+// The loaded objects of a bucket: pages are loaded on demand, and the selection is kept by name.
 import { ask } from "../api.js";
 
 /** @import { ObjectRow, ObjectsDocument } from "../../wire-types.ts" */
@@ -37,7 +37,7 @@ export function createListing(signal) {
       query: { bucket, prefix, delimiter, cursor, limit: pageEntries },
       signal,
     });
-    // Another listing was asked for meanwhile.
+    // Another listing was requested meanwhile.
     if (ownRound !== round) return;
     entries.push(
       ...page.prefixes.map((name) => ({ name, folder: /** @type {const} */ (true) })),
@@ -65,7 +65,7 @@ export function createListing(signal) {
         throw error;
       }
     },
-    /** The next page, if there is one and it is not on its way. Tells whether something came. */
+    /** Loads the next page unless it is being loaded; returns whether entries were added. */
     async more() {
       if (cursor === undefined || loading !== undefined || request === undefined) return false;
       loading = load(request).finally(() => {
@@ -97,7 +97,7 @@ export function createListing(signal) {
         selected.set(entry.name, entry);
       }
     },
-    /** All that was loaded, or none when all of it was selected. */
+    /** Selects all loaded entries, or clears the selection if all were selected. */
     toggleAll() {
       const isAll = entries.length > 0 && entries.every(({ name }) => selected.has(name));
       selected.clear();

@@ -1,5 +1,5 @@
-// Shows an object's content. Pictures, video and sound go into elements that run nothing, text is read and shown as
-// text, and the server sends all of it in a sandbox, whatever it says it is. A PDF is framed from another origin.
+// Shows an object's content without running it: media in their elements, text as text, a PDF in a frame
+// from another origin. The server sends all content with a sandbox policy.
 import { address, ask, toApiError } from "../api.js";
 import { h } from "../dom.js";
 import { bytes } from "../format.js";
@@ -8,7 +8,7 @@ import { failure, isAbort } from "../notices.js";
 /** @import { LinkDocument, ObjectDocument } from "../../wire-types.ts" */
 
 const maxTextBytes = 256 * 1024;
-/** Larger ones are shown when asked for. */
+/** Larger images are only shown on request. */
 const maxImageBytes = 25 * 1024 * 1024;
 
 /**
@@ -22,15 +22,19 @@ export function preview(bucket, object, signal) {
   const show = () => container.replaceChildren(createContent(bucket, object, signal));
   if (encryptionKeyMd5 !== undefined) {
     container.append(
-      h("p", { class: "quiet" }, "It is encrypted under a customer's key, without which nobody can read it."),
+      h(
+        "p",
+        { class: "quiet" },
+        "This object is encrypted with a customer-provided key and cannot be shown without it.",
+      ),
     );
-  } else if (size === 0) container.append(h("p", { class: "quiet" }, "It is empty."));
+  } else if (size === 0) container.append(h("p", { class: "quiet" }, "This object is empty."));
   else if (kind === "none") {
     container.append(
-      h("p", { class: "quiet" }, "Its content type is none that can be shown here. Download it instead."),
+      h("p", { class: "quiet" }, "This content type cannot be shown here. Download the object instead."),
     );
   } else if (kind === "image" && size > maxImageBytes) {
-    container.append(h("button", { type: "button", onclick: show }, `Show this picture of ${bytes(size)}`));
+    container.append(h("button", { type: "button", onclick: show }, `Show image (${bytes(size)})`));
   } else show();
   return container;
 }
@@ -59,7 +63,7 @@ function createContent(bucket, { key, etag, preview: kind, size }, signal) {
 }
 
 /**
- * No browser shows a PDF in a sandbox: it comes from the S3 API, another origin, by a link that lasts for a moment.
+ * Browsers show no PDF in a sandbox, so it comes from the origin of the S3 API, by a short-lived link.
  *
  * @param {string} bucket
  * @param {string} key

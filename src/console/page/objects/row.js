@@ -1,4 +1,4 @@
-// One row of the objects: a folder or an object.
+// A row of the object list: a folder or an object.
 import { h, icon } from "../dom.js";
 import { bytes, time } from "../format.js";
 import { icons } from "../icons.js";
@@ -9,7 +9,7 @@ import { pageHref } from "../router.js";
 /**
  * @typedef {object} RowOptions
  * @property {string} bucket
- * @property {string} prefix what every name begins with, not shown again
+ * @property {string} prefix common prefix of all names, which is not shown
  * @property {boolean} isSelected
  * @property {(range: boolean) => void} onToggle
  */
@@ -64,7 +64,7 @@ export function entryHref(bucket, entry) {
 }
 
 /**
- * Control characters, and those that turn the direction of text, as marks: a name must not look like another one.
+ * Replaces control and text-direction characters, so that a name cannot look like another one.
  *
  * @param {string} text
  */

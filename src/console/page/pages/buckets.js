@@ -1,10 +1,10 @@
-// The buckets: what each holds, and making, emptying and deleting them.
+// Page of buckets with their totals; creates, empties and deletes them.
 import { ask } from "../api.js";
 import { openConfirmation, openForm } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { bytes, number, time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
 import { emptyBucket } from "../objects/deletion.js";
 import { pageHref } from "../router.js";
 import { addShortcuts } from "../shortcuts.js";
@@ -37,14 +37,10 @@ export async function render({ signal }) {
 }
 
 function emptyState() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "There are no buckets yet",
-      "Objects live in buckets. Create one here, or with ",
-      h("code", {}, "store bucket create"),
-    ),
+  return emptyCard(
+    "There are no buckets yet",
+    "Buckets contain objects. Create one here, or with ",
+    h("code", {}, "store bucket create"),
   );
 }
 
@@ -108,7 +104,7 @@ function bucketRow({ name, created, storageClass }, refresh) {
 }
 
 /**
- * One after the other: the list is there already, and a large store is not asked for everything at once.
+ * Loads totals one after the other, to limit the load on a large store. The list is already shown.
  *
  * @param {readonly ReturnType<typeof bucketRow>[]} rows
  * @param {AbortSignal} signal
@@ -155,7 +151,7 @@ function openCreation(refresh) {
         { id: "bucket-name-help", class: "quiet" },
         "3 to 63 lowercase letters, digits, dots and dashes.",
       ),
-      h("label", { for: "bucket-class" }, "Class of objects put without one"),
+      h("label", { for: "bucket-class" }, "Default storage class"),
       storageClass,
     ],
     async run() {
@@ -179,7 +175,7 @@ function openDeletion(name, refresh) {
     name,
     title: `Delete bucket ${name}?`,
     submit: "Delete bucket",
-    content: [h("p", {}, "A bucket must be empty to be deleted. Uploads in flight go with it.")],
+    content: [h("p", {}, "Only an empty bucket can be deleted. Its uploads in progress are aborted.")],
     async run() {
       await ask("/api/buckets", { method: "DELETE", query: { bucket: name } });
       note(`Deleted bucket ${name}.`);
@@ -198,7 +194,7 @@ function openEmptyDialog(name, refresh) {
     title: `Empty bucket ${name}?`,
     submit: "Delete all objects",
     content: [
-      h("p", {}, "All objects in it are deleted, not to be brought back. The bucket and its rules stay."),
+      h("p", {}, "This permanently deletes all objects in the bucket. The bucket and its rules stay."),
     ],
     async run() {
       void emptyBucket(name).then(refresh).catch(noteFailure);

@@ -1,10 +1,10 @@
-// The access keys of the S3 API: what each may do and when it was last used; making, rotating, disabling and deleting.
+// Page of access keys with permissions and last use; creates, rotates, disables and deletes them.
 import { ask } from "../api.js";
 import { openConfirmation } from "../dialog.js";
 import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, note, noteFailure } from "../notices.js";
+import { emptyCard, note, noteFailure } from "../notices.js";
 import { addShortcuts } from "../shortcuts.js";
 import { openCreation, openRotation } from "./key-dialogs.js";
 
@@ -46,20 +46,16 @@ export async function render({ signal }) {
 }
 
 function emptyState() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "There are no access keys yet",
-      "S3 clients sign their requests with a key. Create one here, or with ",
-      h("code", {}, "store key create"),
-    ),
+  return emptyCard(
+    "There are no access keys yet",
+    "S3 clients sign requests with an access key. Create one here, or with ",
+    h("code", {}, "store key create"),
   );
 }
 
 /** @param {readonly HTMLTableRowElement[]} rows */
 function table(rows) {
-  const names = ["Access key id", "Account", "State", "May", "Created", "Expires", "Last used"];
+  const names = ["Access key id", "Account", "State", "Permissions", "Created", "Expires", "Last used"];
   return h(
     "div",
     { class: "card table-scroll" },
@@ -93,7 +89,7 @@ function keyRow(key, refresh) {
     h("th", { scope: "row", class: "mono" }, accessKeyId),
     h("td", { "data-name": "Account" }, account),
     h("td", { "data-name": "State" }, h("span", { class: `badge ${state}` }, state), previousSecretNote(key)),
-    h("td", { "data-name": "May" }, ...grantItems(key)),
+    h("td", { "data-name": "Permissions" }, ...grantItems(key)),
     h("td", { "data-name": "Created" }, time(created)),
     h("td", { "data-name": "Expires" }, expires === null ? "never" : time(expires)),
     h("td", { "data-name": "Last used" }, lastUsed === null ? "never" : time(lastUsed)),
@@ -104,12 +100,12 @@ function keyRow(key, refresh) {
 /** @param {KeyDocument} key */
 function previousSecretNote({ previousUntil }) {
   if (previousUntil === null) return undefined;
-  return h("p", { class: "quiet" }, `secret before taken until ${time(previousUntil)}`);
+  return h("p", { class: "quiet" }, `previous secret valid until ${time(previousUntil)}`);
 }
 
 /** @param {KeyDocument} key */
 function grantItems({ grants }) {
-  if (grants === null) return ["everything of the account"];
+  if (grants === null) return ["Full access"];
   return grants.map(({ bucket, rights }) =>
     h("p", {}, bucket === "*" ? "every bucket" : bucket, ": ", rights.join(", ")),
   );
@@ -157,7 +153,7 @@ function openDeletion(accessKeyId, refresh) {
     name: accessKeyId,
     title: "Delete this access key?",
     submit: "Delete key",
-    content: [h("p", {}, "Clients that use it are refused from now on. It cannot be brought back.")],
+    content: [h("p", {}, "Clients that use this key lose access immediately. This cannot be undone.")],
     async run() {
       await ask("/api/keys", { method: "DELETE", query: { key: accessKeyId } });
       note(`Deleted access key ${accessKeyId}.`);

@@ -1,4 +1,4 @@
-// What the server has done of late: requests, how long they took, bytes, errors, what is stored, and the scrub.
+// Page of metrics: requests, latency, bytes, errors, stored data, and the scrub.
 import { ask } from "../api.js";
 import { chart } from "../charts/chart.js";
 import { h } from "../dom.js";
@@ -10,9 +10,9 @@ import { go } from "../router.js";
 /** @import { View } from "../pages.js" */
 
 const refreshMilliseconds = 10_000;
-const spans = { hour: "The last hour", day: "The last day", week: "The last week" };
+const spans = { hour: "Last hour", day: "Last day", week: "Last week" };
 const frontEnds = {
-  "": "Everything but the console",
+  "": "All except the console",
   s3: "S3 API",
   script: "Scripts",
   public: "Public buckets",
@@ -28,7 +28,7 @@ export async function render({ params, signal }) {
   async function refresh() {
     /** @type {MetricsDocument} */
     const metrics = await ask("/api/metrics", { query: { span, face: frontEnd || undefined }, signal });
-    // Whoever reads a table is not interrupted.
+    // Do not redraw while a table is open.
     if (charts.querySelector("details[open]") !== null || charts.contains(document.activeElement)) return;
     charts.replaceChildren(...createCharts(metrics));
   }
@@ -51,12 +51,12 @@ export async function render({ params, signal }) {
         choice("Requests to", "metrics-face", frontEnds, frontEnd, (chosen) =>
           go("metrics", { span, face: chosen }),
         ),
-        choice("Time", "metrics-span", spans, span, (chosen) =>
+        choice("Time range", "metrics-span", spans, span, (chosen) =>
           go("metrics", { span: chosen, face: frontEnd }),
         ),
       ),
     ),
-    h("p", { class: "quiet" }, "Since this server was started, as far as that is within the time chosen."),
+    h("p", { class: "quiet" }, "Values since the start of this server, within the selected time range."),
     charts,
   );
 }
@@ -86,7 +86,7 @@ function createCharts({ points, scrub }) {
   const series = (value) => points.map(value);
   return [
     chart({
-      ...{ title: "Requests a second", times, format: rate },
+      ...{ title: "Requests per second", times, format: rate },
       lines: [{ name: "Requests", values: series((point) => point.requests) }],
     }),
     chart({
@@ -97,14 +97,14 @@ function createCharts({ points, scrub }) {
       ],
     }),
     chart({
-      ...{ title: "Bytes a second", times, format: bytes },
+      ...{ title: "Bytes per second", times, format: bytes },
       lines: [
         { name: "In", values: series((point) => point.bytesIn) },
         { name: "Out", values: series((point) => point.bytesOut) },
       ],
     }),
     chart({
-      ...{ title: "Errors a second", times, format: rate },
+      ...{ title: "Errors per second", times, format: rate },
       lines: [
         { name: "4xx", values: series((point) => point.clientErrors) },
         { name: "5xx", values: series((point) => point.serverErrors) },
@@ -126,8 +126,8 @@ function createCharts({ points, scrub }) {
 function scrubCard({ isRunning, read, stored, damages, lastEnded }) {
   const last =
     lastEnded === null
-      ? "None has come to its end yet."
-      : `The last came to its end ${duration(Date.now() - lastEnded)} ago, at ${time(lastEnded)}.`;
+      ? "No scrub has finished yet."
+      : `The last scrub finished ${duration(Date.now() - lastEnded)} ago, at ${time(lastEnded)}.`;
   const share = read === null || !stored ? undefined : Math.min(1, read / stored);
   return h(
     "section",
@@ -137,19 +137,19 @@ function scrubCard({ isRunning, read, stored, damages, lastEnded }) {
       "p",
       {},
       isRunning
-        ? `Reading everything that is stored, slowly: ${bytes(read ?? 0)} of ${bytes(stored ?? 0)}.`
-        : "A scrub reads everything that is stored once a week. None runs now.",
+        ? `Running: read ${bytes(read ?? 0)} of ${bytes(stored ?? 0)}.`
+        : "A scrub reads all stored data once a week. None is running now.",
     ),
     share === undefined
       ? undefined
-      : h("progress", { max: "1", value: String(share), "aria-label": "How much the scrub has read" }),
+      : h("progress", { max: "1", value: String(share), "aria-label": "Progress of the scrub" }),
     h("p", { class: "quiet" }, last),
     damages === 0
       ? h("p", {}, "No damage was found.")
       : h(
           "p",
           { class: "error-text" },
-          `${number(damages)} damaged: see what, and what to do, with store verify on the server.`,
+          `${number(damages)} damaged. Run store verify on the server for details.`,
         ),
   );
 }

@@ -1,4 +1,4 @@
-// One object: everything that is known of it, what it looks like, and what can be done with it.
+// Page of one object: preview, metadata and actions.
 import { address, ask } from "../api.js";
 import { copyText } from "../copy.js";
 import { openForm } from "../dialog.js";
@@ -101,8 +101,8 @@ function openLink(bucket, key) {
     title: "Copy a signed link",
     submit: "Copy",
     content: [
-      h("p", {}, "Whoever has the link may get the object until it expires."),
-      h("label", { for: "link-time" }, "It expires in"),
+      h("p", {}, "Anyone with the link can download the object until the link expires."),
+      h("label", { for: "link-time" }, "Expires in"),
       seconds,
     ],
     async run() {
@@ -128,7 +128,7 @@ function facts(object) {
     ["ETag", etag],
   ];
   if (parts !== undefined) about.push(["Parts", number(parts)]);
-  if (encryptionKeyMd5 !== undefined) about.push(["Customer's key, MD5", encryptionKeyMd5]);
+  if (encryptionKeyMd5 !== undefined) about.push(["Encryption key MD5", encryptionKeyMd5]);
   const http = httpFields.flatMap(([name, header]) => {
     const value = object.httpMetadata[name];
     return value === undefined ? [] : [[header, typeof value === "number" ? time(value) : value]];
@@ -136,12 +136,12 @@ function facts(object) {
   const checksums = Object.entries(object.checksums);
   return [
     factCard("Object", about),
-    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), "None is set."),
-    factCard("Metadata of your own", Object.entries(object.customMetadata), "None is set."),
+    factCard("HTTP metadata", /** @type {[string, string][]} */ (http), "None."),
+    factCard("Custom metadata", Object.entries(object.customMetadata), "None."),
     factCard(
-      checksumParts === undefined ? "Checksums" : `Checksums, of ${number(checksumParts)} parts`,
+      checksumParts === undefined ? "Checksums" : `Checksums of ${number(checksumParts)} parts`,
       checksums,
-      "The etag alone.",
+      "None besides the etag.",
     ),
   ];
 }

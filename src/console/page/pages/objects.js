@@ -1,4 +1,4 @@
-// The objects of a bucket, by folder or flat: searching by prefix, selecting and deleting many, and uploading.
+// Page of a bucket's objects, by folder or flat: search by prefix, delete many, upload.
 import { h, icon } from "../dom.js";
 import { number } from "../format.js";
 import { icons } from "../icons.js";
@@ -155,10 +155,10 @@ export async function render({ params, signal, setTitle }) {
     { key: "/", does: "Search by prefix", run: () => search.focus() },
     { key: "u", does: "Upload files", run: buttons.pickFiles },
     { key: "f", does: "Upload a folder", run: buttons.pickFolder },
-    { key: "ArrowDown", does: "Move in the list, with Shift select" },
+    { key: "ArrowDown", does: "Move in the list; with Shift, select" },
     { key: " ", does: "Select" },
     { key: "Enter", does: "Open" },
-    { key: "Delete", does: "Delete what is selected", run: deleteSelected },
+    { key: "Delete", does: "Delete the selection", run: deleteSelected },
   ]);
   await refresh();
   return content;
@@ -210,5 +210,5 @@ function listHead() {
 function emptyState(bucket, prefix) {
   return prefix === ""
     ? empty(`${bucket} is empty`, "Drop files or whole folders here, or use the buttons above.")
-    : empty("Nothing begins with this", h("span", { class: "mono" }, maskControls(prefix)));
+    : empty("No key starts with this prefix", h("span", { class: "mono" }, maskControls(prefix)));
 }

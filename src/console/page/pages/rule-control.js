@@ -1,4 +1,4 @@
-// One field of a rule as it is typed: a text, a number, lines, choices; with a place for what is wrong with it.
+// Input for one field of a rule, with its help and error text.
 import { h } from "../dom.js";
 import { numberFrom, whenFrom, whenText } from "./rule-fields.js";
 
@@ -17,10 +17,10 @@ export function createControl({ field, value: initial, id, changed }) {
   const { name, label, kind, help } = field;
   const words =
     help ??
-    (kind === "days or date" ? "After days, such as 30, or on a day, such as 2027-01-31." : undefined);
-  const errorText = h("p", { id: `${id}-told`, class: "error-text" });
+    (kind === "days or date" ? "A number of days, such as 30, or a date, such as 2027-01-31." : undefined);
+  const errorText = h("p", { id: `${id}-error`, class: "error-text" });
   const helpText = words === undefined ? undefined : h("p", { id: `${id}-help`, class: "quiet" }, words);
-  const described = `${id}-told${words === undefined ? "" : ` ${id}-help`}`;
+  const described = `${id}-error${words === undefined ? "" : ` ${id}-help`}`;
   const { input, value, element } = createInput(field, initial, { id, described });
   element.addEventListener("input", changed);
   return {

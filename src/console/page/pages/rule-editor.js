@@ -1,4 +1,4 @@
-// An editor of rules: a card for each, checked by the server while one types, saved all together.
+// Editor for rules: one card for each rule, validated by the server while typing, saved together.
 import { ask } from "../api.js";
 import { h, icon } from "../dom.js";
 import { icons } from "../icons.js";
@@ -94,7 +94,7 @@ export function openEditor({ bucket, kind, title, about, none, rules, fields, fr
     save.disabled = flaws.length > 0;
     const [first] = flaws.filter(({ rule }) => rule === undefined);
     statusText.textContent =
-      flaws.length === 0 ? "Not saved yet." : (first?.message ?? "Mend what is marked to save.");
+      flaws.length === 0 ? "Not saved yet." : (first?.message ?? "Fix the highlighted fields to save.");
     return flaws.length === 0;
   }
 

@@ -1,7 +1,7 @@
-// The rules of a bucket: what time does to its objects, and which web pages may reach it.
+// Page of a bucket's lifecycle and CORS rules.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
-import { empty } from "../notices.js";
+import { emptyCard } from "../notices.js";
 import { go, pageHref } from "../router.js";
 import { openEditor } from "./rule-editor.js";
 import { corsFields, lifecycleFields } from "./rule-fields.js";
@@ -39,15 +39,16 @@ export async function render({ params, signal, setTitle }) {
     openEditor({
       ...{ bucket, kind: "lifecycle", rules: lifecycle, fields: lifecycleFields, signal },
       title: "Lifecycle",
-      about: "What time does to objects and to uploads that were never finished. Days end at midnight, UTC.",
-      none: "Objects stay until somebody deletes them, and uploads too.",
+      about:
+        "Expire or transition objects and clean up incomplete uploads, by age. Days end at midnight UTC.",
+      none: "No lifecycle rules: objects and incomplete uploads are kept until they are deleted.",
       fresh: () => ({ isEnabled: true, prefix: "", expire: { days: 30 } }),
     }),
     openEditor({
       ...{ bucket, kind: "cors", rules: cors, fields: corsFields, signal },
       title: "CORS",
-      about: "Which web pages may reach this bucket from a browser. The first rule that fits decides.",
-      none: "No page of another origin may.",
+      about: "Which web pages can access this bucket from a browser. The first matching rule applies.",
+      none: "No CORS rules: cross-origin requests are blocked.",
       fresh: () => ({ origins: ["https://example.com"], methods: ["GET"], headers: [], exposed: [] }),
     }),
   );
@@ -58,14 +59,10 @@ function emptyState() {
     "div",
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Rules")),
-    h(
-      "div",
-      { class: "card" },
-      empty(
-        "There is no bucket to make rules for yet",
-        h("a", { href: pageHref("buckets") }, "Create a bucket"),
-        " first.",
-      ),
+    emptyCard(
+      "There are no buckets yet",
+      h("a", { href: pageHref("buckets") }, "Create a bucket"),
+      " first.",
     ),
   );
 }

@@ -1,4 +1,4 @@
-// What scripts write, as they write it, with a filter. The server holds each request until there is something to tell.
+// Live log of scripts, with a filter. Uses long polling: the server answers when there are new lines.
 import { ask } from "../api.js";
 import { h } from "../dom.js";
 import { time } from "../format.js";
@@ -25,7 +25,7 @@ export function openLog({ scripts, signal, onFault }) {
   const text = h("input", {
     id: "log-text",
     type: "search",
-    placeholder: "Words in a line",
+    placeholder: "Text in a line",
     autocomplete: "off",
   });
   const script = h(
@@ -83,7 +83,7 @@ export function openLog({ scripts, signal, onFault }) {
         /** @type {LogDocument} */
         const { lines: fresh } = await ask("/api/scripts/log", { query: { after }, signal });
         const last = fresh.at(-1)?.number ?? after;
-        // Nothing was written yet: from now on the server waits for a first line.
+        // No lines yet: the next request waits for the first one.
         after = last === 0 ? -1 : last;
         if (fresh.length > 0) add(fresh);
       } catch (error) {

@@ -1,9 +1,9 @@
-// The scripts of this server: routes, bindings, last faults, what they write while one looks on, and starting anew.
+// Page of scripts: routes, bindings, recent errors, live log and restart.
 import { ask } from "../api.js";
 import { h, icon } from "../dom.js";
 import { time } from "../format.js";
 import { icons } from "../icons.js";
-import { empty, isAbort, note, noteFailure } from "../notices.js";
+import { emptyCard, isAbort, note, noteFailure } from "../notices.js";
 import { openLog } from "./script-log.js";
 
 /** @import { FaultDocument, ScriptDocument, ScriptsDocument } from "../../wire-types.ts" */
@@ -43,7 +43,7 @@ export async function render({ signal }) {
         return [key, shownFaults.get(key) ?? faultCard(fault)];
       }),
     );
-    const none = h("p", { class: "quiet" }, "None since the server was started.");
+    const none = h("p", { class: "quiet" }, "None since the server started.");
     faults.replaceChildren(...(shownFaults.size === 0 ? [none] : shownFaults.values()));
   }
 
@@ -65,7 +65,7 @@ export async function render({ signal }) {
       button.disabled = true;
       try {
         await ask("/api/scripts/restart", { method: "POST", query: { script: name }, json: {} });
-        note(`Script ${name} was started anew.`);
+        note(`Restarted script ${name}.`);
         await refresh();
         /** @type {HTMLElement | null} */ (
           list.querySelector(`[data-restart="${CSS.escape(name)}"]`)
@@ -93,20 +93,16 @@ export async function render({ signal }) {
     {},
     h("div", { class: "page-head" }, h("h1", {}, "Scripts")),
     list,
-    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Last faults"), faults]),
+    ...(scripts.length === 0 ? [] : [log, h("h2", { class: "section" }, "Recent errors"), faults]),
   );
 }
 
 function emptyState() {
-  return h(
-    "div",
-    { class: "card" },
-    empty(
-      "This server runs no script",
-      "Begin one with ",
-      h("code", {}, "store init"),
-      " and start the server in its folder.",
-    ),
+  return emptyCard(
+    "This server runs no scripts",
+    "Create one with ",
+    h("code", {}, "store init"),
+    " and start the server in its folder.",
   );
 }
 
@@ -116,8 +112,8 @@ function scriptFacts({ file, routes, schedules, buckets, variables, secrets }) {
   /** @type {[string, readonly string[]][]} */
   const facts = [
     ["Configuration", [file]],
-    ["Answers", routes.length === 0 ? ["whatever no other script does"] : routes],
-    ["Runs at", schedules],
+    ["Routes", routes.length === 0 ? ["all other requests"] : routes],
+    ["Schedules", schedules],
     ["Buckets", bindings],
     ["Variables", variables.map((name) => `env.${name}`)],
     ["Secrets", secrets.map((name) => `env.${name}`)],

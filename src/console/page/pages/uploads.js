@@ -1,5 +1,5 @@
-// Uploads in flight, of every bucket: what was begun in parts and is neither complete nor given up. Their bytes take
-// room, and no listing of objects shows them.
+// Page of incomplete multipart uploads in all buckets. Their parts use space, but no object listing
+// shows them.
 import { ask } from "../api.js";
 import { openForm } from "../dialog.js";
 import { h } from "../dom.js";
@@ -22,7 +22,7 @@ export async function render({ signal }) {
     h(
       "div",
       { class: "page-head" },
-      h("h1", {}, "Uploads in flight"),
+      h("h1", {}, "Uploads in progress"),
       h("button", { type: "button", onclick: () => refresh().catch(noteFailure) }, "Refresh"),
     ),
     h("div", { class: "card table-scroll" }, table),
@@ -38,12 +38,12 @@ export async function render({ signal }) {
       count++;
       size += upload.bytes;
     }
-    statusText.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in all`;
+    statusText.textContent = count === 0 ? "" : `${counted(count, "upload")}, ${bytes(size)} in total`;
     table.hidden = count === 0;
     table.parentElement?.querySelector(".state")?.remove();
     if (count === 0)
       table.after(
-        empty("No uploads are in flight", "Here is what was begun in parts and is not complete yet."),
+        empty("No uploads in progress", "Multipart uploads appear here until they are completed or aborted."),
       );
   }
 
@@ -72,7 +72,7 @@ async function* listUploads(signal) {
 
 /** @param {HTMLElement} rows */
 function uploadTable(rows) {
-  const heads = ["Key", "Bucket", "Begun", "Parts", "Size", "Ends by itself"].map((name) =>
+  const heads = ["Key", "Bucket", "Started", "Parts", "Size", "Expires"].map((name) =>
     h("th", { scope: "col", class: name === "Parts" || name === "Size" ? "number" : undefined }, name),
   );
   const tools = h("th", { scope: "col" }, h("span", { class: "unseen" }, "Actions"));
@@ -91,10 +91,10 @@ function uploadRow(upload, refresh) {
     {},
     h("th", { scope: "row", class: "mono" }, maskControls(key)),
     h("td", { "data-name": "Bucket" }, h("a", { href: pageHref("objects", { bucket }) }, bucket)),
-    h("td", { "data-name": "Begun", title: time(created) }, `${duration(now - created)} ago`),
+    h("td", { "data-name": "Started", title: time(created) }, `${duration(now - created)} ago`),
     h("td", { "data-name": "Parts", class: "number" }, number(parts)),
     h("td", { "data-name": "Size", class: "number" }, bytes(upload.bytes)),
-    h("td", { "data-name": "Ends by itself", title: time(due) }, `in ${duration(due - now)}`),
+    h("td", { "data-name": "Expires", title: time(due) }, `in ${duration(due - now)}`),
     h(
       "td",
       {},
@@ -125,7 +125,7 @@ function openAbort({ bucket, key, id, parts, bytes: size }, refresh) {
       h(
         "p",
         {},
-        `${counted(parts, "part")} of ${bytes(size)} will be gone. Whoever is sending it is refused from then on.`,
+        `This permanently deletes ${counted(parts, "part")} (${bytes(size)}). Clients can no longer continue this upload.`,
       ),
     ],
     async run() {

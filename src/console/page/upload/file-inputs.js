@@ -1,4 +1,4 @@
-// How files come in: by buttons, or dropped anywhere on the page of a bucket, whole folders with everything in them.
+// File selection: by buttons, or by dropping files and folders on the page of a bucket.
 import { h, icon } from "../dom.js";
 import { icons } from "../icons.js";
 import { noteFailure } from "../notices.js";
@@ -16,7 +16,7 @@ export function uploadButtons({ bucket, prefix }) {
       tabindex: -1,
       multiple: true,
       webkitdirectory: isFolder,
-      "aria-label": isFolder ? "A folder to upload" : "Files to upload",
+      "aria-label": isFolder ? "Folder to upload" : "Files to upload",
       /** @param {Event} event */
       onchange(event) {
         const input = /** @type {HTMLInputElement} */ (event.target);
@@ -75,7 +75,7 @@ export function acceptDrops(area, { bucket, prefix }, signal) {
       if (!hasFiles(event)) return;
       event.preventDefault();
       mark(false);
-      // They can be had now and not later: the rest is read from what is taken here.
+      // The dropped items are only accessible during the event, so take their entries now.
       const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
       addEntries(bucket, prefix, entries).catch(noteFailure);
     },
@@ -120,7 +120,7 @@ async function* filesUnder(entry, above) {
     return;
   }
   const reader = /** @type {FileSystemDirectoryEntry} */ (entry).createReader();
-  // It gives some at a time, and none when there are no more.
+  // readEntries returns a batch at a time, and an empty one at the end.
   for (;;) {
     /** @type {FileSystemEntry[]} */
     const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));

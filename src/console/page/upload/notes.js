@@ -1,5 +1,5 @@
-// Uploads in parts that were begun, noted in this browser, so that one can go on after the page was closed: when the
-// same file is picked again, the parts that are there need not be sent twice.
+// Remembers multipart uploads in the browser's storage, so that they can be resumed after the page was
+// closed: when the same file is selected again, only missing parts are sent.
 
 const kind = "store console upload ";
 
@@ -56,7 +56,7 @@ export function deleteFileNote(bucket, key, file) {
 }
 
 /**
- * All of a bucket.
+ * All notes of a bucket.
  *
  * @param {string} bucket
  * @returns {Note[]}
@@ -74,7 +74,7 @@ export function deleteNote({ bucket, key, name, size, modified }) {
 }
 
 /**
- * Where a file belongs that an upload was begun with.
+ * Finds the note of the upload that was started with this file.
  *
  * @param {string} bucket
  * @param {File} file

@@ -1,4 +1,4 @@
-// The uploads of this tab, in a corner: how far all of them are, and each.
+// Panel with the uploads of this tab and their progress.
 import { h, icon } from "../dom.js";
 import { bytes, number } from "../format.js";
 import { icons } from "../icons.js";
@@ -6,7 +6,7 @@ import { allTasks, cancel, clearFinished, retry, watchTasks } from "./queue.js";
 
 /** @import { Task } from "./queue.js" */
 
-/** Shown one by one; of many thousands the others are counted. */
+/** Uploads shown individually; the others are only counted. */
 const maxShown = 50;
 
 /** @type {Readonly<Record<Task["state"], number>>} */

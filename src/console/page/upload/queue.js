@@ -1,5 +1,5 @@
-// Every upload of this tab, whatever page is shown: a few at a time, the others wait. Whoever shows them is told of
-// every change.
+// The upload queue of this tab, independent of the page shown. A few uploads run at a time; listeners
+// are notified of every change.
 import { errorMessages, isAbort, noteFailure } from "../notices.js";
 import { discard, transfer } from "./transfer.js";
 
@@ -36,7 +36,7 @@ export function watchTasks(watcher) {
 }
 
 /**
- * Calls when something new is in a bucket: not for each of many files, but once they pause.
+ * Calls back after new objects arrived in a bucket, once for a batch of files.
  *
  * @param {AbortSignal} signal
  * @param {(bucket: string) => void} listener
@@ -109,14 +109,14 @@ export function retry(task) {
   notifyWatchers();
 }
 
-/** Those that are over go out of sight. */
+/** Removes finished uploads from the list. */
 export function clearFinished() {
   const left = tasks.filter(({ state }) => state === "waiting" || state === "sending");
   tasks.splice(0, tasks.length, ...left);
   notifyWatchers();
 }
 
-// Leaving would cut what is under way: the browser asks first.
+// Leaving the page would cancel running uploads, so the browser asks first.
 addEventListener("beforeunload", (event) => {
   if (tasks.some(({ state }) => state === "sending" || state === "waiting")) event.preventDefault();
 });

@@ -1,5 +1,5 @@
-// Sends bytes with how far they are: XMLHttpRequest tells, fetch does not. A slice of a file is handed to the browser
-// as it is and read from the disk while it goes out, so that no file is ever in the tab's memory.
+// Sends bytes with progress, which XMLHttpRequest reports and fetch does not. The browser streams a
+// slice of a file from disk, so files are never in the tab's memory.
 import { address, ownHeaders, toApiError, unreachableError } from "../api.js";
 
 /**
@@ -45,7 +45,7 @@ export function send(path, { query, body, signal, onProgress }) {
 const retryDelays = [500, 1000, 2000, 4000];
 
 /**
- * Tries again after what may pass: a server that cannot be reached, or is too busy.
+ * Retries after transient errors: the server is unreachable or busy.
  *
  * @template T
  * @param {AbortSignal} signal

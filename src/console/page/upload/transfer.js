@@ -1,4 +1,4 @@
-// One file on its way into a bucket: in one piece, or in parts that go side by side when it is large.
+// Uploads one file: with a single put, or as a multipart upload with concurrent parts if it is large.
 import { ask } from "../api.js";
 import { deleteFileNote, findNote, saveNote } from "./notes.js";
 import { send, withRetries } from "./send.js";
@@ -16,7 +16,7 @@ const concurrency = 4;
  * @property {string} key
  * @property {File} file
  * @property {AbortSignal} signal
- * @property {(sent: number) => void} onProgress bytes of this file that are there or under way
+ * @property {(sent: number) => void} onProgress receives the number of bytes sent so far
  */
 
 /** @param {Transfer} transfer */
@@ -46,7 +46,7 @@ async function sendInParts({ bucket, key, file, signal, onProgress }) {
   }
   const reportProgress = () => onProgress([...sent.values()].reduce((sum, bytes) => sum + bytes, 0));
   reportProgress();
-  // One that fails stops the others at once.
+  // A failed part aborts the others.
   const failureController = new AbortController();
   const anySignal = AbortSignal.any([signal, failureController.signal]);
   async function work() {
@@ -91,7 +91,7 @@ async function startOrResume(bucket, key, file) {
       const { parts } = await ask("/api/uploads/parts", { query: { bucket, key, upload: id } });
       return { id, partSize, present: new Map(parts.map((part) => [part.number, part])) };
     } catch (error) {
-      // Ended by somebody else, or by its time: it begins anew.
+      // The upload was aborted or has expired: start a new one.
       if (/** @type {{ status?: number }} */ (error).status !== 404) throw error;
       deleteFileNote(bucket, key, file);
     }
@@ -104,7 +104,7 @@ async function startOrResume(bucket, key, file) {
 }
 
 /**
- * What was begun of it goes away.
+ * Aborts the multipart upload.
  *
  * @param {string} bucket
  * @param {string} key
