@@ -61,7 +61,7 @@ export function createAuditRecorder(
       await log.record({ time: new Date(now()).toISOString(), ...entry });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      warn(`"${entry.act}" is done, but could not be noted for store audit: ${why}`);
+      warn(`"${entry.act}" was done, but could not be recorded in the audit log: ${why}`);
     }
   };
 }

@@ -1,4 +1,4 @@
-// The log of administrative acts: in order, durable lines, the same in a data directory and without one.
+// The audit log: ordered and durable entries, the same in a data directory and in documents.
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ async function subjects(
 }
 
 for (const kind of ["a data directory", "memory"]) {
-  test(`acts are read in the order they were noted, and on from where a reading ended: ${kind}`, async (t) => {
+  test(`audit entries are read in order, and a later read continues where the first ended: ${kind}`, async (t) => {
     const { engine, auditLog: acts } = await openEngine(
       kind === "memory" ? "memory:" : await temporaryDirectory(t),
     );
@@ -44,7 +44,7 @@ for (const kind of ["a data directory", "memory"]) {
   });
 }
 
-test("the file is its owner's, is begun anew when it was renamed, and a line that a crash cut off costs no other", async (t) => {
+test("the audit file is private, is created again after a rename, and loses only a line cut off by a crash", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine, auditLog: acts } = await openEngine(directory);
   t.after(() => engine.close());
@@ -62,17 +62,17 @@ test("the file is its owner's, is begun anew when it was renamed, and a line tha
   assert.equal(readFileSync(`${file}.1`, "utf8").split("\n").length, 2);
 });
 
-test("an act that cannot be noted is told, and not failed", async () => {
-  const told: string[] = [];
+test("a change that cannot be recorded in the audit log succeeds with a warning", async () => {
+  const warnings: string[] = [];
   const broken: AuditLog = {
     record: () => Promise.reject(new Error("no space")),
     async *read() {},
   };
-  const note = createAuditRecorder(
+  const record = createAuditRecorder(
     broken,
     () => 0,
-    (line) => told.push(line),
+    (line) => warnings.push(line),
   );
-  await note({ act: "delete key", subject: "K", by: { face: "s3" } });
-  assert.deepEqual(told, ['"delete key" is done, but could not be noted for store audit: no space']);
+  await record({ act: "delete key", subject: "K", by: { face: "s3" } });
+  assert.deepEqual(warnings, ['"delete key" was done, but could not be recorded in the audit log: no space']);
 });

@@ -1,4 +1,4 @@
-// Holds an implementation to binding.md: every section's contract.
+// Runs all contracts of binding.md on an implementation.
 import { describe } from "node:test";
 import type { Implementation } from "../support/stores.ts";
 import { argumentsContract } from "./binding/arguments/arguments.ts";

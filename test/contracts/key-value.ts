@@ -1,4 +1,4 @@
-// Holds an implementation to the API of key-value namespaces.
+// Runs all contracts of key-value namespaces on an implementation.
 import { describe } from "node:test";
 import type { Implementation } from "../support/stores.ts";
 import { bulkContract } from "./key-value/bulk.ts";

@@ -1,4 +1,4 @@
-// The contract of the Records port: every sentence of it, for any implementation.
+// The contract of the Records port, for any implementation.
 import { describe, test } from "node:test";
 import { bucketRecords } from "./records/buckets.ts";
 import { commits } from "./records/commits.ts";

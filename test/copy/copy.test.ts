@@ -1,5 +1,5 @@
-// A copy of a whole store between every two kinds of places: all of it arrives as it was, a copy that is cut off goes
-// on, what cannot be read is told by its key, and so is what the second pass finds different.
+// A copy of a whole store between all kinds of locations: everything is copied unchanged, an
+// interrupted copy resumes, and damage and differences are reported by key.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -53,7 +53,7 @@ async function filledMemory(): Promise<Ports> {
 
 for (const source of portPairs) {
   for (const target of portPairs) {
-    test(`a copy from ${source.name} to ${target.name} has everything as it was`, async (t) => {
+    test(`a copy from ${source.name} to ${target.name} contains everything unchanged`, async (t) => {
       const [from, to] = [await source.open(t), await target.open(t)];
       await fill(from);
       const { report, findings } = await copy(from, to);
@@ -70,7 +70,7 @@ for (const source of portPairs) {
   }
 }
 
-test("what is copied can be read, with the customer's key where one sealed it, and an upload goes on", async () => {
+test("copied objects are readable, encrypted ones with their key, and a copied upload can be completed", async () => {
   const to = memory();
   await copy(await filledMemory(), to);
   const engine = createEngine({ ...to, now: () => 1_700_000_001_000 });
@@ -93,8 +93,8 @@ test("what is copied can be read, with the customer's key where one sealed it, a
   await engine.close();
 });
 
-/** Ports whose commits fail from some moment on, before they happen or just behind. */
-function cutOff({ records, blobs }: Ports, after: number, when: "before" | "behind"): Ports {
+/** Ports whose commits fail from some moment on, before or after they are made. */
+function cutOff({ records, blobs }: Ports, after: number, when: "before" | "after"): Ports {
   let left = after;
   const cut = () => new StoreError("ServiceUnavailable", { detail: "cut off" });
   return {
@@ -103,34 +103,34 @@ function cutOff({ records, blobs }: Ports, after: number, when: "before" | "behi
       ...records,
       async commit(bucket, change) {
         if (left-- > 0) return records.commit(bucket, change);
-        if (when === "behind" && left === -1) await records.commit(bucket, change);
+        if (when === "after" && left === -1) await records.commit(bucket, change);
         throw cut();
       },
     },
   };
 }
 
-test("a copy cut off at any commit goes on where it was", async () => {
+test("a copy that is interrupted at any commit resumes where it stopped", async () => {
   const from = await filledMemory();
   const reopened = async (to: Ports) => to;
-  for (const when of ["before", "behind"] as const) {
-    for (let after = 0; await goesOn(from, memory(), { after, when, reopened }); after++);
+  for (const when of ["before", "after"] as const) {
+    for (let after = 0; await resumes(from, memory(), { after, when, reopened }); after++);
   }
 });
 
-test("in a data directory too, and nothing is left over", async (t) => {
+test("a copy into a data directory that is interrupted resumes, and leaves no unused files", async (t) => {
   const from = await filledMemory();
   for (const [after, when] of [
     [2, "before"],
-    [11, "behind"],
-    [17, "behind"],
+    [11, "after"],
+    [17, "after"],
   ] as const) {
     const directory = await temporaryDirectory(t);
     const reopened = async (to: Ports) => {
       await close(to);
       return openLocal(directory);
     };
-    assert.ok(await goesOn(from, await openLocal(directory), { after, when, reopened }));
+    assert.ok(await resumes(from, await openLocal(directory), { after, when, reopened }));
     const to = await openLocal(directory);
     await assertSound(to);
     await close(to);
@@ -139,12 +139,12 @@ test("in a data directory too, and nothing is left over", async (t) => {
 
 interface Cut {
   readonly after: number;
-  readonly when: "before" | "behind";
+  readonly when: "before" | "after";
   reopened(to: Ports): Promise<Ports>;
 }
 
-/** False when the copy came to its end before it was cut off. */
-async function goesOn(from: Ports, first: Ports, { after, when, reopened }: Cut): Promise<boolean> {
+/** False when the copy ended before it was interrupted. */
+async function resumes(from: Ports, first: Ports, { after, when, reopened }: Cut): Promise<boolean> {
   const isCut = await copy(from, cutOff(first, after, when), { concurrency: 1 }).then(
     () => false,
     (error: StoreError) => error.detail === "cut off",
@@ -167,7 +167,7 @@ async function close({ records, blobs }: Ports): Promise<void> {
   await blobs.close();
 }
 
-test("an object of parts goes on behind the last part that came over", async () => {
+test("a copy of an object with parts resumes after the last part that was copied", async () => {
   const from = await filledMemory();
   const to = memory();
   const isCut = { parts: 0 };
@@ -198,7 +198,7 @@ test("an object of parts goes on behind the last part that came over", async () 
     },
   };
   await copy(from, counting, { concurrency: 1 });
-  // Everything but the first part, and the large object whose key comes later.
+  // All blobs except the first part, and the large object whose key comes later.
   assert.equal(staged, (await blobCount(to)) - 1);
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
@@ -209,7 +209,7 @@ async function blobCount({ blobs }: Ports): Promise<number> {
   return count;
 }
 
-test("what the source changed between two runs is brought over by the second", async () => {
+test("a second run copies the changes of the source since the first", async () => {
   const from = await filledMemory();
   const to = memory();
   await assert.rejects(copy(from, cutOff(to, 12, "before")), /cut off/);
@@ -225,7 +225,7 @@ test("what the source changed between two runs is brought over by the second", a
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("a target that is not empty, or holds another copy or a finished one, is refused and left as it was", async () => {
+test("a target that is not empty, or holds another or a finished copy, is refused and not changed", async () => {
   const from = await filledMemory();
   const used = await filledMemory();
   const before = await contentsOf(used);
@@ -244,11 +244,11 @@ test("a target that is not empty, or holds another copy or a finished one, is re
   await copy(from, to);
   const error = await copy(from, to).catch((reason: unknown) => reason);
   assert.ok(error instanceof CopyError);
-  assert.match(error.message, /complete since 20/);
+  assert.match(error.message, /completed at 20/);
   assert.deepEqual((await copy(from, to, { only: "verify" })).findings, []);
 });
 
-test("an object that is damaged in the source is told by its key, and all others come over", async (t) => {
+test("an object that is damaged in the source is reported by key, and all others are copied", async (t) => {
   const directory = await temporaryDirectory(t);
   const from = await openLocal(directory);
   t.after(() => close(from));
@@ -268,13 +268,13 @@ test("an object that is damaged in the source is told by its key, and all others
   assert.equal(await unfinishedCopy(to), undefined);
 });
 
-test("the second pass tells by its key whatever is not the same, and the target stays closed", async () => {
+test("the comparison reports every difference by key, and the target stays unusable", async () => {
   const from = await filledMemory();
   const to = memory();
   const tampered = tamperer(to);
   const { report, findings } = await copy(from, tampered, { concurrency: 1 });
-  const told = Object.fromEntries(findings.map(({ key, what }) => [key ?? "(beside)", what]));
-  assert.deepEqual(told, {
+  const whatByKey = Object.fromEntries(findings.map(({ key, what }) => [key ?? "(beside)", what]));
+  assert.deepEqual(whatByKey, {
     large: "Its bytes are not the same.",
     "in parts": "Its bytes are not the same.",
     "sealed large": "Its bytes are not the same.",
@@ -288,7 +288,7 @@ test("the second pass tells by its key whatever is not the same, and the target 
 
 const storedSize = sealedSize(sealedBody.length, limits.blockBytes);
 
-/** A target that changes what it is given, as a broken one might. */
+/** A target that changes what it stores, as a broken one might. */
 function tamperer({ records, blobs }: Ports): Ports {
   return {
     records: {
@@ -314,7 +314,7 @@ function tamperer({ records, blobs }: Ports): Ports {
           (async function* () {
             for await (const chunk of chunks) {
               const bytes = new Uint8Array(chunk);
-              // What is in flight or sealed in parts has other sizes.
+              // Uploads in flight and encrypted parts have other sizes.
               if ([300_000, 10, storedSize].includes(bytes.length)) bytes[3]! ^= 1;
               yield bytes;
             }
@@ -324,7 +324,7 @@ function tamperer({ records, blobs }: Ports): Ports {
   };
 }
 
-test("a copy that is interrupted ends at once, and can go on", async () => {
+test("a copy that is aborted ends at once, and can be resumed", async () => {
   const from = await filledMemory();
   const to = memory();
   const controller = new AbortController();
@@ -341,7 +341,7 @@ test("a copy that is interrupted ends at once, and can go on", async () => {
   assert.deepEqual(await contentsOf(to), await contentsOf(from));
 });
 
-test("every kind of document there is either goes along with a copy or stays on purpose", () => {
+test("every kind of document is either copied or excluded on purpose", () => {
   const source = join(root, "src");
   const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((name) =>
     name.endsWith(".ts"),

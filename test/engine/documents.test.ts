@@ -1,5 +1,5 @@
-// Contracts of what stands beside the objects, on every implementation: documents, the totals of a bucket, the
-// inspection of all its objects, and the engine's verification over them.
+// Contracts on every implementation: documents, totals of a bucket, inspection of its objects, and
+// verification by the engine.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -27,13 +27,13 @@ for (const pair of portPairs) {
   test(`documents in ${pair.name}`, async (t) => {
     const { documents } = (await pair.open(t)).records;
 
-    await t.test("a document that was never put is not there", async () => {
+    await t.test("a document that was never put is undefined", async () => {
       assert.equal(await documents.get("note", "a"), undefined);
       assert.deepEqual(await documents.list("note"), []);
       assert.equal(await documents.delete("note", "a"), false);
     });
 
-    await t.test("a document is put on the revision that was seen, and on no other", async () => {
+    await t.test("a document is committed only on the expected revision", async () => {
       assert.equal(await documents.put("seen", "a", "one", undefined), "committed");
       const first = (await documents.get("seen", "a"))!;
       assert.deepEqual([first.name, first.text], ["a", "one"]);
@@ -49,21 +49,24 @@ for (const pair of portPairs) {
       assert.equal(await documents.put("seen", "a", "late", first.revision), "conflict");
     });
 
-    await t.test("the same text again is a change, and one made anew is not the one before", async () => {
-      const revisions = new Set<number>();
-      for (let i = 0; i < 3; i++) {
-        assert.equal(await documents.put("anew", "a", "same", undefined), "committed");
-        const { revision } = (await documents.get("anew", "a"))!;
-        assert.equal(await documents.put("anew", "a", "same", revision), "committed");
-        revisions.add(revision).add((await documents.get("anew", "a"))!.revision);
-        assert.equal(await documents.delete("anew", "a"), true);
-        assert.equal(await documents.delete("anew", "a"), false);
-        assert.equal(await documents.put("anew", "a", "late", revision), "conflict");
-      }
-      assert.equal(revisions.size, 6);
-    });
+    await t.test(
+      "putting the same text again changes the revision, and a document created again gets a new one",
+      async () => {
+        const revisions = new Set<number>();
+        for (let i = 0; i < 3; i++) {
+          assert.equal(await documents.put("again", "a", "same", undefined), "committed");
+          const { revision } = (await documents.get("again", "a"))!;
+          assert.equal(await documents.put("again", "a", "same", revision), "committed");
+          revisions.add(revision).add((await documents.get("again", "a"))!.revision);
+          assert.equal(await documents.delete("again", "a"), true);
+          assert.equal(await documents.delete("again", "a"), false);
+          assert.equal(await documents.put("again", "a", "late", revision), "conflict");
+        }
+        assert.equal(revisions.size, 6);
+      },
+    );
 
-    await t.test("of those who put on the same revision one is committed", async () => {
+    await t.test("of concurrent puts on the same revision exactly one is committed", async () => {
       const texts = Array.from({ length: 8 }, (_, i) => `text ${i}`);
       for (let round = 0; round < 3; round++) {
         const seen = (await documents.get("race", "a"))?.revision;
@@ -73,7 +76,7 @@ for (const pair of portPairs) {
       }
     });
 
-    await t.test("kinds are apart, and a list has all of one by name", async () => {
+    await t.test("a list returns the documents of one kind only, by name", async () => {
       const names = ["b", "a", "a/b", "a-b", "A", "", "é", "\u{1f511}", "\uffff", "__proto__"];
       for (const name of names)
         assert.equal(await documents.put("kind", name, `of ${name}`, undefined), "committed");
@@ -88,8 +91,9 @@ for (const pair of portPairs) {
       assert.equal((await documents.list("kin")).length, 1);
     });
 
-    await t.test("any name and any text come back as they were put", async () => {
-      // NUL aside, which ends a text in SQLite: names and texts are JSON, identifiers and the like.
+    await t.test("any name and any text are returned unchanged", async () => {
+      // Without NUL, which ends a text in SQLite: names and texts are JSON, identifiers and the
+      // like.
       const text = fc.string({ unit: "binary", maxLength: 40 }).map((drawn) => drawn.replaceAll("\0", ""));
       await fc.assert(
         fc.asyncProperty(text, text, text, async (kind, name, content) => {
@@ -109,33 +113,30 @@ for (const pair of portPairs) {
   test(`totals, inspection and known blobs in ${pair.name}`, async (t) => {
     const ports = await pair.open(t);
 
-    await t.test(
-      "totals count the objects that are there, and their bytes as the sender counts them",
-      async () => {
-        const { records, stage } = await emptyBucket(ports);
-        const totals = () => records.totals(bucket);
-        assert.deepEqual(await totals(), { objects: 0, bytes: 0 });
-        const { large } = await stage("large");
-        const put = (key: string, size: number) =>
-          ({ kind: "put object", record: objectRecord(key, { size }), body: inline("x") }) as const;
-        await apply(records, put("a", 5), put("b", 0), { ...put("c", 70_000), body: inBlob(large) });
-        assert.deepEqual(await totals(), { objects: 3, bytes: 70_005 });
-        await apply(records, put("a", 5_363_466_240), put("b", 1));
-        assert.deepEqual(await totals(), { objects: 3, bytes: 5_363_536_241 });
-        await apply(records, { kind: "delete object", key: "a" }, { kind: "delete object", key: "none" });
-        assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 });
-        await apply(records, { kind: "put upload", record: uploadRecord("a") });
-        assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 }, "uploads in flight do not count");
-        const refused = {
-          checks: [{ kind: "object", key: "b", version: "another" }],
-          mutations: [put("d", 9)],
-        } as const;
-        assert.equal(await records.commit(bucket, refused), "conflict");
-        assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 });
-      },
-    );
+    await t.test("totals count the existing objects and their bytes as the sender counts them", async () => {
+      const { records, stage } = await emptyBucket(ports);
+      const totals = () => records.totals(bucket);
+      assert.deepEqual(await totals(), { objects: 0, bytes: 0 });
+      const { large } = await stage("large");
+      const put = (key: string, size: number) =>
+        ({ kind: "put object", record: objectRecord(key, { size }), body: inline("x") }) as const;
+      await apply(records, put("a", 5), put("b", 0), { ...put("c", 70_000), body: inBlob(large) });
+      assert.deepEqual(await totals(), { objects: 3, bytes: 70_005 });
+      await apply(records, put("a", 5_363_466_240), put("b", 1));
+      assert.deepEqual(await totals(), { objects: 3, bytes: 5_363_536_241 });
+      await apply(records, { kind: "delete object", key: "a" }, { kind: "delete object", key: "none" });
+      assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 });
+      await apply(records, { kind: "put upload", record: uploadRecord("a") });
+      assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 }, "uploads in flight do not count");
+      const refused = {
+        checks: [{ kind: "object", key: "b", version: "another" }],
+        mutations: [put("d", 9)],
+      } as const;
+      assert.equal(await records.commit(bucket, refused), "conflict");
+      assert.deepEqual(await totals(), { objects: 2, bytes: 70_001 });
+    });
 
-    await t.test("an inspection shows every object with its body, in the order of keys", async () => {
+    await t.test("an inspection returns every object with its body, in key order", async () => {
       const { records, stage } = await emptyBucket(ports);
       assert.deepEqual(await toArray(records.inspect(bucket)), []);
       const { one, two } = await stage("one", "two");
@@ -153,7 +154,7 @@ for (const pair of portPairs) {
       }
     });
 
-    await t.test("an inspection goes on while objects come and go", async () => {
+    await t.test("an inspection continues while objects are put and deleted", async () => {
       const { records } = await emptyBucket(ports);
       await apply(records, ...["a", "b", "c"].map((key) => putObject(key)));
       const seen: InspectedObject[] = [];
@@ -168,46 +169,52 @@ for (const pair of portPairs) {
       );
     });
 
-    await t.test("a blob is known from the commit that names it until it is forgotten", async () => {
-      const { records, stage } = await emptyBucket(ports);
-      const ids = await stage("body", "part", "taken", "never");
-      const known = async () => {
-        const answers = Object.entries(ids).map(async ([label, id]) => [
-          label,
-          await records.referencesBlob(bucket, id),
-        ]);
-        return (await Promise.all(answers)).filter(([, isKnown]) => isKnown).map(([label]) => label);
-      };
-      assert.deepEqual(await known(), []);
-      const upload = uploadRecord("c");
-      await apply(
-        records,
-        putObject("a", inBlob(ids.body)),
-        { kind: "put upload", record: upload },
-        { kind: "put part", uploadId: upload.id, part: partRecord(1, ids.part) },
-        { kind: "put part", uploadId: upload.id, part: partRecord(2, ids.taken) },
-      );
-      assert.deepEqual(await known(), ["body", "part", "taken"]);
-      await apply(
-        records,
-        { kind: "delete object", key: "a" },
-        { kind: "end parts", uploadId: upload.id, taken: [2] },
-        putObject("c", inParts(ids.taken)),
-      );
-      assert.deepEqual(await known(), ["body", "part", "taken"], "buried is not forgotten");
-      await records.ackGarbage(bucket, await records.garbage(bucket, 0, 100));
-      assert.deepEqual(await known(), ["taken"]);
-    });
+    await t.test(
+      "a blob is referenced from the commit that names it until its garbage entry is acknowledged",
+      async () => {
+        const { records, stage } = await emptyBucket(ports);
+        const ids = await stage("body", "part", "taken", "never");
+        const known = async () => {
+          const answers = Object.entries(ids).map(async ([label, id]) => [
+            label,
+            await records.referencesBlob(bucket, id),
+          ]);
+          return (await Promise.all(answers)).filter(([, isKnown]) => isKnown).map(([label]) => label);
+        };
+        assert.deepEqual(await known(), []);
+        const upload = uploadRecord("c");
+        await apply(
+          records,
+          putObject("a", inBlob(ids.body)),
+          { kind: "put upload", record: upload },
+          { kind: "put part", uploadId: upload.id, part: partRecord(1, ids.part) },
+          { kind: "put part", uploadId: upload.id, part: partRecord(2, ids.taken) },
+        );
+        assert.deepEqual(await known(), ["body", "part", "taken"]);
+        await apply(
+          records,
+          { kind: "delete object", key: "a" },
+          { kind: "end parts", uploadId: upload.id, taken: [2] },
+          putObject("c", inParts(ids.taken)),
+        );
+        assert.deepEqual(await known(), ["body", "part", "taken"], "buried is not forgotten");
+        await records.ackGarbage(bucket, await records.garbage(bucket, 0, 100));
+        assert.deepEqual(await known(), ["taken"]);
+      },
+    );
 
-    await t.test("none of them knows a bucket that is not there", async () => {
-      const { records } = ports;
-      await assert.rejects(records.totals("nowhere"), noBucket);
-      await assert.rejects(toArray(records.inspect("nowhere")), noBucket);
-      await assert.rejects(
-        records.referencesBlob("nowhere", "0000000000000000.0000000000000000.0"),
-        noBucket,
-      );
-    });
+    await t.test(
+      "totals, inspection and blob references of a missing bucket reject with NoSuchBucket",
+      async () => {
+        const { records } = ports;
+        await assert.rejects(records.totals("nowhere"), noBucket);
+        await assert.rejects(toArray(records.inspect("nowhere")), noBucket);
+        await assert.rejects(
+          records.referencesBlob("nowhere", "0000000000000000.0000000000000000.0"),
+          noBucket,
+        );
+      },
+    );
   });
 
   test(`verification on ${pair.name}`, async (t) => {
@@ -215,7 +222,7 @@ for (const pair of portPairs) {
     const engine = createEngine({ records, blobs });
     const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
 
-    /** A bucket of its own for each test, gone after it. */
+    /** Runs with a new bucket that is deleted afterwards. */
     async function withBucket(act: () => Promise<void>): Promise<void> {
       assert.equal(await records.createBucket(bucketRecord(bucket)), true);
       await act();
@@ -225,7 +232,7 @@ for (const pair of portPairs) {
       await engine.deleteBucket(bucket);
     }
 
-    await t.test("a store in order has no damages, and everything in it was read", () =>
+    await t.test("verification of an intact store reads everything and reports no damage", () =>
       withBucket(async () => {
         await engine.put(bucket, "empty", new Uint8Array());
         await engine.put(bucket, "small", sampleBytes(4096));
@@ -249,36 +256,42 @@ for (const pair of portPairs) {
       }),
     );
 
-    await t.test("bytes that do not match their etag are told by key, and what follows is read on", () =>
-      withBucket(async () => {
-        const bytes = sampleBytes(70_000);
-        const { id, size, keep } = await blobs.stage(bucket, inChunks(bytes, 10_000));
-        keep();
-        const body = { storage: "blob", blob: { id, size } } as const;
-        const other = md5(sampleBytes(1));
-        await apply(
-          records,
-          { kind: "put object", record: objectRecord("a blob", { size, etag: other }), body },
-          { kind: "put object", record: objectRecord("inline", { size: 1, etag: other }), body: inline("x") },
-          {
-            kind: "put object",
-            record: objectRecord("right", { size: 1, etag: md5(Buffer.from("x")) }),
-            body: inline("x"),
-          },
-        );
-        const { damages, objects } = await engine.verify();
-        const what = "The stored data is damaged: the bytes do not match their etag.";
-        assert.deepEqual(damages, [
-          { bucket, key: "a blob", what },
-          { bucket, key: "inline", what },
-        ]);
-        assert.equal(objects, 3);
-      }),
+    await t.test(
+      "verification reports bytes that do not match their etag by key, and continues with the next object",
+      () =>
+        withBucket(async () => {
+          const bytes = sampleBytes(70_000);
+          const { id, size, keep } = await blobs.stage(bucket, inChunks(bytes, 10_000));
+          keep();
+          const body = { storage: "blob", blob: { id, size } } as const;
+          const other = md5(sampleBytes(1));
+          await apply(
+            records,
+            { kind: "put object", record: objectRecord("a blob", { size, etag: other }), body },
+            {
+              kind: "put object",
+              record: objectRecord("inline", { size: 1, etag: other }),
+              body: inline("x"),
+            },
+            {
+              kind: "put object",
+              record: objectRecord("right", { size: 1, etag: md5(Buffer.from("x")) }),
+              body: inline("x"),
+            },
+          );
+          const { damages, objects } = await engine.verify();
+          const what = "The stored data is damaged: the bytes do not match their etag.";
+          assert.deepEqual(damages, [
+            { bucket, key: "a blob", what },
+            { bucket, key: "inline", what },
+          ]);
+          assert.equal(objects, 3);
+        }),
     );
 
-    await t.test("a body that is gone is told by key", () =>
+    await t.test("verification reports a missing body by key", () =>
       withBucket(async () => {
-        // Large enough for a file of its own: of those that share one, removing is forgetting.
+        // Large enough for a file of its own: removing a blob from a shared file deletes no bytes.
         await engine.put(bucket, "gone", sampleBytes(300_000));
         const [id] = await toArray(blobs.all(bucket));
         assert.equal(await blobs.remove(bucket, [id!]), true);

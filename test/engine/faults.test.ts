@@ -1,4 +1,4 @@
-// Commits of which nobody knows whether they count: what the caller is told is the failure, never a guess.
+// Commits with an unknown outcome: the caller gets the failure, never a guess.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Blobs } from "../../src/engine/blobs.ts";
@@ -9,7 +9,7 @@ import { createMemoryRecords } from "../../src/memory/records.ts";
 import { StoreError } from "../../src/model/errors.ts";
 import { sampleBytes } from "../support/bytes.ts";
 
-/** Records whose next commit is made, and its answer lost with the disk. */
+/** Records whose next commit is made, but its answer is lost. */
 function forgettingOnce(records: Records): { records: Records; forget(): void } {
   let forgets = false;
   return {
@@ -28,7 +28,7 @@ function forgettingOnce(records: Records): { records: Records; forget(): void } 
   };
 }
 
-test("puts that a disk refuses before their bytes are asked for are refused each time, however many", async (t) => {
+test("puts on a full disk are refused before their bytes are read, however often they are tried", async (t) => {
   const blobs: Blobs = {
     ...createMemoryBlobs(),
     stage: () => Promise.reject(new StoreError("InsufficientStorage")),
@@ -42,7 +42,7 @@ test("puts that a disk refuses before their bytes are asked for are refused each
   }
 });
 
-test("a completion that the disk cut off is told as that, not as an upload that does not exist", async (t) => {
+test("a completion whose outcome is unknown fails with ServiceUnavailable, not with NoSuchUpload", async (t) => {
   const { records, forget } = forgettingOnce(createMemoryRecords());
   const engine = createEngine({ records, blobs: createMemoryBlobs() });
   t.after(() => engine.close());

@@ -1,4 +1,4 @@
-// Cyclic checksums: the values everybody publishes, in any pieces, and the whole from its parts.
+// CRCs: published test values, input in any chunks, and the value of a whole from its parts.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -9,14 +9,14 @@ import { hashBytes, startHash } from "../../src/model/hashes.ts";
 const published = { crc32: "cbf43926", crc32c: "e3069283", crc64nvme: "ae8b14860a799888" };
 
 for (const algorithm of cyclicAlgorithms) {
-  test(`${algorithm} of "123456789" is the published one`, () => {
+  test(`${algorithm} of "123456789" is the published value`, () => {
     assert.equal(
       Buffer.from(hashBytes(algorithm, Buffer.from("123456789"))).toString("hex"),
       published[algorithm],
     );
   });
 
-  test(`${algorithm} is the same in whatever pieces, and follows from those of its parts`, () => {
+  test(`${algorithm} does not depend on the chunks, and can be combined from the values of parts`, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 8 }), (pieces) => {
         const whole = startHash(algorithm);

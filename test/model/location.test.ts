@@ -1,4 +1,4 @@
-// Where a store is: every wrong form is told in words, and no password ever.
+// Locations of a store: every invalid form gets a message, and no message contains a password.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -11,7 +11,7 @@ import { project } from "../support/projects.ts";
 const records = "postgres://store:hunter2@db/store";
 const blobs = "s3://KEY:hunter2@host:7480/bucket";
 
-test("openStore refuses what is no place of a store, in words and without its password", async () => {
+test("openStore refuses an invalid location with a message that does not contain its password", async () => {
   const wrong: readonly [unknown, RegExp][] = [
     ["", /openStore needs a directory, "memory:", or \{ records/],
     [undefined, /openStore needs a directory/],
@@ -45,7 +45,7 @@ test("openStore refuses what is no place of a store, in words and without its pa
   }
 });
 
-test("what is shown of a place are scheme, hosts and path", () => {
+test("a location is shown with its scheme, hosts and path only", () => {
   const shown = {
     [records]: "postgres://db/store",
     [blobs]: "s3://host:7480/bucket",
@@ -61,7 +61,7 @@ test("what is shown of a place are scheme, hosts and path", () => {
   assert.equal(formatLocation("/data"), "/data");
 });
 
-test("whatever a password is made of, neither a shown place nor a text has it", () => {
+test("a password of any characters appears neither in a shown location nor in a text", () => {
   const letters = fc.string({
     unit: fc.constantFrom(..."abXY09:/?#[]@!$&'()*+,;= %\"".split("")),
     maxLength: 8,
@@ -81,7 +81,7 @@ test("whatever a password is made of, neither a shown place nor a text has it", 
 
 const least = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
 
-test("a configuration names the store, in both forms, whatever else is in it", async (t) => {
+test("a configuration names the store's location in TOML and JSON, even when other fields are invalid", async (t) => {
   const { read, write } = await project(t);
   const places = { records: "postgres://store@db/store", blobs: "file:///mnt/store", reads: "strict" };
   const toml = Object.entries(places).map(([key, value]) => `${key} = "${value}"\n`);
@@ -101,7 +101,7 @@ test("a configuration names the store, in both forms, whatever else is in it", a
   assert.equal(readStoreLocations(await write("other.toml", "no toml at all")), undefined);
 });
 
-test("a configuration that names the store wrongly is told at its place, without the password", async (t) => {
+test("an invalid location in a configuration is reported with line and column, without the password", async (t) => {
   const { refused, write } = await project(t);
   const rows: readonly [text: string, at: string, says: string][] = [
     ["records = 1\n", "4:11", '"records" must be a string, not a number.'],
@@ -119,7 +119,7 @@ test("a configuration that names the store wrongly is told at its place, without
   ];
   for (const [text, at, says] of rows) {
     const errors = [await refused("store.toml", least + text)];
-    // Commands that only look for the store tell the same of its keys.
+    // Commands that only need the location report the same errors.
     if (!text.startsWith("record ")) {
       const file = await write("alone.toml", least + text);
       errors.push(await caught(() => readStoreLocations(file)));

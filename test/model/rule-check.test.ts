@@ -1,4 +1,4 @@
-// What is wrong with rules that somebody wrote for a bucket: each flaw is told with the rule and the field it is in.
+// Validation of rules for a bucket: each error is reported with its rule and field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { CorsRule } from "../../src/model/cors.ts";
@@ -8,7 +8,7 @@ import { corsFlaws, lifecycleFlaws, type RuleFlaw } from "../../src/model/rule-c
 const places = (flaws: readonly RuleFlaw[]) =>
   flaws.map(({ rule, field, kind }) => `${rule ?? "all"} ${field ?? "-"} ${kind}`);
 
-test("lifecycle rules: every flaw is found, and right ones have none", () => {
+test("every error in lifecycle rules is reported, and valid rules have none", () => {
   const right: LifecycleRule = { id: "a", isEnabled: true, prefix: "", expire: { days: 1 } };
   const date = Date.UTC(2027, 0, 31);
   assert.deepEqual(lifecycleFlaws([]), []);
@@ -34,7 +34,7 @@ test("lifecycle rules: every flaw is found, and right ones have none", () => {
   assert.deepEqual(places(lifecycleFlaws(many)), ["all - malformed"]);
 });
 
-test("CORS rules: every flaw is found, and right ones have none", () => {
+test("every error in CORS rules is reported, and valid rules have none", () => {
   const right: CorsRule = {
     origins: ["https://*.example.com"],
     methods: ["GET"],

@@ -1,4 +1,4 @@
-// Secrets of scripts, on every implementation of documents, and the key they are sealed with.
+// Secrets of scripts, on every implementation of documents, and the key that seals them.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
@@ -24,7 +24,7 @@ async function opened(t: TestContext, pair: (typeof portPairs)[number], key = ra
   return { documents, key, secrets: createSecrets(documents, key) };
 }
 
-/** Everything that is kept of the secrets, as it is kept. */
+/** All stored documents of secrets, as text. */
 async function kept(documents: Documents): Promise<string> {
   return JSON.stringify(await documents.list("secret"));
 }
@@ -33,12 +33,12 @@ for (const pair of portPairs) {
   test(`secrets in ${pair.name}`, async (t) => {
     const { secrets, documents, key } = await opened(t, pair);
 
-    await t.test("a script has no secrets until one is set", async () => {
+    await t.test("a script has no secrets before one is set", async () => {
       assert.deepEqual(await secrets.list("photos"), []);
       assert.deepEqual(await secrets.values("photos"), {});
     });
 
-    await t.test("a secret is set, listed by name alone, read, set anew and deleted", async () => {
+    await t.test("a secret is set, listed by name only, read, replaced and deleted", async () => {
       await secrets.put("photos", "AUTH_KEY_SECRET", "hunter2");
       await secrets.put("photos", "$other", "ünïcode 🔑\nin two lines\0");
       assert.deepEqual(await secrets.list("photos"), ["$other", "AUTH_KEY_SECRET"]);
@@ -53,7 +53,7 @@ for (const pair of portPairs) {
       assert.deepEqual(await secrets.list("photos"), ["$other"]);
     });
 
-    await t.test("scripts do not see each other's secrets, alike as their names may be", async () => {
+    await t.test("scripts do not see each other's secrets, even with similar names", async () => {
       for (const script of ["a", "a-b", "ab"]) await secrets.put(script, "NAME", `of ${script}`);
       for (const script of ["a", "a-b", "ab"]) {
         assert.deepEqual(await secrets.values(script), { NAME: `of ${script}` });
@@ -62,53 +62,62 @@ for (const pair of portPairs) {
       assert.deepEqual(await secrets.list("a-b"), ["NAME"]);
     });
 
-    await t.test("the revision is another after every change, and of no other script", async () => {
-      const seen = [await secrets.revision("revised")];
-      const change = async (act: () => Promise<unknown>) => {
-        await act();
-        seen.push(await secrets.revision("revised"));
-      };
-      await change(() => secrets.put("revised", "A", "1"));
-      await change(() => secrets.put("revised", "A", "1"));
-      await change(() => secrets.put("revised", "B", "1"));
-      await change(() => secrets.delete("revised", "A"));
-      await change(() => secrets.put("revised", "A", "1"));
-      assert.equal(new Set(seen).size, seen.length);
-      await secrets.put("photos", "A", "1");
-      await secrets.list("revised");
-      assert.equal(await secrets.revision("revised"), seen.at(-1));
-    });
-
-    await t.test("nothing of a value is kept in the open, and alike values look different", async () => {
-      await secrets.put("sealed", "A", "correct horse battery staple");
-      await secrets.put("sealed", "B", "correct horse battery staple");
-      const text = await kept(documents);
-      for (const form of ["utf8", "base64", "hex"] as const) {
-        assert.equal(text.includes(Buffer.from("horse battery").toString(form).slice(1, 16)), false, form);
-      }
-      const [a, b] = await Promise.all(["A", "B"].map((name) => documents.get("secret", `sealed/${name}`)));
-      assert.notEqual(a?.text, b?.text);
-    });
-
-    await t.test("a sealed value opens in its own place alone, and only whole", async () => {
-      await secrets.put("placed", "A", "hidden value");
-      const { text, revision } = (await documents.get("secret", "placed/A"))!;
-      const refusal = { name: "SecretError", message: /secret\.key/ };
-      for (const name of ["placed/B", "misplaced/A"]) await documents.put("secret", name, text, undefined);
-      await assert.rejects(secrets.values("misplaced"), refusal);
-      await assert.rejects(secrets.values("placed"), refusal);
-      await secrets.delete("placed", "B");
-      assert.deepEqual(await secrets.values("placed"), { A: "hidden value" });
-      let seen = revision;
-      for (const damaged of [text.slice(0, -8), `${text.slice(0, -6)}AAAA==`, "", "v2.AAAA", "v1."]) {
-        await documents.put("secret", "placed/A", damaged, seen);
-        await assert.rejects(secrets.values("placed"), refusal);
-        seen = (await documents.get("secret", "placed/A"))!.revision;
-      }
-    });
+    await t.test(
+      "the revision of a script's secrets changes with every change, and only with those of this script",
+      async () => {
+        const seen = [await secrets.revision("revised")];
+        const change = async (act: () => Promise<unknown>) => {
+          await act();
+          seen.push(await secrets.revision("revised"));
+        };
+        await change(() => secrets.put("revised", "A", "1"));
+        await change(() => secrets.put("revised", "A", "1"));
+        await change(() => secrets.put("revised", "B", "1"));
+        await change(() => secrets.delete("revised", "A"));
+        await change(() => secrets.put("revised", "A", "1"));
+        assert.equal(new Set(seen).size, seen.length);
+        await secrets.put("photos", "A", "1");
+        await secrets.list("revised");
+        assert.equal(await secrets.revision("revised"), seen.at(-1));
+      },
+    );
 
     await t.test(
-      "under another key nothing opens, and the error names the key file and no value",
+      "values are never stored in plain text, and equal values are sealed differently",
+      async () => {
+        await secrets.put("sealed", "A", "correct horse battery staple");
+        await secrets.put("sealed", "B", "correct horse battery staple");
+        const text = await kept(documents);
+        for (const form of ["utf8", "base64", "hex"] as const) {
+          assert.equal(text.includes(Buffer.from("horse battery").toString(form).slice(1, 16)), false, form);
+        }
+        const [a, b] = await Promise.all(["A", "B"].map((name) => documents.get("secret", `sealed/${name}`)));
+        assert.notEqual(a?.text, b?.text);
+      },
+    );
+
+    await t.test(
+      "a sealed value opens only under its own script and name, and only when complete",
+      async () => {
+        await secrets.put("placed", "A", "hidden value");
+        const { text, revision } = (await documents.get("secret", "placed/A"))!;
+        const refusal = { name: "SecretError", message: /secret\.key/ };
+        for (const name of ["placed/B", "misplaced/A"]) await documents.put("secret", name, text, undefined);
+        await assert.rejects(secrets.values("misplaced"), refusal);
+        await assert.rejects(secrets.values("placed"), refusal);
+        await secrets.delete("placed", "B");
+        assert.deepEqual(await secrets.values("placed"), { A: "hidden value" });
+        let seen = revision;
+        for (const damaged of [text.slice(0, -8), `${text.slice(0, -6)}AAAA==`, "", "v2.AAAA", "v1."]) {
+          await documents.put("secret", "placed/A", damaged, seen);
+          await assert.rejects(secrets.values("placed"), refusal);
+          seen = (await documents.get("secret", "placed/A"))!.revision;
+        }
+      },
+    );
+
+    await t.test(
+      "with another key no secret opens, and the error names the key file but no value",
       async () => {
         await secrets.put("locked", "TOKEN", "hidden value");
         const others = createSecrets(documents, randomBytes(32));
@@ -127,7 +136,7 @@ for (const pair of portPairs) {
       },
     );
 
-    await t.test("changes at once are all made", async () => {
+    await t.test("concurrent changes of secrets are all made", async () => {
       const names = Array.from({ length: 10 }, (_, i) => `N${i}`);
       await Promise.all(names.map((name) => secrets.put("busy", name, name)));
       await Promise.all(names.map((name) => secrets.put("busy", "SHARED", name)));
@@ -137,7 +146,7 @@ for (const pair of portPairs) {
     });
 
     await t.test(
-      "names are JavaScript identifiers, and values are texts with something in them",
+      "names of secrets are JavaScript identifiers, and values are texts that are not empty",
       async () => {
         const names = ["", "my-key", "1ST", "a b", "class", "a/b", "__proto__", "A\n"];
         for (const name of names) {
@@ -159,7 +168,7 @@ for (const pair of portPairs) {
   });
 }
 
-test("the key file is made once, private, and read from then on", async (t) => {
+test("the key file is created once, is private, and is read from then on", async (t) => {
   const directory = await temporaryDirectory(t);
   const key = loadSecretKey(join(directory, "data"), undefined);
   assert.equal(key.length, 32);
@@ -172,7 +181,7 @@ test("the key file is made once, private, and read from then on", async (t) => {
   assert.notDeepEqual(Buffer.from(other), Buffer.from(key));
 });
 
-test("threads that need the key at the same time get the same one", async (t) => {
+test("threads that need the key at the same time get the same key", async (t) => {
   const directory = await temporaryDirectory(t);
   const code = `
     import { parentPort, workerData } from "node:worker_threads";
@@ -195,7 +204,7 @@ test("threads that need the key at the same time get the same one", async (t) =>
   assert.deepEqual(readdirSync(directory), ["secret.key"]);
 });
 
-test("a key of the environment goes before the file, in hex or base64", async (t) => {
+test("a key in the environment, in hex or base64, takes precedence over the key file", async (t) => {
   const directory = await temporaryDirectory(t);
   const key = randomBytes(32);
   const forms = [
@@ -209,7 +218,7 @@ test("a key of the environment goes before the file, in hex or base64", async (t
   assert.equal(existsSync(join(directory, "secret.key")), false, "no file is made");
 });
 
-test("a key that is none is refused without being told", async (t) => {
+test("an invalid key is refused by a message that does not contain it", async (t) => {
   const directory = await temporaryDirectory(t);
   const wrong = [
     "",
@@ -232,7 +241,7 @@ test("a key that is none is refused without being told", async (t) => {
   }
 });
 
-test("a key file that is damaged, open to others or out of reach is told by name", async (t) => {
+test("a key file that is damaged, accessible to others or unreadable is reported by its name", async (t) => {
   const directory = await temporaryDirectory(t);
   const file = join(directory, "secret.key");
   writeFileSync(file, "hidden\n", { mode: 0o600 });
@@ -263,7 +272,7 @@ test("a key file that is damaged, open to others or out of reach is told by name
   assert.deepEqual(readdirSync(linked), ["secret.key"], "no draft is left");
 });
 
-test("every store in memory has a random key of its own, and no file is made for it", () => {
+test("every store in memory has a random key of its own, and no key file is created", () => {
   const key = loadSecretKey("memory:", undefined);
   assert.equal(key.length, 32);
   assert.notDeepEqual(loadSecretKey("memory:", undefined), key);

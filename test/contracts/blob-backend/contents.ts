@@ -1,4 +1,4 @@
-// Shelf contract: what is read is what was written, by whatever range.
+// Blob backend contract: a read returns what was written, for any range.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { assertBytes, collect, inChunks, sampleBytes } from "../../support/bytes.ts";
@@ -8,7 +8,7 @@ const edgeSizes = [0, 1, block - 1, block, block + 1, 2 * block, 4 * block + 1, 
 
 export const contents: Chapter = async (t, { shelf, other }) => {
   for (const size of edgeSizes) {
-    await t.test(`a blob of ${size} bytes is read as it was written, here and elsewhere`, async () => {
+    await t.test(`a blob of ${size} bytes is read as it was written, also by another process`, async () => {
       const bytes = sampleBytes(size);
       const chunkSizes = size > 3 * block ? [65_521, 1_000_003] : [977, block, block + 1];
       for (const chunkSize of chunkSizes) {
@@ -20,18 +20,21 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     });
   }
 
-  await t.test("a range gives exactly its bytes, at every edge of a block and of the blob", async () => {
-    for (const size of [1, block, block + 1, 4 * block + 1]) {
-      const bytes = sampleBytes(size);
-      const blob = await write(shelf, bytes);
-      for (const [offset, length] of rangesOf(size)) {
-        const found = await read(shelf, blob, { offset, length });
-        assertBytes(found, bytes.subarray(offset, offset + length), `${length} at ${offset} of ${size}`);
+  await t.test(
+    "a range returns exactly its bytes at every block boundary and at both ends of the blob",
+    async () => {
+      for (const size of [1, block, block + 1, 4 * block + 1]) {
+        const bytes = sampleBytes(size);
+        const blob = await write(shelf, bytes);
+        for (const [offset, length] of rangesOf(size)) {
+          const found = await read(shelf, blob, { offset, length });
+          assertBytes(found, bytes.subarray(offset, offset + length), `${length} at ${offset} of ${size}`);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await t.test("any range of any blob is its bytes, laid into the receiver's buffer", async () => {
+  await t.test("any range of any blob returns its bytes, placed in the receiver's buffer", async () => {
     const sizes = fc.integer({ min: 1, max: 6 * block });
     await fc.assert(
       fc.asyncProperty(
@@ -74,7 +77,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
   });
 
   await t.test(
-    "a source may use a chunk's memory again once the one after the next is asked for",
+    "a source may reuse a chunk's memory once the second chunk after it is requested",
     async () => {
       const bytes = sampleBytes(40 * block + 5);
       async function* source() {
@@ -95,7 +98,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     },
   );
 
-  await t.test("memory that receivers give back is not given to two of them", async () => {
+  await t.test("memory that a receiver releases is not given to two receivers", async () => {
     const bytes = sampleBytes(24 * block);
     const blob = await write(shelf, bytes);
     const reading = Array.from({ length: 4 }, async () => {
@@ -111,7 +114,7 @@ export const contents: Chapter = async (t, { shelf, other }) => {
     await Promise.all(reading);
   });
 
-  await t.test("a reader may leave at any chunk, and others go on", async () => {
+  await t.test("a reader may stop at any chunk, and other readers continue", async () => {
     const bytes = sampleBytes(40 * block);
     const blob = await write(shelf, bytes);
     const staying = collect(shelf.read(blob, { offset: 0, length: bytes.length }));

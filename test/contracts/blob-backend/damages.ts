@@ -1,4 +1,5 @@
-// Shelf contract: what is damaged, missing, cut off or in another's place is told, and never returned.
+// Blob backend contract: damaged, missing, truncated or misplaced bytes are reported and never
+// returned.
 import assert from "node:assert/strict";
 import type { BackendBlob, BlobBackend } from "../../../src/cluster/backend/backend.ts";
 import { StoreError } from "../../../src/model/errors.ts";
@@ -29,7 +30,7 @@ function flipped(stored: Buffer, bit: number): Buffer {
 }
 
 export const damages: Chapter = async (t, { shelf, change }) => {
-  await t.test("a flipped bit is told, wherever it is", async () => {
+  await t.test("a flipped bit is reported as damage, wherever it is", async () => {
     const bytes = sampleBytes(120);
     const blob = await write(shelf, bytes);
     for (let place = 0; place < 124; place++) {
@@ -43,7 +44,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     assertBytes(await read(shelf, blob), bytes);
   });
 
-  await t.test("damage of one block does not keep others from being read", async () => {
+  await t.test("damage in one block does not affect reads of other blocks", async () => {
     const bytes = sampleBytes(6 * block);
     const blob = await write(shelf, bytes);
     await change(blob, 0, (stored) => flipped(stored, (storedBlock + 5) * 8));
@@ -54,7 +55,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     }
   });
 
-  await t.test("a blob cut off, gone on, or missing is told", async () => {
+  await t.test("a truncated, extended or missing blob is reported as damage", async () => {
     const bytes = sampleBytes(block + 100);
     const changes: Record<string, (stored: Buffer) => Buffer | undefined> = {
       "without its last byte": (stored) => stored.subarray(0, -1),
@@ -72,7 +73,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     }
   });
 
-  await t.test("a block in another's place is told", async () => {
+  await t.test("a block in the place of another is reported as damage", async () => {
     const blob = await write(shelf, Buffer.alloc(2 * block, 7));
     await change(blob, 0, (stored) =>
       Buffer.concat([stored.subarray(storedBlock), stored.subarray(0, storedBlock)]),
@@ -81,7 +82,7 @@ export const damages: Chapter = async (t, { shelf, change }) => {
     await assertDamaged(shelf, blob, "its second block", { offset: block, length: 1 });
   });
 
-  await t.test("another blob's bytes are told", async () => {
+  await t.test("the bytes of another blob are reported as damage", async () => {
     const blob = await write(shelf, Buffer.alloc(500, 7), newPlace());
     const other = await write(shelf, Buffer.alloc(500, 7), newPlace(blob.bucket));
     let bytes: Buffer | undefined;

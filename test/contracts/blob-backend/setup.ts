@@ -1,4 +1,4 @@
-// What the chapters of the shelf contract share.
+// Shared parts of the blob backend contract.
 import { randomBytes } from "node:crypto";
 import type { TestContext } from "node:test";
 import type { BackendBlob, BlobBackend, BlobLocation } from "../../../src/cluster/backend/backend.ts";
@@ -7,11 +7,11 @@ import { collect, inChunks } from "../../support/bytes.ts";
 
 export interface OpenedShelf {
   readonly shelf: BlobBackend;
-  /** The same place, as another machine sees it. */
+  /** The same backend, opened by another process. */
   readonly other: BlobBackend;
-  /** Changes what lies there behind the shelf's back: one piece of a blob. Undefined takes it away. */
+  /** Changes the stored bytes of one piece of a blob directly; undefined deletes the piece. */
   change(blob: BackendBlob, piece: number, how: (stored: Buffer) => Buffer | undefined): Promise<void>;
-  /** Everything that lies there for a bucket: files or objects. */
+  /** Number of files or objects stored for a bucket. */
   left(bucket: string): Promise<number>;
 }
 

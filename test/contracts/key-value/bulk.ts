@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { type Scenes, wrong } from "./scene.ts";
 
 export function bulkContract(scenes: Scenes): void {
-  test("several keys come in a Map, in the order they were asked for, missing ones as null", async () => {
+  test("get of several keys returns a Map in the requested order, with null for missing keys", async () => {
     const { kv } = await scenes.shared();
     const keys = Array.from({ length: 100 }, (_, i) => `key-${99 - i}`);
     for (const [i, key] of keys.entries()) if (i % 3 !== 0) await kv.put(key, `value ${i}`);
@@ -13,7 +13,7 @@ export function bulkContract(scenes: Scenes): void {
     assert.deepEqual([...(await kv.get(keys, "text"))], expected);
   });
 
-  test("several keys come as JSON and with metadata", async () => {
+  test("get of several keys returns JSON values and metadata", async () => {
     const { kv } = await scenes.shared();
     await kv.put("zero", "0", { metadata: "example" });
     await kv.put("empty", '""');
@@ -34,7 +34,7 @@ export function bulkContract(scenes: Scenes): void {
     );
   });
 
-  test("a bulk get refuses too many keys, none, other types, wrong keys and values that are not JSON", async () => {
+  test("a bulk get refuses no keys, too many keys, other types, invalid keys and values that are not JSON", async () => {
     const { kv } = await scenes.shared();
     const refused = (message: string) => ({ name: "Error", message: `KV GET_BULK failed: ${message}` });
     const many = Array.from({ length: 101 }, (_, i) => `key${i}`);

@@ -5,7 +5,7 @@ import { sampleBytes } from "../../support/bytes.ts";
 import { type Scenes, start } from "./scene.ts";
 
 export function expiryContract(scenes: Scenes): void {
-  test("a key is there until its expiration and absent from then on", async () => {
+  test("a key exists until its expiration and is absent from then on", async () => {
     const { kv, clock } = await scenes.shared();
     await kv.put("inline", "value", { expirationTtl: 60, metadata: 1 });
     await kv.put("blob", sampleBytes(100_000), { expiration: start + 60 });
@@ -21,7 +21,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual(await kv.list(), { keys: [], list_complete: true, cacheStatus: null });
   });
 
-  test("a list passes expired keys by, and is complete when only expired keys are left", async () => {
+  test("a list omits expired keys, and is complete when only expired keys are left", async () => {
     const { kv, clock } = await scenes.shared();
     for (let i = 0; i < 30; i++) {
       const options = i % 3 === 0 ? {} : { expirationTtl: 60 };
@@ -43,7 +43,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual([all.keys.length, all.list_complete], [10, true]);
   });
 
-  test("a put without an expiration makes a key stay that would expire", async () => {
+  test("a put without an expiration removes the expiration of a key", async () => {
     const { kv, clock } = await scenes.shared();
     await kv.put("key", "first", { expirationTtl: 60 });
     await kv.put("key", "second");
@@ -52,7 +52,7 @@ export function expiryContract(scenes: Scenes): void {
     assert.deepEqual((await kv.list()).keys, [{ name: "key" }]);
   });
 
-  test("a sweep removes expired keys with their bytes, and no other", async (t) => {
+  test("a sweep removes expired keys with their bytes, and no others", async (t) => {
     const { store, kv, clock } = await scenes.own(t);
     await kv.put("kept", "value");
     await kv.put("later", "value", { expirationTtl: 120 });
@@ -70,7 +70,7 @@ export function expiryContract(scenes: Scenes): void {
   });
 }
 
-/** Of the engine alone: once is enough. */
+/** For the engine alone: one run is enough. */
 export function manyExpiredContract(scenes: Scenes): void {
   test("a list of very many expired keys ends early with a cursor", async () => {
     const { kv, clock } = await scenes.shared();

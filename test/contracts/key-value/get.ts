@@ -1,11 +1,11 @@
-// Contract: a get returns the last value that was put, as the type that is asked for.
+// Contract: a get returns the last value that was put, in the requested type.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import { type Scenes, wrong } from "./scene.ts";
 
 export function getContract(scenes: Scenes): void {
-  test("a value is read as text, JSON, bytes or a stream, small or large", async () => {
+  test("a value of any size is read as text, JSON, bytes or a stream", async () => {
     const { kv } = await scenes.shared();
     for (const size of [0, 1, 5_000, 300_000]) {
       const text = JSON.stringify("x".repeat(size));
@@ -24,7 +24,7 @@ export function getContract(scenes: Scenes): void {
     }
   });
 
-  test("bytes of an ArrayBuffer are the caller's own", async () => {
+  test("the ArrayBuffer of a value belongs to the caller", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", sampleBytes(100));
     const first = new Uint8Array((await kv.get("key", "arrayBuffer"))!);
@@ -62,7 +62,7 @@ export function getContract(scenes: Scenes): void {
     assert.equal(await new Response(value).text(), '{"a":1}');
   });
 
-  test("a value that is not JSON fails as JSON", async () => {
+  test("getting a value that is not JSON as JSON fails", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", "{");
     await assert.rejects(kv.get("key", "json"), SyntaxError);
@@ -88,7 +88,7 @@ export function getContract(scenes: Scenes): void {
     assert.equal(await kv.get("key", wrong({ cacheTtl: undefined, type: undefined })), "value");
   });
 
-  test("a stream of a value that is overwritten meanwhile ends as it began", async () => {
+  test("a stream of a value that is overwritten meanwhile returns the old value", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", sampleBytes(3_000_000));
     const stream = await kv.get("key", "stream");

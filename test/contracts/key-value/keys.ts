@@ -1,4 +1,4 @@
-// Contract: which keys there are, and how each method refuses others.
+// Contract: valid keys, and how each method refuses invalid ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StoreKvNamespace } from "../../../src/index.ts";
@@ -32,7 +32,7 @@ export function keysContract(scenes: Scenes): void {
     }
   });
 
-  test("every other key is kept byte for byte", async () => {
+  test("every other key is stored byte for byte", async () => {
     const { kv } = await scenes.shared();
     const keys = [
       ...["...", "/", "a/../b", "a\0b", " ", "%2e", "KEY", "key", "__proto__", "\u{10ffff}", "\uffff"],
@@ -53,7 +53,7 @@ export function keysContract(scenes: Scenes): void {
     }
   });
 
-  test("half a surrogate pair in a key is replaced, as it is in a value", async () => {
+  test("a lone surrogate in a key is replaced, as in a value", async () => {
     const { kv } = await scenes.shared();
     await kv.put("a\ud800", "b\ud800");
     assert.equal(await kv.get("a\ud800"), "b\ufffd");

@@ -1,4 +1,4 @@
-// Contract: a list has every key once, in the order of its UTF-8 bytes, page by page.
+// Contract: a list returns every key once, in the order of its UTF-8 bytes, page by page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { StoreKvListOptions, StoreKvNamespace } from "../../../src/index.ts";
@@ -17,7 +17,7 @@ async function pages(kv: StoreKvNamespace, options: StoreKvListOptions): Promise
 }
 
 export function listContract(scenes: Scenes): void {
-  test("keys come in the order of their UTF-8 bytes", async () => {
+  test("keys are listed in the order of their UTF-8 bytes", async () => {
     const { kv } = await scenes.shared();
     const ordered = ["!", ", ", "A", "a", "a/b", "aa", "é", "\uffff", "\u{1f600}"];
     for (const key of [...ordered].reverse()) await kv.put(key, "value");
@@ -50,7 +50,7 @@ export function listContract(scenes: Scenes): void {
     ]);
   });
 
-  test("a prefix is taken literally and limits page the list", async () => {
+  test("a prefix is taken literally, and the limit divides the list into pages", async () => {
     const { kv } = await scenes.shared();
     const keys = ["key\\_%1", "key\\_%2", "key\\_%3", "key\\a", "KEY1"];
     for (const key of keys) await kv.put(key, "value");
@@ -62,7 +62,7 @@ export function listContract(scenes: Scenes): void {
     assert.deepEqual(await pages(kv, { prefix: "x".repeat(512) }), [[]]);
   });
 
-  test("a page may have another limit, and shows what was put meanwhile behind its cursor", async () => {
+  test("the limit may change between pages, and keys put meanwhile after the cursor are listed", async () => {
     const { kv } = await scenes.shared();
     for (const key of ["key1", "key3", "key5"]) await kv.put(key, "value");
     const first = await kv.list({ limit: 2 });
@@ -73,7 +73,7 @@ export function listContract(scenes: Scenes): void {
     assert.deepEqual(rest.keys, [{ name: "key4" }, { name: "key5" }]);
   });
 
-  test("1,000 keys are a page, and no metadata cuts it short", async () => {
+  test("a page has 1,000 keys, however large their metadata is", async () => {
     const { kv } = await scenes.shared();
     const metadata = "x".repeat(1000);
     const names = Array.from({ length: 1001 }, (_, i) => `key-${String(i).padStart(4, "0")}`);
@@ -84,7 +84,7 @@ export function listContract(scenes: Scenes): void {
     assert.deepEqual(found, [names.slice(0, 1000), names.slice(1000)]);
   });
 
-  test("wrong limits, prefixes and cursors are refused", async () => {
+  test("invalid limits, prefixes and cursors are refused", async () => {
     const { kv } = await scenes.shared();
     await kv.put("key", "value");
     await assert.rejects(kv.list({ limit: 1001 }), {

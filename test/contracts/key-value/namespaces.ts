@@ -9,7 +9,7 @@ function failsWith(reason: string) {
 }
 
 export function namespacesContract(scenes: Scenes): void {
-  test("namespaces are listed by name with the time of their creation", async (t) => {
+  test("namespaces are listed by name with their time of creation", async (t) => {
     const { store } = await scenes.own(t);
     await store.createKvNamespace("a");
     const created = new Date(start * 1000 + 500);
@@ -19,14 +19,14 @@ export function namespacesContract(scenes: Scenes): void {
     ]);
   });
 
-  test("a namespace that exists is not created again", async (t) => {
+  test("creating a namespace that exists is refused", async (t) => {
     const { store, kv } = await scenes.own(t);
     await kv.put("key", "value");
     await assert.rejects(store.createKvNamespace(namespace), failsWith("BucketConflict"));
     assert.equal(await kv.get("key"), "value");
   });
 
-  test("a name outside the grammar of namespaces is refused", async (t) => {
+  test("an invalid name of a namespace is refused", async (t) => {
     const { store } = await scenes.own(t);
     for (const name of ["", "a b", "kv:a", "a/b", "é", "a\0", "x".repeat(129)]) {
       await assert.rejects(store.createKvNamespace(name), failsWith("InvalidBucketName"), name);
@@ -47,7 +47,7 @@ export function namespacesContract(scenes: Scenes): void {
     await assert.rejects(store.deleteKvNamespace(namespace), failsWith("NoSuchBucket"));
   });
 
-  test("operations on a missing namespace fail and name it", async (t) => {
+  test("operations on a missing namespace fail with an error that names it", async (t) => {
     const { store } = await scenes.own(t);
     const kv = store.kv("missing");
     const message = (method: string) => ({
@@ -59,7 +59,7 @@ export function namespacesContract(scenes: Scenes): void {
     await assert.rejects(kv.list(), message("GET"));
   });
 
-  test("a namespace is not a bucket: no bucket operation lists or reaches it", async (t) => {
+  test("no bucket operation lists or reaches a namespace", async (t) => {
     const { store, kv } = await scenes.own(t);
     await kv.put("key", "value");
     assert.deepEqual(await store.listBuckets(), []);

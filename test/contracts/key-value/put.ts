@@ -7,7 +7,7 @@ import { type Scenes, start, streamOf, wrong } from "./scene.ts";
 const valueBytes = 25 * 1024 * 1024;
 
 export function putContract(scenes: Scenes): void {
-  test("strings, buffers, views and streams are stored", async () => {
+  test("put stores strings, buffers, views and streams", async () => {
     const { kv } = await scenes.shared();
     const bytes = sampleBytes(10_000);
     const view = new DataView(bytes.buffer, bytes.byteOffset + 10, 20);
@@ -27,7 +27,7 @@ export function putContract(scenes: Scenes): void {
     }
   });
 
-  test("other primitives are stored as strings, and other objects are refused", async () => {
+  test("put stores other primitives as strings, and refuses other objects", async () => {
     const { kv } = await scenes.shared();
     for (const value of [0, true, null, 12n]) {
       await kv.put("key", wrong(value));
@@ -54,7 +54,7 @@ export function putContract(scenes: Scenes): void {
     assert.equal((await kv.get("key", "arrayBuffer"))?.byteLength, valueBytes);
   });
 
-  test("a stream without an end is cancelled at the limit, and nothing is stored", async () => {
+  test("an endless stream is cancelled at the size limit, and nothing is stored", async () => {
     const { kv } = await scenes.shared();
     const { stream, state } = streamOf(Number.POSITIVE_INFINITY, 1024 * 1024);
     await assert.rejects(
@@ -66,7 +66,7 @@ export function putContract(scenes: Scenes): void {
     assert.equal(await kv.get("key"), null);
   });
 
-  test("a stream that fails stores nothing and passes its error on", async () => {
+  test("a put whose stream fails stores nothing and passes the error on", async () => {
     const { kv } = await scenes.shared();
     const stream = new ReadableStream({
       pull: (controller) => controller.error(new Error("the sender is gone")),
@@ -75,7 +75,7 @@ export function putContract(scenes: Scenes): void {
     assert.equal(await kv.get("key"), null);
   });
 
-  test("a stream is cancelled when an argument of the put is refused", async () => {
+  test("a put with an invalid argument cancels its stream", async () => {
     const { kv } = await scenes.shared();
     for (const [key, options] of [
       ["", {}],
@@ -89,7 +89,7 @@ export function putContract(scenes: Scenes): void {
     }
   });
 
-  test("metadata up to 1,024 bytes of JSON is kept, and more is refused", async () => {
+  test("metadata up to 1,024 bytes of JSON is stored, and more is refused", async () => {
     const { kv } = await scenes.shared();
     const metadata = (length: number) => ({ key: "x".repeat(length - '{"key":""}'.length) });
     await kv.put("key", "value", { metadata: metadata(1024) });

@@ -1,10 +1,10 @@
-// Contract: writers of one key, readers beside them, and maintenance beside both.
+// Contract: concurrent writers and readers of a key, during maintenance.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Scenes } from "./scene.ts";
 
 export function racesContract(scenes: Scenes): void {
-  test("of several writers of a key one wins, and its value and metadata stay together", async () => {
+  test("of several concurrent writers of a key one wins, with its value and metadata together", async () => {
     const { kv } = await scenes.shared();
     const writer = async (name: string) => {
       for (let i = 0; i < 30; i++) {
@@ -28,7 +28,7 @@ export function racesContract(scenes: Scenes): void {
     assert.equal((await kv.list()).keys.length, 1);
   });
 
-  test("a writer reads what it has written", async () => {
+  test("a writer reads the value it has written", async () => {
     const { kv } = await scenes.shared();
     const lane = async (key: string) => {
       for (let i = 0; i < 30; i++) {

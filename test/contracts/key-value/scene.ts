@@ -1,4 +1,4 @@
-// What the contracts of key-value namespaces share: a store with an empty namespace, and its clock.
+// Shared parts of the key-value contracts: a store with an empty namespace, and its clock.
 import { after, type TestContext } from "node:test";
 import type { Store, StoreKvNamespace } from "../../../src/index.ts";
 import type { Implementation } from "../../support/stores.ts";
@@ -14,20 +14,20 @@ export interface Clock {
   time: number;
 }
 
-/** The seconds since the epoch that the clock of a scene starts at. */
+/** Initial time of a scene's clock, in seconds since the epoch. */
 export const start = 1_700_000_000;
 
 export const namespace = "Sessions_1.a-b";
 
-/** Opens what the tests need: opening a store costs more than most of them do. */
+/** Opens stores for tests; opening one takes longer than most tests. */
 export interface Scenes {
-  /** An empty namespace in a store that other tests use before and after. */
+  /** An empty namespace in a store that tests share. */
   shared(): Promise<Scene>;
-  /** One in a store of its own, for tests that sweep or look at all of the store. */
+  /** A namespace in a separate store, for tests that sweep or list the whole store. */
   own(t: TestContext): Promise<Scene>;
 }
 
-/** Called in a suite: the shared store is closed at its end. */
+/** Call it in a suite: the shared store is closed at the end of the suite. */
 export function createScenes(implementation: Implementation): Scenes {
   const endings: (() => unknown)[] = [];
   after(async () => {
@@ -56,12 +56,12 @@ export function createScenes(implementation: Implementation): Scenes {
   };
 }
 
-/** Arguments of the wrong type, as a script without types passes them. */
+/** Casts an argument of the wrong type, as untyped scripts pass it. */
 export function wrong<T>(value: unknown): T {
   return value as T;
 }
 
-/** A stream of so many bytes, in chunks, that says whether it was cancelled. */
+/** A stream of this many bytes, in chunks, that records whether it was cancelled. */
 export function streamOf(length: number, chunkBytes = 65_536) {
   let left = length;
   const state = { cancelled: false, pulled: 0 };

@@ -1,4 +1,5 @@
-// Records contract: blobs that a change leaves without a name are written down in the same commit.
+// Records contract: blobs that a change leaves unreferenced enter the garbage queue in the same
+// commit.
 import assert from "node:assert/strict";
 import type { GarbageEntry, Mutation, Records } from "../../../src/engine/records.ts";
 import {
@@ -13,7 +14,7 @@ import {
 import { apply, bucket, buriedBlobs, type Chapter, emptyBucket } from "./setup.ts";
 
 export const burials: Chapter = async (t, ports) => {
-  await t.test("the bytes of a replaced object are buried once, as the one body they were", async () => {
+  await t.test("the blobs of a replaced object become one garbage entry", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("b1", "b2", "p1", "p2", "p3");
     const parts = [blob.p1, blob.p2, blob.p3];
@@ -27,7 +28,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], parts]);
   });
 
-  await t.test("the bytes of a deleted object are buried once", async () => {
+  await t.test("the blobs of a deleted object become garbage once", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("b1", "p1", "p2");
     await apply(records, putObject("a", inBlob(blob.b1)), ...completing("b", [blob.p1, blob.p2]));
@@ -41,7 +42,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.b1], [blob.p1, blob.p2]]);
   });
 
-  await t.test("bytes beside their record leave nothing to bury", async () => {
+  await t.test("inline bytes leave no garbage", async () => {
     const { records } = await emptyBucket(ports);
     await apply(records, putObject("a", inline("one")));
     await apply(records, putObject("a", inline("two")), putObject("b", inline("")));
@@ -49,7 +50,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("the bytes of a replaced part are buried", async () => {
+  await t.test("the blob of a replaced part becomes garbage", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("one", "again", "thrice", "other");
     await apply(records, ...uploading("film", "u1", [blob.one, blob.other]));
@@ -59,7 +60,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), [[blob.one], [blob.again]]);
   });
 
-  await t.test("parts taken into an object live on, all others are buried", async () => {
+  await t.test("parts taken into an object are kept, and all others become garbage", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1", "p2", "p3", "p4", "old");
     await apply(records, putObject("film", inBlob(blob.old)));
@@ -80,7 +81,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual((await buriedBlobs(records)).at(-1), [blob.p2, blob.p4]);
   });
 
-  await t.test("the order of taking parts and putting their object makes no difference", async () => {
+  await t.test("ending parts before or after putting their object has the same result", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("p1", "p2");
     await apply(records, ...uploading("film", "u1", [blob.p1, blob.p2]));
@@ -92,7 +93,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("an upload that ends without an object buries all its parts, once", async () => {
+  await t.test("an upload that ends without an object leaves all its parts as garbage, once", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const blobs = await stageMany(3);
     await apply(records, ...uploading("film", "u1", blobs));
@@ -106,7 +107,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await everyBuried(records), blobs.toSorted());
   });
 
-  await t.test("an upload deleted with its parts buries them", async () => {
+  await t.test("deleting an upload leaves its parts as garbage", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const blobs = await stageMany(2);
     await apply(records, ...uploading("film", "u1", blobs));
@@ -115,7 +116,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await records.parts(bucket, "u1"), []);
   });
 
-  await t.test("what is buried is paged, oldest first, behind the given entry", async () => {
+  await t.test("garbage is returned in pages, oldest first, after the given entry", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const ids = await stageMany(7);
     for (const id of ids) await apply(records, putObject("a", inBlob(id)));
@@ -141,7 +142,7 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await records.garbage(bucket, entries[3]!, 2), found.slice(4, 6));
   });
 
-  await t.test("what is forgotten is struck out, and nothing else", async () => {
+  await t.test("acknowledged garbage is removed from the queue, and no other", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("b1", "b2", "b3", "b4", "b5", "p1", "p2");
     const bury = (...bodies: Mutation[]) => apply(records, ...bodies, { kind: "delete object", key: "a" });
@@ -159,21 +160,24 @@ export const burials: Chapter = async (t, ports) => {
     assert.deepEqual(await buriedBlobs(records), []);
   });
 
-  await t.test("of a hundred overwrites at once every loser is buried exactly once", async () => {
-    const { records, stageMany } = await emptyBucket(ports);
-    const ids = await stageMany(100);
-    await Promise.all(ids.map((id) => apply(records, putObject("a", inBlob(id)))));
-    const kept = (await records.objectWithBody(bucket, "a"))!.body;
-    assert(kept.storage === "blob");
-    assert.deepEqual([...(await everyBuried(records)), kept.blob.id].sort(), ids.sort());
-  });
+  await t.test(
+    "of a hundred concurrent overwrites every replaced blob becomes garbage exactly once",
+    async () => {
+      const { records, stageMany } = await emptyBucket(ports);
+      const ids = await stageMany(100);
+      await Promise.all(ids.map((id) => apply(records, putObject("a", inBlob(id)))));
+      const kept = (await records.objectWithBody(bucket, "a"))!.body;
+      assert(kept.storage === "blob");
+      assert.deepEqual([...(await everyBuried(records)), kept.blob.id].sort(), ids.sort());
+    },
+  );
 };
 
 async function everyBuried(records: Records): Promise<string[]> {
   return (await buriedBlobs(records)).flat().sort();
 }
 
-/** An upload with parts from number 1 on. */
+/** An upload with parts, numbered from 1. */
 function uploading(key: string, id: string, blobs: readonly string[]): Mutation[] {
   const parts = blobs.map((blob, i) => partRecord(i + 1, blob));
   return [
@@ -182,7 +186,7 @@ function uploading(key: string, id: string, blobs: readonly string[]): Mutation[
   ];
 }
 
-/** An upload, and the object it becomes with all its parts. */
+/** An upload, and the object that all its parts become. */
 function completing(key: string, blobs: readonly string[]): Mutation[] {
   const taken = blobs.map((_, i) => i + 1);
   const uploadId = `upload of ${key}`;

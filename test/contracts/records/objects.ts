@@ -61,7 +61,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("bytes in each home are found where they were put", async () => {
+  await t.test("inline bytes, blobs and parts are found where they were put", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const everyByte = Uint8Array.from({ length: 4096 }, (_, i) => i % 256);
@@ -78,7 +78,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("a body that moves to another home is read from there alone", async () => {
+  await t.test("a body that moves to another storage is read only from there", async () => {
     const { records, stage } = await emptyBucket(ports);
     const blob = await stage("large");
     const homes = [inline("small"), inBlob(blob.large), inline(""), inParts("p1", "p2"), inline("again")];
@@ -88,7 +88,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     }
   });
 
-  await t.test("the record and its bytes are read at one instant", async () => {
+  await t.test("a record and its body are read at one instant", async () => {
     const { records, stageMany } = await emptyBucket(ports);
     const puts = (await stageMany(30)).map((blob) => ({ blob, version: randomHex() }));
     const expected = new Map<string, string>();
@@ -118,7 +118,7 @@ export const objectRecords: Chapter = async (t, ports) => {
     assert(reads > 0);
   });
 
-  await t.test("once a commit has resolved every read sees it", async () => {
+  await t.test("every read after a resolved commit sees it", async () => {
     const { records } = await emptyBucket(ports);
     for (let round = 0; round < 20; round++) {
       const record = objectRecord("a", { size: round });
@@ -130,7 +130,7 @@ export const objectRecords: Chapter = async (t, ports) => {
   });
 };
 
-/** The same body in a blob that was staged. */
+/** The same body in a staged blob. */
 function withBlob(body: Body, id: string): Body {
   return body.storage === "blob" ? { storage: "blob", blob: { id, size: body.blob.size } } : body;
 }

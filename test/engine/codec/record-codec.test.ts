@@ -1,4 +1,4 @@
-// Records as text: what cannot be one is told as damage, whatever it is.
+// Records as text: any text that is not a record is reported as damage.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -30,7 +30,7 @@ function isDamage(error: unknown): boolean {
 
 for (const [name, { decode, text }] of Object.entries(coders)) {
   describe(`the record of an ${name}`, () => {
-    test("is damaged when it is no JSON, or another value than a record", () => {
+    test("text that is not JSON, or not a record, is damaged", () => {
       for (const damaged of [
         "",
         "{",
@@ -48,14 +48,14 @@ for (const [name, { decode, text }] of Object.entries(coders)) {
       }
     });
 
-    test("is damaged when any of its values is of another kind", () => {
+    test("a record with a value of another type is damaged", () => {
       const values = JSON.parse(text) as unknown[];
       const others = values.map((_, at) => values.with(at, { an: ["other"] }));
       for (const other of others)
         assert.throws(() => decode(JSON.stringify(other)), isDamage, JSON.stringify(other));
     });
 
-    test("of a later format says so", () => {
+    test("a record of a later format is refused with that reason", () => {
       const [, ...rest] = JSON.parse(text) as unknown[];
       assert.throws(
         () => decode(JSON.stringify([2, ...rest])),
@@ -82,20 +82,20 @@ describe("an object's record", () => {
     "a part of a millisecond": { ...usual, uploaded: 1.5 },
     "no time at all": { ...usual, uploaded: 0, size: 0 },
     "the largest size": { ...usual, size: Number.MAX_SAFE_INTEGER },
-    "parts behind its checksum": { ...usual, checksumParts: 3 },
+    "a checksum made from parts": { ...usual, checksumParts: 3 },
     "a key with quotes, NUL and a backslash": { ...usual, key: 'a"b\u0000\\c",1]' },
     "a key of other letters": { ...usual, key: "ключ/鍵/🔑/\u2028\u007f" },
     "an empty text": { ...usual, etag: "" },
   };
   for (const [what, record] of Object.entries(others)) {
-    test(`with ${what} comes back as it was written`, () => {
+    test(`an object's record with ${what} is decoded as it was encoded`, () => {
       const text = encodeObject(record);
       assert.deepEqual(decodeObject(text), record);
       assert.equal(JSON.stringify(JSON.parse(text)), text, "written as JSON writes it");
     });
   }
 
-  test("that is nearly the usual one is damaged as any other", () => {
+  test("an object's record that almost has the common form is damaged", () => {
     const text = encodeObject(usual);
     const md5Text = Buffer.alloc(16, 7).toString("hex");
     for (const damaged of [

@@ -1,5 +1,5 @@
-// The background scrub: everything once a week, by one process at a time, taken up again where it was left, each
-// damage told once.
+// The background scrub: verifies everything once a week, in one process at a time, resumes after an
+// interruption and reports each damage once.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Damage, Engine } from "../../../src/engine/engine.ts";
@@ -16,7 +16,7 @@ const objects = 60;
 
 interface Scene {
   readonly directory: string;
-  /** The clock of every engine opened here, but for how far its own is ahead. */
+  /** The shared clock of all engines in a test, to which each adds its own offset. */
   time: number;
   open(ahead?: number): Promise<OpenEngine>;
 }
@@ -41,10 +41,10 @@ function scrubbing(engine: Engine, bytesPerSecond = fast) {
   return { found, ended: engine.scrub({ onDamage, bytesPerSecond, savedMilliseconds: 0 }) };
 }
 
-/** Slow enough to be met in the middle: a few objects a second. */
+/** Slow enough to be interrupted in the middle: a few objects a second. */
 const slow = 1e6;
 
-/** Resolves once the scrub has noted that it is somewhere inside. */
+/** Resolves once the scrub has saved a position. */
 async function underWay({ documents }: OpenEngine): Promise<void> {
   for (;;) {
     const state = await documents.get("housekeeping", "scrub");
@@ -53,7 +53,7 @@ async function underWay({ documents }: OpenEngine): Promise<void> {
   }
 }
 
-test("a scrub reads everything, once a week, and verify tells of the last", async (t) => {
+test("a scrub reads everything once a week, and verify reports the last one", async (t) => {
   const made = await scene(t);
   const { engine } = await made.open();
   assert.equal((await engine.verify()).lastScrub, undefined);
@@ -69,7 +69,7 @@ test("a scrub reads everything, once a week, and verify tells of the last", asyn
   await engine.close();
 });
 
-test("each damage is told once, by bucket and key, and counted in every round", async (t) => {
+test("each damage is reported once, by bucket and key, and counted in every round", async (t) => {
   const made = await scene(t);
   const [file] = blobFiles(made.directory);
   flipBit({ path: file!.path, offset: 100, bit: 3 });
@@ -88,7 +88,7 @@ test("each damage is told once, by bucket and key, and counted in every round", 
   await engine.close();
 });
 
-test("of two processes one scrubs, and one that ends is followed where it left", async (t) => {
+test("of two processes one scrubs, and the other resumes where it stopped", async (t) => {
   const made = await scene(t);
   const [a, b] = [await made.open(), await made.open()];
   const first = scrubbing(a.engine, slow);
@@ -101,13 +101,14 @@ test("of two processes one scrubs, and one that ends is followed where it left",
   await b.engine.close();
 });
 
-test("a scrub that gives no sign of life is taken over, and notices", async (t) => {
+test("a scrub without a heartbeat is taken over, and its process notices", async (t) => {
   const made = await scene(t);
-  // As when its process was stopped for a while, or the clock was set; backwards is the same.
+  // As if the process was suspended for a while, or the clock was changed; backwards has the same
+  // effect.
   const [a, b] = [await made.open(), await made.open(-61_000)];
   const first = scrubbing(a.engine, slow);
   await underWay(b);
-  // Whoever notes something at the same moment comes first: then it is tried again, as servers do.
+  // The first process may save at the same moment and win: then try again, as servers do.
   let outcome: string;
   do outcome = await scrubbing(b.engine, slow).ended;
   while (outcome === "not due" && (await Promise.race([first.ended, "under way"])) === "under way");

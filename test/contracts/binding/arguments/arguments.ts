@@ -1,4 +1,4 @@
-// binding.md, Arguments: what is coerced, what is ignored and what is a TypeError.
+// binding.md, Arguments: which arguments are converted, ignored or a TypeError.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
@@ -6,7 +6,7 @@ import { furnish, isArgumentError, loose, looseUpload, openBucket, rejection, te
 
 export function argumentsContract(implementation: Implementation): void {
   describe("arguments", () => {
-    test("keys are coerced with ToString", async (t) => {
+    test("keys are converted with ToString", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const untyped = loose(bucket);
       const named = { toString: () => "named" };
@@ -79,7 +79,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("a value of no known kind is a TypeError", async (t) => {
+    test("a value of an unknown kind is a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const value of [undefined, 42, true, 10n, {}, ["a"], () => "a", Symbol("a"), new Date(0)]) {
         await scene.refusesArgument({}, () => scene.loose.put("kept", value));
@@ -89,7 +89,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("options that are undefined or null mean none", async (t) => {
+    test("options that are undefined or null count as no options", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const untyped = loose(bucket);
       for (const options of [undefined, null]) {
@@ -103,7 +103,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("option fields that are undefined mean none", async (t) => {
+    test("option fields that are undefined count as absent", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const writing = {
         httpMetadata: undefined,
@@ -149,7 +149,7 @@ export function argumentsContract(implementation: Implementation): void {
       assert.deepEqual({ ...(await bucket.head("key"))?.httpMetadata }, { contentType: "a/b" });
     });
 
-    test("options that are no object are a TypeError", async (t) => {
+    test("options that are not an object are a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const upload = looseUpload(scene.upload);
       for (const options of ["", "options", 0, 42, true, 10n, Symbol("options")]) {
@@ -162,7 +162,7 @@ export function argumentsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("conditions, ranges and metadata that are no object are a TypeError", async (t) => {
+    test("conditions, ranges and metadata that are not an object are a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const wrong of ["text", 42, true]) {
         for (const field of ["onlyIf", "range", "httpMetadata"]) {
@@ -179,7 +179,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("prefix, cursor, delimiter and startAfter must be real strings", async (t) => {
+    test("prefix, cursor, delimiter and startAfter must be strings, without conversion", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["prefix", "cursor", "delimiter", "startAfter"]) {
         for (const value of [42, true, {}, ["kept"], Object("kept"), Symbol("kept")]) {
@@ -188,7 +188,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("etag conditions must be real strings", async (t) => {
+    test("etags of conditions must be strings, without conversion", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["etagMatches", "etagDoesNotMatch"]) {
         for (const value of [42, true, {}, ["a"], Object("a"), Symbol("a")]) {
@@ -199,7 +199,7 @@ export function argumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("checksums must be real strings or bytes", async (t) => {
+    test("checksums must be strings or bytes, without conversion", async (t) => {
       const scene = await furnish(t, implementation);
       for (const field of ["md5", "sha1", "sha256", "sha384", "sha512"]) {
         for (const value of [42, true, {}, [1, 2], Object("00"), Symbol("a")]) {

@@ -1,12 +1,13 @@
-// binding.md, Arguments: values that only a mistake passes are told as one, before anything happens.
+// binding.md, Arguments: values that can only be a mistake are refused with a clear message, before
+// anything happens.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
 import { loose, openBucket } from "../scene.ts";
 
 export function hostileArgumentsContract(implementation: Implementation): void {
-  describe("arguments: what nobody means", () => {
-    test("a hole in a list of keys is a key that is missing", async (t) => {
+  describe("arguments that can only be a mistake", () => {
+    test("a hole in a list of keys is refused as a missing key", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("kept", "value");
       for (const keys of [new Array(2), ["kept", ...new Array(1)]]) {
@@ -15,14 +16,14 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       assert.notEqual(await bucket.head("kept"), null);
     });
 
-    test("a hole in a list of parts is no part", async (t) => {
+    test("a hole in a list of parts is refused", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const parts = new Array(1) as Parameters<typeof upload.complete>[0];
       await assert.rejects(upload.complete(parts), /^TypeError: Each uploaded part must be an object/);
     });
 
-    test("a part number that is none is told by what it is", async (t) => {
+    test("an invalid part number is refused with a message that contains it", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const upload = await bucket.createMultipartUpload("key");
       const rows: [unknown, RegExp][] = [
@@ -37,7 +38,7 @@ export function hostileArgumentsContract(implementation: Implementation): void {
       }
     });
 
-    test("a cacheExpiry that no date can be made of is a TypeError", async (t) => {
+    test("a cacheExpiry that is not a valid date is a TypeError", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const cacheExpiry of [Number.POSITIVE_INFINITY, 8.64e15 + 1, -1e300, new Date(Number.NaN)]) {
         const options = { httpMetadata: { cacheExpiry } };

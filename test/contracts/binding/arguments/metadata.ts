@@ -6,7 +6,7 @@ import { furnish, loose, looseUpload, openBucket, secret } from "../scene.ts";
 
 export function metadataArgumentsContract(implementation: Implementation): void {
   describe("arguments: customMetadata", () => {
-    test("takes own enumerable names, and values with ToString", async (t) => {
+    test("customMetadata takes own enumerable names, and values converted with ToString", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const given = Object.create({ inherited: "no" }, { hidden: { value: "no", enumerable: false } });
       Object.assign(given, {
@@ -33,7 +33,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       assert.deepEqual({ ...(await bucket.head("other"))?.customMetadata }, expected);
     });
 
-    test("a value that has no string is a TypeError", async (t) => {
+    test("a customMetadata value that cannot be converted to a string is a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       for (const value of [Symbol("a"), Object.create(null)]) {
         const customMetadata = { name: value };
@@ -42,7 +42,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("`__proto__` and friends are ordinary names", async (t) => {
+    test("`__proto__` and similar names are ordinary names of customMetadata", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const text = '{"__proto__":"p","constructor":"c","hasOwnProperty":"h","toString":"t","prototype":"x"}';
       const expected = Object.entries(JSON.parse(text) as Record<string, string>).sort();
@@ -56,7 +56,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("any text is kept as given", async (t) => {
+    test("customMetadata stores any text as given", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const customMetadata = {
         Case: "Kept",
@@ -71,7 +71,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
 
   describe("arguments: SSE-C key", () => {
     const bytes = Buffer.from(secret, "hex");
-    test("is 64 hex digits in any case, or 32 bytes", async (t) => {
+    test("an SSE-C key is 64 hex digits in any case, or 32 bytes", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       const framed = new Uint8Array(40).fill(7);
       framed.set(bytes, 4);
@@ -91,7 +91,7 @@ export function metadataArgumentsContract(implementation: Implementation): void 
       }
     });
 
-    test("else a TypeError says what is wrong with it", async (t) => {
+    test("any other SSE-C key is a TypeError that says what is wrong", async (t) => {
       const scene = await furnish(t, implementation);
       const format = /^SSE-C Key has invalid format$/;
       const length = /^SSE-C Key must be 32 bytes in length$/;

@@ -1,4 +1,5 @@
-// binding.md, the error table: the rows of uploads and their parts, each with the proof that nothing changed.
+// binding.md, the error table: rows about uploads and parts. Each test also checks that nothing
+// changed.
 import assert from "node:assert/strict";
 import { describe } from "node:test";
 import type { StoreUploadedPart } from "../../../../src/index.ts";
@@ -106,7 +107,7 @@ export function uploadErrorTableContract(implementation: Implementation): void {
         await refuses(expected, () => upload.complete([of5, of3Again, of4]));
         await refuses(expected, () => upload.complete([of3, of3]));
         await refuses(expected, () => upload.complete([of3, of3Again, of3]));
-        // Refused completes leave the upload usable.
+        // A refused complete leaves the upload usable.
         await unchangedBy(() => upload.uploadPart(5, "1"));
         const done = await upload.complete([of5, of4]);
         assert.equal(done.size, 9);

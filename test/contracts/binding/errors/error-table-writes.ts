@@ -1,4 +1,4 @@
-// binding.md, the error table: the rows of writing, each with the proof that nothing changed.
+// binding.md, the error table: rows about writes. Each test also checks that nothing changed.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, type StoreStorageClass } from "../../../../src/index.ts";
@@ -154,7 +154,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
         ] as const) {
           for (const declared of [limits.singleWriteBytes + 1, Number.MAX_SAFE_INTEGER]) {
             const { readable, writable } = new FixedLengthStream(declared);
-            // Its write is only ever taken by somebody who reads the other side.
+            // The write only finishes when the other side is read.
             const taken = Promise.allSettled([writable.getWriter().write(new Uint8Array(1024))]);
             await refuses({ code: 100100, action, message }, () => act(readable));
             assert.equal((await taken)[0].status, "rejected", "the stream was read, not cancelled");
@@ -164,7 +164,7 @@ export function writeErrorTableContract(implementation: Implementation): void {
     );
   });
 
-  test("a body declared at the limit itself is not refused for its size", async (t) => {
+  test("a body declared with exactly the maximum size is not refused for its size", async (t) => {
     const { bucket } = await openBucket(t, implementation);
     await bucket.put("kept", "before");
     const { readable, writable } = new FixedLengthStream(limits.singleWriteBytes);

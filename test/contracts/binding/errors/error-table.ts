@@ -1,12 +1,12 @@
-// binding.md, the error table: one test for every row that a call of the binding can bring about, each
-// with the proof that nothing changed. Rows of writing and of uploads have files of their own.
+// binding.md, the error table: one test for every row that a call of the binding can cause. Each
+// test also checks that nothing changed. Rows about writes and uploads are in other files.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Implementation } from "../../../support/stores.ts";
 import { digest, furnish, otherSecret, rejection, type Scene, secret } from "../scene.ts";
 import { messageOf } from "./reason-table.ts";
 
-/** A test of one row, on a furnished bucket whose upload in flight must live on. */
+/** A test of one row, on a bucket with content whose upload in flight must survive. */
 export function row(implementation: Implementation, name: string, body: (scene: Scene) => Promise<void>) {
   test(name, async (t) => {
     const scene = await furnish(t, implementation);

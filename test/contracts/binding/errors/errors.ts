@@ -1,4 +1,4 @@
-// binding.md, Errors: the shape of what is thrown, by every method, and what becomes of a stream given in vain.
+// binding.md, Errors: the shape of errors of every method, and the stream of a failed put.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { FixedLengthStream, StoreError } from "../../../../src/index.ts";
@@ -20,7 +20,7 @@ import {
 
 export function errorsContract(implementation: Implementation): void {
   describe("errors", () => {
-    test("a StoreError has name, code and action, and says action, message and code", async (t) => {
+    test("a StoreError has name, code and action, and its message has action, text and code", async (t) => {
       const store = await implementation.open(t);
       const bucket = store.bucket("no-such-bucket");
       const upload = bucket.resumeMultipartUpload("key", "id");
@@ -46,7 +46,7 @@ export function errorsContract(implementation: Implementation): void {
       }
     });
 
-    test("a wrong argument is a TypeError or RangeError with no prefix and no code", async (t) => {
+    test("an invalid argument is a TypeError or RangeError without prefix and code", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       await bucket.put("key", "value");
       await rejectsArgument({}, () => loose(bucket).put("key", 42));
@@ -115,7 +115,7 @@ export function errorsContract(implementation: Implementation): void {
       }
     });
 
-    test("nothing is stored and the previous object stays when the stream of a put fails", async (t) => {
+    test("a put whose stream fails stores nothing and keeps the previous object", async (t) => {
       const scene = await furnish(t, implementation);
       for (const chunks of [0, 1, 3]) {
         const fault = new Error("the sender went away");
@@ -134,7 +134,7 @@ export function errorsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("nothing is stored when a stream gives what is not bytes, and the stream is cancelled", async (t) => {
+    test("a put whose stream returns something other than bytes stores nothing and cancels the stream", async (t) => {
       const scene = await furnish(t, implementation);
       for (const chunk of [42, { length: 3 }, null]) {
         let cancelled = false;
@@ -150,7 +150,7 @@ export function errorsContract(implementation: Implementation): void {
       await scene.completesOngoing();
     });
 
-    test("a stream that is locked to a reader is a TypeError", async (t) => {
+    test("a put of a stream that is locked to a reader is a TypeError", async (t) => {
       const scene = await furnish(t, implementation);
       const locked = watchedStream().stream;
       locked.getReader();
@@ -177,7 +177,7 @@ export function errorsContract(implementation: Implementation): void {
       ["the condition has a quoted etag", "kept", { onlyIf: { etagMatches: '"quoted"' } }],
       ["the condition has a date that is none", "kept", { onlyIf: { uploadedBefore: "yesterday" } }],
     ];
-    test("whatever the fault in key or options", async (t) => {
+    test("a put with any invalid key or option cancels its stream", async (t) => {
       const scene = await furnish(t, implementation);
       for (const [why, key, options] of faults) {
         const watched = watchedStream();
@@ -187,7 +187,7 @@ export function errorsContract(implementation: Implementation): void {
       }
     });
 
-    test("when the bucket does not exist", async (t) => {
+    test("a put to a missing bucket cancels its stream", async (t) => {
       const store = await implementation.open(t);
       const watched = watchedStream();
       await rejectsWith({ code: 10006, action: "put" }, () =>
@@ -206,7 +206,7 @@ export function errorsContract(implementation: Implementation): void {
       assert.ok((await watched.cancelled()) || watched.ended());
     });
 
-    test("the cancelled sender learns why", async (t) => {
+    test("a cancelled stream gets the reason", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       let reason: unknown;
       const stream = new ReadableStream({
@@ -222,7 +222,7 @@ export function errorsContract(implementation: Implementation): void {
   });
 
   describe("an uploadPart that fails before its stream was consumed cancels the stream", () => {
-    test("whatever the fault", async (t) => {
+    test("an uploadPart that fails for any reason cancels its stream", async (t) => {
       const scene = await furnish(t, implementation);
       const { bucket } = scene;
       const sealed = await bucket.createMultipartUpload("sealed-upload", { ssecKey: secret });
@@ -250,7 +250,7 @@ export function errorsContract(implementation: Implementation): void {
   });
 
   describe("FixedLengthStream", () => {
-    test("a body of the declared length is stored", async (t) => {
+    test("a FixedLengthStream body of the declared length is stored", async (t) => {
       const { bucket } = await openBucket(t, implementation);
       for (const value of ["", "value", "v".repeat(10_000)]) {
         const { readable, writable } = new FixedLengthStream(value.length);
@@ -262,7 +262,7 @@ export function errorsContract(implementation: Implementation): void {
       }
     });
 
-    test("a body longer than declared is refused", async (t) => {
+    test("a FixedLengthStream body longer than declared is refused", async (t) => {
       const scene = await furnish(t, implementation);
       const { readable, writable } = new FixedLengthStream(3);
       const writer = writable.getWriter();

@@ -1,10 +1,10 @@
-// binding.md's error table as such: every row has its code and its words, also the rows that no call of the
-// binding can bring about (they arise on the S3 side, or from a storage that fails).
+// The error table of binding.md: every row has its code and message, also rows that no call of the
+// binding can cause (they occur in the S3 API, or when storage fails).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type Reason, reasonTable } from "../../../../src/model/errors.ts";
 
-/** The message is null where binding.md leaves the words open. */
+/** The message is null where binding.md leaves it open. */
 export const table: readonly (readonly [reason: Reason, code: number, message: string | null])[] = [
   ["InternalError", 10001, "We encountered an internal error. Please try again."],
   ["Damaged", 10001, null],
@@ -36,7 +36,7 @@ export const table: readonly (readonly [reason: Reason, code: number, message: s
   ["EntityTooLarge", 100100, "Your proposed upload exceeds the maximum allowed object size."],
 ];
 
-/** The words of a row, for the errors thrown. */
+/** The message of a row, to compare thrown errors with. */
 export function messageOf(code: number): string {
   const row = table.find((entry) => entry[1] === code && entry[2] !== null);
   assert.ok(row?.[2], `binding.md has no words for ${code}`);
@@ -46,7 +46,7 @@ export function messageOf(code: number): string {
 export function reasonTableContract(): void {
   describe("the table of reasons", () => {
     for (const [reason, code, message] of table) {
-      test(`${code} ${reason} has the code and the words of its row`, () => {
+      test(`${code} ${reason} has the code and the message of its row`, () => {
         const [actualCode, actualMessage] = reasonTable[reason];
         assert.equal(actualCode, code);
         if (message === null) assert.notEqual(actualMessage, "");
