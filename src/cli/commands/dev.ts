@@ -1,6 +1,7 @@
 // `store dev`: runs scripts during development.
 import type { Command } from "../framework/command.ts";
-import { serverOptions, serveScripts } from "../serve/server.ts";
+import { serverOptions } from "../serve/plan.ts";
+import { serveScripts } from "../serve/server.ts";
 
 export const devCommand: Command = {
   name: "dev",

@@ -1,6 +1,7 @@
 // `store serve`: runs scripts and the S3 API in production.
 import type { Command } from "../framework/command.ts";
-import { serverOptions, serveScripts } from "../serve/server.ts";
+import { serverOptions } from "../serve/plan.ts";
+import { serveScripts } from "../serve/server.ts";
 
 export const serveCommand: Command = {
   name: "serve",

@@ -4,7 +4,6 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";
-import type { PortLimits } from "../../http/server/limits.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
 import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
@@ -13,112 +12,26 @@ import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-
 import { type ScriptServer, startScripts } from "../../script/supervisor/supervisor.ts";
 import { LoadError } from "../../script/supervisor/worker-handle.ts";
 import { createSecrets } from "../../secrets/secrets.ts";
-import type { Invocation, Option } from "../framework/command.ts";
+import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { type Data, openData } from "../store/open-store.ts";
-import {
-  configFiles,
-  environmentOption,
-  hasConfigs,
-  noteUnread,
-  readOptions,
-} from "../store/script-config.ts";
+import { readOptions } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
-import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./console.ts";
+import { serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
-import { limitOptions, portLimits, uploadLimit } from "./limit-options.ts";
-import {
-  type CommonPortOptions,
-  listenError,
-  numberOption,
-  type PortSetting,
-  portOption,
-  proxyOptions,
-  trustedOption,
-} from "./listen-options.ts";
-import { type Observation, observationOptions, openObservation } from "./observability.ts";
+import { type CommonPortOptions, listenError } from "./listen-options.ts";
+import { type Observation, openObservation } from "./observability.ts";
 import { openPorts } from "./open-ports.ts";
-import {
-  type PublicSettings,
-  publicOptions,
-  publicSettings,
-  type RunningPublic,
-  servePublic,
-} from "./public.ts";
-import { runBuilds } from "./run-build.ts";
-import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./s3.ts";
-import {
-  checkBuckets,
-  checkNames,
-  checkNamespaces,
-  checkSecretNames,
-  type PromptMode,
-} from "./script-checks.ts";
-import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
-
-export const serverOptions: Readonly<Record<string, Option>> = {
-  ...environmentOption,
-  port: { value: "PORT", summary: "port of the scripts; default: 8787; 0 picks a free port" },
-  host: { value: "HOST", summary: "address to listen on; default: 127.0.0.1" },
-  ...s3Options,
-  ...consoleOptions,
-  ...publicOptions,
-  ...tlsOptions,
-  ...proxyOptions,
-  ...limitOptions,
-  ...observationOptions,
-  "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
-  "script-memory": {
-    value: "MB",
-    summary: "heap limit of a script, after which it is restarted; default: 512",
-  },
-};
-
-/** Everything read from options and configurations before anything is opened or created. */
-interface Plan extends PortSetting {
-  readonly mode: Mode;
-  readonly heapMegabytes: number;
-  /** Empty when there are no scripts. */
-  readonly files: readonly string[];
-  readonly s3: S3Settings;
-  readonly console: ConsoleSettings;
-  readonly public: PublicSettings;
-  readonly tls: TlsFiles | undefined;
-  readonly trusted: readonly string[];
-  readonly limits: PortLimits;
-  /** Maximum open multipart uploads in each bucket. */
-  readonly openUploads: number;
-}
+import { createPlan, type Plan } from "./plan.ts";
+import { type RunningPublic, servePublic } from "./public.ts";
+import { type RunningS3, serveS3 } from "./s3.ts";
+import { checkBuckets, checkNamespaces, checkSecretNames, type PromptMode } from "./script-checks.ts";
+import { openTls, type RunningTls } from "./tls.ts";
 
 /** The plan together with loaded certificates and open metrics. */
 interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
-}
-
-async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
-  const isS3Only = mode === "serve" && !hasConfigs(invocation);
-  const plan = {
-    mode,
-    ...portOption(invocation, { option: "port", port: 8787, mode }),
-    heapMegabytes: numberOption(invocation, "script-memory", 512, 1_000_000),
-    files: isS3Only ? [] : configFiles(invocation),
-    s3: s3Settings(invocation, mode),
-    console: consoleSettings(invocation, mode),
-    public: publicSettings(invocation, mode),
-    tls: tlsFiles(invocation),
-    trusted: trustedOption(invocation),
-    limits: portLimits(invocation),
-    openUploads: uploadLimit(invocation),
-  };
-  if (plan.files.length > 0) noteUnread(invocation);
-  if (mode === "dev") await runBuilds(invocation, plan.files);
-  const configs = plan.files.map((file) => readConfig(file, readOptions(invocation, mode)));
-  checkNames(configs);
-  const devPort =
-    mode === "dev" ? configs.find((config) => config.devPort !== undefined)?.devPort : undefined;
-  const isGiven = invocation.options.text("port") !== undefined;
-  return devPort === undefined || isGiven ? plan : { ...plan, port: devPort, whenTaken: "fail" };
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
