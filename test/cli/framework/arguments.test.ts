@@ -124,7 +124,7 @@ test("missing, extra and invalid arguments are usage errors that show the correc
     [["object", "list"], "needs <bucket>[/prefix]"],
     [["secret", "put"], "needs <NAME>"],
     [["key", "delete"], "needs <access-key-id>"],
-    [["bucket", "create", "my", "photos"], 'does not expect "photos"', "goes into quotes"],
+    [["bucket", "create", "my", "photos"], 'does not expect "photos"', "in quotes"],
     [["bucket", "list", "photos"], 'does not expect "photos"'],
     [["bucket", "list", "--data"], "--data needs a value"],
     [["bucket", "list", `-${"a".repeat(100_000)}`], "There is no option -aaaa"],
