@@ -108,7 +108,7 @@ test("backup and restore refuse invalid sources and targets with a message", asy
     [["backup", "copy"], 'does not expect "copy"'],
   ]);
   await assertRefused(shell, 1, [
-    [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere" yet'],
+    [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere"'],
     [["backup", "--to", "x", "--data", "memory:"], "only in memory"],
     [["restore", "--from", "copy", "--data", "memory:"], "to memory"],
     [["backup", "--to", "letters"], 'contains other files, such as "dear.txt"'],

@@ -86,14 +86,14 @@ test("object url refuses invalid arguments before anything is created", async (t
   await assertRefused(bare, 1, [
     [
       ["object", "url", "photos/a"],
-      'There is no data directory at ".store" yet',
+      'There is no data directory at ".store"',
       "store bucket create <name>",
     ],
   ]);
   const endpointWords = "--endpoint must be a URL without a path, such as https://s3.example.com";
   await assertRefused(bare, 2, [
     [["object", "url"], "needs <bucket>/<key>"],
-    [["object", "url", "photos"], '"photos" names no object', "For example: photos/cat.jpg"],
+    [["object", "url", "photos"], '"photos" is not an object', "For example: photos/cat.jpg"],
     [["object", "url", "photos/"], '"photos/" has no key'],
     [
       ["object", "url", "photos/a", "--method", "POST"],

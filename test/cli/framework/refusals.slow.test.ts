@@ -24,7 +24,7 @@ test("commands that only read, and usage errors, create no data directory", asyn
       ["key", "list"],
       ["verify"],
     ].map(
-      (args): Refusal => [args, 'There is no data directory at ".store" yet', "store bucket create <name>"],
+      (args): Refusal => [args, 'There is no data directory at ".store"', "store bucket create <name>"],
     ),
   );
   await assertRefused(shell, 2, [

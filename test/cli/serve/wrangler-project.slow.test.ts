@@ -123,6 +123,6 @@ test("store.toml is preferred to a wrangler file, and a note says so", async (t)
   const scene = await openProject(t, "not even TOML");
   await scene.write("store.toml", `${head}vars = { TITLE = "ours" }\n`);
   const server = await scene.start("dev");
-  assert.match(server.log(), /^Using store\.toml; wrangler\.toml is not read\.$/m);
+  assert.match(server.log(), /^Using store\.toml; wrangler\.toml is ignored\.$/m);
   assert.equal((await server.ask("/title")).text, "ours");
 });
