@@ -1,4 +1,4 @@
-// The settings of a Ceph that lives on one machine's loopback and for one run.
+// The configuration of a temporary Ceph cluster on loopback.
 
 export interface CephPlace {
   readonly directory: string;
@@ -8,7 +8,7 @@ export interface CephPlace {
 }
 
 export function cephSettings({ directory, fsid, monitor, copies }: CephPlace): string {
-  // Without encryption on the way: with auth none a radosgw hangs in it.
+  // No encryption in transit: with auth none, radosgw hangs in it.
   const plain = ["mon_client", "mon_service", "mon_cluster", "cluster", "service", "client"];
   return `[global]
 fsid = ${fsid}
