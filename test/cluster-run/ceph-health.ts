@@ -1,5 +1,5 @@
-// Checks that Ceph has copied everything to all OSDs. This Ceph has no mgr, so the primary of each placement group is
-// queried through its admin socket.
+// Checks that Ceph has copied everything to all OSDs. This Ceph has no mgr, so the primary of each
+// placement group is queried through its admin socket.
 import { connect } from "node:net";
 import { join } from "node:path";
 

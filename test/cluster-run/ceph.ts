@@ -1,5 +1,5 @@
-// A small Ceph on loopback: a monitor, three OSDs with their data in files, and two radosgw as S3 gateways. They are
-// plain processes, each of which can be killed and restarted.
+// A small Ceph on loopback: a monitor, three OSDs with their data in files, and two radosgw as S3
+// gateways. They are plain processes, each of which can be killed and restarted.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
-// Runs the contracts of the ports, the engine and the binding on the started cluster. Each test file runs in its own
-// process and gets the cluster's addresses in an environment variable.
+// Runs the contracts of the ports, the engine and the binding on the started cluster. Each test
+// file runs in its own process and gets the cluster's addresses in an environment variable.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";

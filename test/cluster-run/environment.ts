@@ -1,5 +1,5 @@
-// The services of a cluster: Ceph for the blobs and PostgreSQL under Patroni for the records, started and stopped
-// together.
+// The services of a cluster: Ceph for the blobs and PostgreSQL under Patroni for the records,
+// started and stopped together.
 import { type Ceph, startCeph } from "./ceph.ts";
 import { type Addresses, backendBucket } from "./location.ts";
 import { type Patroni, startPatroni } from "./patroni.ts";

@@ -1,5 +1,5 @@
-// One round of a fault: two Store processes under load, a fault, then the checks. The history of both processes is
-// linearizable, so no acknowledged write is lost; blobs and records agree; the service recovered by itself.
+// One round of a fault: two Store processes under load, a fault, then the checks. The history is
+// linearizable, blobs and records agree, and the service recovers by itself.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { findViolation, type Operation } from "../proof/linearizable/checker.ts";
@@ -19,7 +19,7 @@ export interface RoundResult {
   /** Responses "service unavailable", and the duration of the longest in milliseconds. */
   readonly refusals: number;
   readonly longestRefusal: number | undefined;
-  /** From the leader's failure to the first acknowledged write that began after it, in milliseconds. */
+  /** Milliseconds from the leader's failure to the first acknowledged write that began later. */
   readonly back: number | undefined;
   /** Until all garbage was removed, in milliseconds. */
   readonly collected: number;

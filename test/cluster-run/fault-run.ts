@@ -1,5 +1,5 @@
-// Runs every fault for a number of rounds on one cluster, and prints a table of the results. Store processes are reused
-// unless a fault kills them.
+// Runs every fault for a number of rounds on one cluster, and prints a table of the results. Store
+// processes are reused unless a fault kills them.
 import { join } from "node:path";
 import { createRandom } from "../support/random.ts";
 import { addressesOf, type Environment } from "./environment.ts";

@@ -1,5 +1,5 @@
-// Installs the programs of a cluster from Debian: Ceph, PostgreSQL, Patroni and etcd. The services that their packages
-// would start on the default ports are not started.
+// Installs the programs of a cluster from Debian: Ceph, PostgreSQL, Patroni and etcd. The services
+// that their packages would start on the default ports are not started.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { asRoot, installFromDebian } from "../support/debian.ts";

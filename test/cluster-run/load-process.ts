@@ -1,6 +1,6 @@
-// A Store process of the fault runs. Its clients read and write the keys of a round until a message stops them, while
-// the process and the services are killed and frozen. An error "service unavailable" is counted as a refusal; any other
-// error ends the process.
+// A Store process of the fault runs. Its clients read and write the keys of a round until a message
+// stops them, while the process and the services are killed and frozen. An error "service
+// unavailable" is counted as a refusal; any other error ends the process.
 import { StoreError } from "../../src/index.ts";
 import { doOne, wanted } from "../proof/linearizable/client.ts";
 import { openLog } from "../proof/linearizable/log.ts";
@@ -61,7 +61,7 @@ async function run({ log: path, seed, name, prefix, keys, pace }: LoadRound): Pr
   const random = createRandom(seed);
   const counts = { writes: 0, refusals: 0, longestRefusal: 0, lastRefusal: "" };
   let names = 0;
-  // Half of the small objects become blobs, since faults may lose or leave bytes outside of the database.
+  // Half of the small objects become blobs, which faults may lose or leave behind.
   const newName = (shape: string) =>
     `${shape === "small" && random.below(2) === 0 ? "file" : shape} ${name}.${names++}`;
   const begun = Date.now();

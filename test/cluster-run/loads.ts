@@ -1,5 +1,5 @@
-// Controls the Store processes of the fault runs: starts the load, kills, freezes and replaces processes, and reads
-// their counts.
+// Controls the Store processes of the fault runs: starts the load, kills, freezes and replaces
+// processes, and reads their counts.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export interface Loads {
   signal(index: number, signal: NodeJS.Signals): void;
   /** Kills a process and starts another one with the same keys. */
   replace(index: number): Promise<void>;
-  /** Waits for the operations in flight; returns the logs and counts of all processes of the round. */
+  /** Waits for the operations in flight; returns the logs and counts of all processes. */
   stop(): Promise<{ logs: readonly string[]; counts: readonly LoadCounts[] }>;
   /** Runs a sweep in each process. */
   sweep(): Promise<void>;

@@ -1,6 +1,6 @@
-// `npm run test:cluster`: installs Ceph and PostgreSQL under Patroni from Debian, starts them on loopback, and runs the
-// contracts (`--contracts`) and the faults (`--faults`); default: both. `--up` only starts them and prints their URLs.
-// If they cannot be installed, a warning is printed; a failure fails the run.
+// `npm run test:cluster`: installs and starts Ceph and PostgreSQL under Patroni on loopback, and
+// runs the contracts (`--contracts`) and the faults (`--faults`); default: both. `--up` only starts
+// the services and prints their URLs. If they cannot be installed, a warning is printed.
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { chooseSeed } from "../proof/proof.ts";
@@ -45,7 +45,7 @@ function notTested(why: string): void {
   console.error(`\nNOT TESTED: PostgreSQL and Ceph as a cluster: ${why}\n`);
 }
 
-/** Prints a warning and returns undefined where the services cannot be installed or do not start. */
+/** Prints a warning and returns undefined if the services cannot be installed or started. */
 async function started(): Promise<Environment | undefined> {
   const missing = installCluster();
   if (missing.length > 0) {

@@ -1,5 +1,5 @@
-// Opens a store on the cluster with short timeouts, so that a fault and its cleanup take seconds. `openStore` itself
-// uses longer timeouts.
+// Opens a store on the cluster with short timeouts, so that a fault and its cleanup take seconds.
+// `openStore` itself uses longer timeouts.
 import { bindBucket } from "../../src/binding/bind.ts";
 import { openCluster } from "../../src/cluster/open.ts";
 import { createEngine } from "../../src/engine/create.ts";

@@ -1,4 +1,4 @@
-// The configuration of one PostgreSQL node under Patroni, in a cluster that replaces a dead leader within seconds.
+// The configuration of a PostgreSQL node under Patroni that replaces a dead leader within seconds.
 
 export interface PatroniNode {
   readonly name: string;
@@ -21,8 +21,8 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
     scope: "store",
     name: node.name,
     restapi: { listen: watch, connect_address: watch },
-    // With etcd's v2 API, only the holder renews the leader lock. With v3, Patroni 3.0 overwrites it: a leader that was
-    // frozen takes the lock back from its successor, and acknowledged writes are lost.
+    // With etcd's v2 API, only the holder renews the leader lock. With v3, a frozen leader of
+    // Patroni 3.0 takes the lock back from its successor, and acknowledged writes are lost.
     etcd: { hosts: [etcd] },
     bootstrap: {
       dcs: {
@@ -32,7 +32,7 @@ export function nodeSettings(node: PatroniNode, { directory, etcd, programs }: P
         maximum_lag_on_failover: 64 * 1024 * 1024,
         // A primary whose database dies fails over at once.
         primary_start_timeout: 0,
-        // An acknowledged commit is always on two nodes: without a standby, no commit is acknowledged.
+        // Every acknowledged commit is on two nodes: without a standby, none is acknowledged.
         synchronous_mode: true,
         synchronous_mode_strict: true,
         postgresql: { use_pg_rewind: true, use_slots: true, parameters: parameters() },

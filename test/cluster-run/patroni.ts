@@ -1,5 +1,5 @@
-// Three PostgreSQL servers on loopback under Patroni with one etcd, in strict synchronous mode. A node is its Patroni and
-// all its PostgreSQL processes, which are killed or frozen together, as when a machine fails.
+// Three PostgreSQL servers on loopback under Patroni with one etcd, in strict synchronous mode. The
+// processes of a node are killed or frozen together, as when a machine fails.
 
 import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ export async function startPatroni(grounds: Grounds): Promise<Patroni> {
   function start(i: number): void {
     daemons[i] = grounds.start(nodes[i]!.name, "patroni", [`${dataOf(i)}.json`], as);
   }
-  /** The postmaster and its children. They are not our child processes and outlive their Patroni. */
+  /** The postmaster and its children, which outlive their Patroni. */
   function postgresOf(i: number): number[] {
     const pid = postmasterOf(dataOf(i));
     return pid === undefined ? [] : [...descendantsOf(pid), pid];

@@ -124,8 +124,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * Returns a free loopback port below the system's ephemeral ports, so that a killed process can be restarted on the
- * same port.
+ * Returns a free loopback port below the system's ephemeral ports, so that a killed process can be
+ * restarted on the same port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

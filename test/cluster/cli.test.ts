@@ -1,4 +1,4 @@
-// The command line on a cluster: real PostgreSQL and a blob directory, configured by environment variables.
+// The command line on a cluster of real PostgreSQL and a blob directory.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";

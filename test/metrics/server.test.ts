@@ -1,4 +1,4 @@
-// Metrics, health and request log of a running server, as monitoring programs and operators read them.
+// Metrics, health and request log of a running server, as monitoring programs read them.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -130,7 +130,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
 const clusterOnly = ["store_database_connections"];
 
-/** docs/observing.md lists exactly the published metrics; the dashboard and its rules use no other names. */
+/** docs/observing.md lists exactly the published metrics; the dashboard uses no other names. */
 function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);

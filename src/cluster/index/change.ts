@@ -1,5 +1,5 @@
-// Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in one buffer; the JSON
-// refers to them by offset and length.
+// Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in
+// one buffer; the JSON refers to them by offset and length.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import { type Key, keyBytes } from "../../model/key.ts";

@@ -1,4 +1,4 @@
-// Two Store processes on one cluster, each through its own radosgw: changes of one are visible to the other.
+// Two Store processes on one cluster, each through its own radosgw, see each other's changes.
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
