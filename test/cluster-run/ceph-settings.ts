@@ -50,7 +50,7 @@ bluestore_block_size = ${4 * 1024 ** 3}
 bluestore_cache_autotune = false
 bluestore_cache_size = ${64 * 1024 ** 2}
 
-# Who is silent for some seconds is taken for dead; nobody is moved out for it.
+# A daemon silent for some seconds counts as dead; its data is not moved.
 osd_heartbeat_interval = 1
 osd_heartbeat_grace = 4
 mon_osd_min_down_reporters = 1

@@ -107,7 +107,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
       now.get('store_bucket_objects{bucket="bucket"}') === 2 &&
       now.get('store_bucket_bytes{bucket="bucket"}') === 10
     );
-  }, "what the bucket holds is told");
+  }, "the size of the bucket is published");
 
   checkNames(familiesOf(await text()));
 
@@ -208,7 +208,7 @@ test("a request has the same id in its header, its error and its log line, and n
     } catch {
       return false;
     }
-  }, "a new file is begun behind one that was renamed");
+  }, "a new log file follows the renamed one");
   await server.stop();
   const all = readFileSync(`${file}.1`, "utf8") + readFileSync(file, "utf8");
   const query = new URL(signed).searchParams;

@@ -105,7 +105,7 @@ test("a replaced body stays while one machine reads it, although another machine
   await until(async () => {
     await writing.sweep();
     return (await toArray(there.blobs.all(bucket))).length === 0;
-  }, "it goes when nobody reads it any more");
+  }, "the blob is removed when no reader is left");
 });
 
 test("a body being read stays also when the clock of the new primary is behind", async (t) => {
@@ -126,7 +126,7 @@ test("a body being read stays also when the clock of the new primary is behind",
     await reading.sweep();
     await writing.sweep();
     return (await toArray(there.blobs.all(bucket))).length === 0;
-  }, "it goes when nobody reads it any more");
+  }, "the blob is removed when no reader is left");
 });
 
 test("garbage of a deleted bucket is removed by the next collection of any process", async (t) => {
