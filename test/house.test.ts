@@ -40,8 +40,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
   console: ["audit", "http", "metrics", "model", ...engineTypes(), "node:*"],
   cli: [
-    ...["async", "audit", "binding", "console", "engine", "events", "http", "metrics", "model", "open.ts"],
-    ...["public", "s3", "s3-client", "script", "secrets", "types.ts", "@photostructure/sqlite", "node:*"],
+    ...["async", "audit", "binding", "console", "engine", "events", "http", "maintenance.ts", "metrics"],
+    ...[
+      "model",
+      "open.ts",
+      "public",
+      "s3",
+      "s3-client",
+      "script",
+      "secrets",
+      "types.ts",
+      "@photostructure/sqlite",
+      "node:*",
+    ],
   ],
   "types.ts": [],
   "script-types.ts": ["types.ts"],
@@ -61,7 +72,16 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["types.ts", "node:crypto"],
   ],
-  "index.ts": ["binding", "model", "types.ts", "kv-types.ts", "script-types.ts", "open.ts"],
+  "maintenance.ts": ["cluster", "copy", "local", "model", "open.ts"],
+  "index.ts": [
+    "binding",
+    "engine/engine.ts",
+    "model",
+    "types.ts",
+    "kv-types.ts",
+    "script-types.ts",
+    "open.ts",
+  ],
 };
 
 /** Folders of a room in order: a folder imports only folders before it, and files of the room's root. */

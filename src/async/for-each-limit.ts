@@ -1,13 +1,18 @@
 // Bounded concurrency over a list that need not fit into memory.
 import { setImmediate } from "node:timers/promises";
 
-/** After this many items the loop yields, so that a long list does not starve the rest of the process. */
+/** After this many items the loop yields, so that a long list does not block the process. */
 const yieldEvery = 256;
 
-/** Stops taking items after the first failure, waits for the work in flight, then throws that failure. */
+export interface ConcurrencyOptions {
+  readonly concurrency: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** After the first failure, or an abort, waits for the work in flight, then throws that failure. */
 export async function forEachLimit<T>(
   items: Iterable<T> | AsyncIterable<T>,
-  concurrency: number,
+  { concurrency, signal }: ConcurrencyOptions,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
@@ -16,8 +21,10 @@ export async function forEachLimit<T>(
 
   async function takeItems(): Promise<void> {
     try {
+      signal?.throwIfAborted();
       for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
         if (failure !== undefined) return;
+        signal?.throwIfAborted();
         if (++taken % yieldEvery === 0) await setImmediate();
         await work(next.value);
       }

@@ -1,11 +1,11 @@
-// Two ordered lists side by side, neither in memory as a whole, and several pieces of work at once on what they give.
+// Merge join of two ordered lists that need not fit into memory.
 import { compareKeys, type Key } from "../model/key.ts";
 
 export interface KeyedItem {
   readonly key: Key;
 }
 
-/** What one or both sides have under a key. */
+/** The items of one or both sides under a key. */
 export interface JoinedPair<A, B> {
   readonly key: Key;
   readonly source: A | undefined;
@@ -14,7 +14,7 @@ export interface JoinedPair<A, B> {
 
 export type Order<A, B> = (a: A, b: B) => number;
 
-/** Both sides in order, each key once. A side is asked for more only when what it gave before has been taken. */
+/** Joins both sides in key order, each key once. Reads one item per side ahead. */
 export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   source: AsyncIterable<A>,
   target: AsyncIterable<B>,
@@ -36,35 +36,4 @@ export async function* mergeJoin<A extends KeyedItem, B extends KeyedItem>(
   } finally {
     await Promise.all([left.return?.(), right.return?.()]);
   }
-}
-
-export interface ConcurrencyOptions {
-  readonly concurrency: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** Several at once, taken in order. The first failure ends it, once what is under way has ended. */
-export async function forEachConcurrent<T>(
-  items: AsyncGenerator<T>,
-  { concurrency, signal }: ConcurrencyOptions,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
-
-  async function takeAll(): Promise<void> {
-    try {
-      for (;;) {
-        signal?.throwIfAborted();
-        const next = await items.next();
-        if (next.done === true || failure !== undefined) return;
-        await work(next.value);
-      }
-    } catch (error) {
-      failure ??= { error };
-    }
-  }
-
-  await Promise.all(Array.from({ length: concurrency }, takeAll));
-  await items.return(undefined);
-  if (failure !== undefined) throw failure.error;
 }

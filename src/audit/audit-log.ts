@@ -1,4 +1,5 @@
-// An administrative act: who has changed what of a store beside its objects, from where and when. Never with a secret.
+// The audit log: who changed what in a store, apart from objects, from where and when. Never
+// contains a secret.
 
 export const auditActions = [
   "create bucket",
@@ -30,26 +31,26 @@ export interface AuditEntry {
   /** In ISO 8601. */
   readonly time: string;
   readonly act: AuditAction;
-  /** What it was done to: a bucket, a namespace, the id of an access key or token, the name of a script or of its secret. */
+  /** A bucket, namespace, access key id, token id, script, or the name of a secret. */
   readonly subject?: string | undefined;
-  /** How many there were of its kind, where not every one is noted. */
+  /** Number of changes of this kind, when they are logged together. */
   readonly count?: number | undefined;
   readonly by: Actor;
 }
 
 export interface Actor {
   readonly face: "command line" | "console" | "s3";
-  /** A user of the system, the name of a console token, the id of an access key. */
+  /** A user of the system, the name of a console token, or the id of an access key. */
   readonly name?: string | undefined;
   readonly remoteAddress?: string | undefined;
-  /** As the request log has it. */
+  /** The request's id in the request log. */
   readonly request?: string | undefined;
 }
 
-/** What a face notes: whoever starts it knows where, and adds the time. */
+/** Records an entry; the recorder adds the time. */
 export type RecordAudit = (entry: Omit<AuditEntry, "time">) => Promise<void>;
 
-/** What faces note by; an act that cannot be noted is done all the same, and told. */
+/** Recorder of the front ends. A change that cannot be recorded is still made, with a warning. */
 export function createAuditRecorder(
   log: AuditLog,
   now: () => number,
@@ -65,11 +66,11 @@ export function createAuditRecorder(
   };
 }
 
-/** Where acts are noted. */
+/** Stores audit entries. */
 export interface AuditLog {
   /** Durable once it resolves. */
   record(entry: AuditEntry): Promise<void>;
-  /** In the order they were noted, behind the place that an earlier reading came to. */
+  /** Entries in the order they were recorded, after the position where an earlier read ended. */
   read(after?: string): AsyncIterable<LoggedEntry>;
 }
 

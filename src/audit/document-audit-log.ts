@@ -1,4 +1,5 @@
-// The acts of a store that has no directory: a document each, named so that they are in the order of time.
+// The audit log of a store without a directory: one document per entry, named so that they sort by
+// time.
 
 import type { Documents } from "../engine/records.ts";
 import type { AuditEntry, AuditLog, LoggedEntry } from "./audit-log.ts";
@@ -8,7 +9,7 @@ const kind = "act";
 export function createDocumentAuditLog(documents: Documents, random: () => string): AuditLog {
   return {
     async record(entry) {
-      // Two of the same time have different names, and which of them is first does not matter.
+      // Entries of the same instant get different names; their order does not matter.
       await documents.put(kind, `${entry.time} ${random()}`, JSON.stringify(entry), undefined);
     },
     async *read(after = ""): AsyncGenerator<LoggedEntry> {

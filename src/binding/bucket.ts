@@ -1,5 +1,5 @@
-// The bucket a script holds as `env.<binding>` (spec 4): turns arguments into the engine's terms and
-// outcomes into what the spec says. No rule is decided here.
+// The bucket that a script uses as `env.<binding>` (spec 4). Converts arguments for the engine and
+// its outcomes to return values; the rules are in the engine.
 import type { Engine, ListOptions } from "../engine/engine.ts";
 import type { HttpMetadata, ObjectRecord } from "../model/object.ts";
 import type * as script from "../types.ts";
@@ -88,7 +88,7 @@ export class StoreBucket {
   async delete(keys: string | string[]): Promise<void> {
     const given = Array.isArray(keys) ? keys : [keys];
     try {
-      // Unlike map, this sees the holes of an array, and each is a key that is missing.
+      // Unlike map, Array.from visits holes: each is reported as a missing key.
       await this.#engine.delete(
         this.#name,
         Array.from(given, (key) => stringArgument(key, "key")),
@@ -130,7 +130,7 @@ export class StoreBucket {
     }
   }
 
-  /** Not a promise, and nothing is checked: done to spare a round trip (spec 3). */
+  /** Synchronous and without any check, to save a round trip (spec 3). */
   resumeMultipartUpload(key: string, uploadId: string): StoreMultipartUpload {
     const id = stringArgument(uploadId, "uploadId");
     return new StoreMultipartUpload(this.#engine, this.#name, stringArgument(key, "key"), id);
@@ -173,7 +173,7 @@ function listOptions(given: Fields, included: IncludedMetadata): ListOptions {
   return {
     prefix: stringField(given, "prefix"),
     delimiter: stringField(given, "delimiter"),
-    // An empty one comes from a query parameter that was not set: it is not a cursor of any page.
+    // An empty cursor comes from a query parameter that is not set: start at the first page.
     cursor: stringField(given, "cursor") || undefined,
     startAfter: stringField(given, "startAfter"),
     limit: limitArgument(given),

@@ -1,5 +1,5 @@
-// The key-value namespace a script holds as `env.<binding>`: arguments become the engine's terms, and outcomes
-// what the platform's API returns. No rule is decided here.
+// The key-value namespace that a script uses as `env.<binding>`. Converts arguments for the engine
+// and its outcomes to return values; the rules are in the engine.
 import type { KeyValues } from "../engine/key-value/key-value.ts";
 import type * as script from "../kv-types.ts";
 import { checkType, getOptions, kvKeyArgument, kvSource, listOptions, putOptions } from "./kv-arguments.ts";
@@ -8,9 +8,9 @@ import { type KvMethod, toScriptError } from "./kv-errors.ts";
 import { parseMetadata, readValue } from "./kv-value.ts";
 import { cancelSource } from "./values.ts";
 
-/** Nothing is looked up: whether the namespace exists shows when it is used. */
+/** Does not check that the namespace exists: the first operation does. */
 export function bindKvNamespace(kv: KeyValues, namespace: string): script.StoreKvNamespace {
-  // The class has one method for all overloads of the interface, which TypeScript cannot see.
+  // One method of the class implements all overloads, which TypeScript cannot check.
   return new StoreKvNamespace(kv, namespace) as unknown as script.StoreKvNamespace;
 }
 

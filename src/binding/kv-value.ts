@@ -1,9 +1,9 @@
-// The value of a key, as the type that a script asks for.
+// Reads the value of a key as the requested type.
 import type { KeyValueEntry } from "../engine/key-value/key-value.ts";
 import type { StoreKvValueType } from "../kv-types.ts";
 import { StoreObjectBody } from "./object-body.ts";
 
-/** Reads the bytes of the entry to their end, or hands them to the stream. */
+/** Reads all bytes of the entry; for "stream", the returned stream reads them. */
 export async function readValue(entry: KeyValueEntry, type: StoreKvValueType): Promise<unknown> {
   if (type === "stream") return openBody(entry).body;
   const { inline } = entry.bytes;
@@ -22,7 +22,7 @@ function openBody({ record, bytes }: KeyValueEntry): StoreObjectBody {
   return new StoreObjectBody(record, { offset: 0, length: record.size }, bytes);
 }
 
-/** Keeps a byte order mark: a text comes back as it was put. */
+/** Keeps a byte order mark, which TextDecoder would remove. */
 function toText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }

@@ -1,4 +1,4 @@
-// All commands by name. Each is loaded when it is called, so that none waits for what another one needs.
+// All commands by name. Each is loaded only when called, to keep startup fast.
 import { nearest } from "../model/did-you-mean.ts";
 import { type Command, type CommandGroup, isGroup } from "./framework/command.ts";
 import { type CommandError, usageError } from "./framework/command-error.ts";
@@ -39,11 +39,11 @@ export const catalog: readonly CatalogEntry[] = [
 
 export interface FoundCommand {
   readonly entry: Command | CommandGroup;
-  /** Its words: "bucket create". */
+  /** For example "bucket create". */
   readonly path: string;
 }
 
-/** The command or group that the words begin with; throws a usage error when they name none. */
+/** Finds the command or group at the start of `words`; throws a usage error if there is none. */
 export async function findCommand(words: readonly string[]): Promise<FoundCommand> {
   const [first = "", second] = words;
   const found = catalog.find(({ name }) => name === first);
@@ -59,7 +59,7 @@ function names(entries: readonly { readonly name: string }[]): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** What other tools call the same. */
+/** Names of the same commands in other tools. */
 const synonyms: Readonly<Record<string, string>> = {
   ls: "list",
   rm: "delete",
@@ -86,6 +86,6 @@ function unknownCommand(parent: string, word: string, commandNames: readonly str
       : nearest(word, commandNames);
   return usageError(`There is no command "store ${parent}${word}".`, [
     ...(suggestion === undefined ? [] : [`Did you mean: store ${parent}${suggestion}`]),
-    `All of them: store ${parent}--help`,
+    `List all commands: store ${parent}--help`,
   ]);
 }

@@ -1,4 +1,4 @@
-// The text of --help: for all of `store`, for a group and for one command, out of what they declare.
+// Builds the text of --help for `store`, a group or a command from their declarations.
 import { type CatalogEntry, catalog } from "./catalog.ts";
 import { type Command, type CommandGroup, commonOptions, isGroup, type Option } from "./framework/command.ts";
 import type { Style } from "./framework/output.ts";
@@ -21,7 +21,7 @@ async function toOverviewRow(entry: CatalogEntry): Promise<Row> {
 
 function overview(rows: readonly Row[], style: Style): string {
   return [
-    "Object storage you run yourself: buckets, objects, and the scripts that hold them.",
+    "Self-hosted object storage: buckets, objects, key-value namespaces, and scripts that use them.",
     section("Usage", ["store <command> [options]"], style),
     section("Commands", alignRows(rows), style),
     section("Options of every command", optionLines(commonOptions), style),
@@ -43,7 +43,7 @@ function groupHelp(group: CommandGroup, style: Style): string {
       group.commands.map(({ examples }) => examples[0]!),
       style,
     ),
-    `More on one of them: store ${group.name} ${group.commands[0]!.name} --help`,
+    `Help for one command: store ${group.name} ${group.commands[0]!.name} --help`,
   ].join("\n\n");
 }
 
@@ -76,7 +76,7 @@ function optionLines(options: Readonly<Record<string, Option>>): string[] {
     Object.entries(options).map(([name, { value, summary, short, repeatable }]): Row => {
       const valueText = value === undefined ? "" : ` ${value}`;
       const left = `--${name}${valueText}${short === undefined ? "" : `, -${short}${valueText}`}`;
-      return [left, repeatable ? `${summary}; may be given several times` : summary];
+      return [left, repeatable ? `${summary} (repeatable)` : summary];
     }),
   );
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `store` command: finds what is called, runs it, and tells the outcome by words and exit code.
+// The `store` command: finds the command, runs it, prints errors and sets the exit code.
 import { inspect } from "node:util";
 import { withoutPasswords } from "../model/location.ts";
 import { catalog, findCommand } from "./catalog.ts";
@@ -20,7 +20,7 @@ const typed = typedCommands(
   catalog.map(({ name }) => name),
 );
 
-// Told by the write that failed; without a listener it would end the process on its own.
+// The failed write rejects anyway; without a listener, the error event would end the process.
 for (const stream of [stdout, stderr]) stream.on("error", () => {});
 
 async function run(args: readonly string[]): Promise<number> {
@@ -29,7 +29,7 @@ async function run(args: readonly string[]): Promise<number> {
   if (line.words.length === 0) {
     const [stray] = args.filter((arg) => arg !== "--help" && arg !== "-h" && arg !== "--version");
     if (stray !== undefined)
-      throw usageError(`No command is given with "${stray}".`, "All of them: store --help");
+      throw usageError(`"${stray}" needs a command.`, "List all commands: store --help");
     await print(false).line(
       line.wantsVersion ? packageVersion() : typed(await helpText(undefined, print(false).style)),
     );
@@ -42,7 +42,7 @@ async function run(args: readonly string[]): Promise<number> {
   }
   if (isGroup(entry)) {
     const names = entry.commands.map(({ name }) => name).join(", ");
-    throw usageError(`store ${path} needs one of: ${names}.`, `More on them: store ${path} --help`);
+    throw usageError(`store ${path} needs a subcommand: ${names}.`, `Details: store ${path} --help`);
   }
   const { parameters, options } = readArguments(path, entry, line.withoutWords(path.split(" ").length));
   const output: Output = print(options.flag("json"));
@@ -50,23 +50,23 @@ async function run(args: readonly string[]): Promise<number> {
   return (await entry.run(invocation)) ?? 0;
 }
 
-/** The code for a reader that went away, as a shell gives it to a process that SIGPIPE ended. */
-const readerGoneExitCode = 141;
+/** The exit code a shell reports for a process that SIGPIPE ended. */
+const brokenPipeExitCode = 141;
 
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
   if (error instanceof Interrupted) {
-    // By the signal itself, so that a shell script that called us stops as well.
+    // End by the signal itself, so that a calling shell script stops too.
     process.kill(process.pid, error.signal);
   } else if (systemCode(error) === "EPIPE") {
-    process.exitCode = readerGoneExitCode;
+    process.exitCode = brokenPipeExitCode;
   } else {
     const { text, exitCode } = describeFailure(
       error,
       createOutput({ stdout, stderr, environment, json: false }).noteStyle,
     );
-    // Whatever failed: where a cluster is may stand in any message, and its password with it.
+    // Any message may contain a cluster's URL, and with it the password.
     stderr.write(`${typed(withoutPasswords(text))}\n`);
     if (environment.STORE_DEBUG === "1") stderr.write(`${withoutPasswords(inspect(error))}\n`);
     process.exitCode = exitCode;

@@ -1,7 +1,8 @@
 // What the console answers: JSON, or an error in words that the page shows as they are. One table gives every reason
 // its status, and the headers that keep a browser strict stand on every answer.
 import type { HttpBody, HttpResponse } from "../http/server/listen.ts";
-import { type Reason, StoreError } from "../model/errors.ts";
+import { statusByReason } from "../http/status.ts";
+import { isStoreFault, StoreError } from "../model/errors.ts";
 import type { ErrorDocument } from "./wire-types.ts";
 
 export interface ConsoleErrorOptions {
@@ -23,36 +24,6 @@ export class ConsoleError extends Error {
     this.headers = headers;
   }
 }
-
-const statuses: Readonly<Record<Reason, number>> = {
-  InternalError: 500,
-  AccessDenied: 403,
-  InvalidBucketName: 400,
-  NoSuchBucket: 404,
-  NoSuchKey: 404,
-  BucketNotEmpty: 409,
-  EntityTooSmall: 400,
-  MetadataTooLarge: 400,
-  IncompleteBody: 400,
-  InvalidDigest: 400,
-  InvalidObjectName: 400,
-  InvalidMaxKeys: 400,
-  NoSuchUpload: 404,
-  InvalidPart: 400,
-  InvalidPartNumber: 400,
-  TooManyKeys: 400,
-  InvalidArgument: 400,
-  PreconditionFailed: 412,
-  BadDigest: 400,
-  InvalidRange: 416,
-  ServiceUnavailable: 503,
-  InsufficientStorage: 507,
-  UnevenParts: 400,
-  TooManyUploads: 503,
-  InvalidStorageClass: 400,
-  BucketConflict: 409,
-  EntityTooLarge: 413,
-};
 
 export function json(value: unknown, status = 200): HttpResponse {
   return createResponse(status, JSON.stringify(value), [["content-type", "application/json; charset=utf-8"]]);
@@ -80,8 +51,8 @@ export function toErrorResponse(error: unknown): HttpResponse | undefined {
     });
     return { ...refused, headers: [...refused.headers, ...error.headers] };
   }
-  if (!(error instanceof StoreError) || error.reason === "InternalError") return undefined;
-  return errorResponse(statuses[error.reason], {
+  if (!(error instanceof StoreError) || isStoreFault(error)) return undefined;
+  return errorResponse(statusByReason[error.reason], {
     code: error.reason,
     message: error.detail,
     hint: undefined,

@@ -7,6 +7,7 @@ import type { Documents } from "../engine/records.ts";
 import { parseTrustedPeers } from "../http/server/forwarded.ts";
 import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
 import { listen } from "../http/server/listen.ts";
+import type { OpenStreams } from "../http/server/listener-state.ts";
 import type { WhenTaken } from "../http/server/shared-listener.ts";
 import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -57,6 +58,7 @@ export interface ConsoleOptions {
   readonly limits: PortLimits;
   /** The secret of requests that ask whether the port is served. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
 }
 
 export interface ConsoleServer {
@@ -66,7 +68,7 @@ export interface ConsoleServer {
 }
 
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleServer> {
-  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe } = options;
+  const { engine, documents, host, port, url, ownToken, log, tls, trusted, limits, probe, streams } = options;
   const now = Date.now;
   const sessions = createSessions({ documents, tokens: createTokens(documents, now), ownToken, now });
   const handler = createHandler({
@@ -97,7 +99,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleServ
     handler,
     { host, port, whenTaken: options.whenTaken },
     {
-      ...{ tls, probe, limits: divideLimits(consoleLimits(limits), supervisorShare) },
+      ...{ tls, probe, streams, limits: divideLimits(consoleLimits(limits), supervisorShare) },
       trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );

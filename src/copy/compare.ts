@@ -1,7 +1,8 @@
-// The second pass of a copy: both sides held against each other, every record, and every byte of the target read back
-// and held against its checksums. What differs is told by its key.
+// The second stage of a copy: compares every record of both sides, and reads every byte of the
+// target back against its checksums. Reports each difference with its key.
 import { createHash } from "node:crypto";
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import { forEachLimit } from "../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { StoredBlob } from "../engine/blobs.ts";
 import type { InspectedObject, ObjectWithBody } from "../engine/records.ts";
 import { type BucketRecord, settingNames } from "../model/bucket.ts";
@@ -41,15 +42,15 @@ async function compareBucket(context: CopyContext, { name }: BucketRecord): Prom
   }
   counts.buckets++;
   if (!isSameBucket(source, target)) {
-    await context.reportDifference({ bucket: name }, "The bucket is not the same: it was made anew.");
+    await context.reportDifference({ bucket: name }, "The bucket was deleted and created again since.");
   }
   for (const setting of settingNames) {
     if (isSameSetting(source.settings[setting], target.settings[setting])) continue;
     await context.reportDifference({ bucket: name }, `Its ${setting} rules are not the same.`);
   }
   const pairs = mergeJoin(from.records.inspect(name), to.records.inspect(name));
-  await forEachConcurrent(pairs, context, (pair) => compareObject(context, name, pair));
-  await forEachConcurrent(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
+  await forEachLimit(pairs, context, (pair) => compareObject(context, name, pair));
+  await forEachLimit(joinUploads(context, name), context, (pair) => compareUpload(context, name, pair));
 }
 
 async function compareObject(
@@ -111,11 +112,11 @@ interface BlobSet {
 interface BytesToCompare {
   readonly source: BlobSet;
   readonly target: BlobSet;
-  /** Whether the MD5s of the stored blobs, in hex, are what the record says. */
+  /** Whether the hex MD5s of the stored blobs match the record. */
   readonly matchesRecord: (hashes: readonly string[]) => boolean;
 }
 
-/** The target's by themselves where the record tells their hash; else against the source's. */
+/** Checks the target's bytes by the record's hash if it has one, otherwise against the source's. */
 async function compareBytes(
   context: CopyContext,
   bucket: string,
@@ -146,7 +147,7 @@ async function hashBlobs(
 ): Promise<readonly string[]> {
   const reader = await port.open(bucket, blobs, isReferenced);
   if (reader === undefined) {
-    throw new StoreError("InternalError", { detail: "It was changed while it was being compared." });
+    throw new StoreError("Damaged", { detail: "It was changed while it was being compared." });
   }
   try {
     const hashes: string[] = [];

@@ -1,4 +1,4 @@
-// What every part of a copy works with: the ports of both sides, where the progress goes, and what was found so far.
+// State shared by all parts of a copy: the ports of both sides, progress and findings.
 
 import type { BlobReader, Blobs, StoredBlob } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
@@ -16,12 +16,12 @@ export interface CopyContext {
   readonly to: Side;
   readonly signal: AbortSignal | undefined;
   readonly now: () => number;
-  /** How many objects are dealt with at the same time. */
+  /** Number of objects processed at the same time. */
   readonly concurrency: number;
   readonly counts: Counts;
   advance(bytes: number): void;
   reportDamage(subject: CopySubject, error: StoreError): Promise<void>;
-  /** One that is damaged in the source, and was told so, is no difference besides. */
+  /** Ignored for an item that was already reported as damaged. */
   reportDifference(subject: CopySubject, what: string): Promise<void>;
   expect: NonNullable<CopyWork["progress"]>["expect"];
 }
@@ -42,7 +42,7 @@ export interface CopySubject {
   readonly key?: Key | undefined;
 }
 
-/** As many as are remembered; a source with more of them needs another remedy than a copy. */
+/** Damages remembered. A source with more needs a repair before a copy. */
 const maxDamages = 1000;
 
 export function createCopyContext(
@@ -88,12 +88,12 @@ function subjectId({ bucket, key }: CopySubject): string {
   return JSON.stringify([bucket, key]);
 }
 
-/** Whether it says that something is damaged, and not that it cannot be reached at present. */
+/** Whether stored data is damaged, as opposed to temporarily unavailable. */
 export function isDamage(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.reason === "InternalError";
+  return error instanceof StoreError && error.reason === "Damaged";
 }
 
-/** The source failed to give what it has: its fault, whoever was told of it. */
+/** An error of the source, as opposed to the target. */
 export class SourceFault extends Error {
   override readonly name = "SourceFault";
   override readonly cause: StoreError;
@@ -104,7 +104,7 @@ export class SourceFault extends Error {
   }
 }
 
-/** All stored bytes of a blob, verified on the way. */
+/** All stored bytes of a blob, verified while reading. */
 export async function* readBlob(
   context: CopyContext,
   reader: BlobReader,

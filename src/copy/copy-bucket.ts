@@ -1,7 +1,8 @@
-// Brings one bucket over: itself with its settings, then its objects in key order, then its uploads. What the target
-// has already is passed by; what the source no longer has goes.
+// Copies one bucket: its settings, then its objects in key order, then its uploads. Skips what the
+// target already has, and removes what the source no longer has.
 
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import { forEachLimit } from "../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import type { InspectedObject, Records } from "../engine/records.ts";
 import { type Bucket, type BucketRecord, settingNames } from "../model/bucket.ts";
 import { CopyError } from "../model/copy.ts";
@@ -20,11 +21,11 @@ export async function copyBucket(context: CopyContext, { name }: BucketRecord): 
   const source = await from.records.bucket(name);
   if (source === undefined) return;
   const existing = await to.records.bucket(name);
-  // Made anew since an earlier run.
+  // The bucket was deleted and created again since an earlier run.
   if (existing !== undefined && !isSameBucket(source, existing)) await removeBucket(context, name);
   await prepareBucket(context, source);
   const pairs = mergeJoin(from.records.inspect(name), scanRecords(to, name));
-  await forEachConcurrent(pairs, context, (pair) => syncObject(context, name, pair));
+  await forEachLimit(pairs, context, (pair) => syncObject(context, name, pair));
   await copyUploads(context, name);
 }
 
@@ -61,14 +62,15 @@ async function syncObject(
   context.advance(found.record.size);
   if (isSameObject(found.record, target)) return;
   const existing = await context.to.records.objectWithBody(bucket, key);
-  if (existing === undefined) throw new CopyError(`The target loses what was copied: "${bucket}/${key}".`);
+  if (existing === undefined)
+    throw new CopyError(`The target lost an object that was copied: "${bucket}/${key}".`);
   await commit(context, bucket, {
     checks: [{ kind: "object", key, version: target.version }],
     mutations: [{ kind: "restate object", record: found.record, body: existing.body }],
   });
 }
 
-/** Goes only when the source says that there is none: one that damage hides is told by its read. */
+/** Removes an object only if the source confirms it is missing, not merely unreadable. */
 async function dropObject(
   context: CopyContext,
   bucket: string,
@@ -86,7 +88,7 @@ async function dropObject(
   });
 }
 
-/** Buckets that an earlier run brought over and the source no longer has. */
+/** Removes buckets that an earlier run copied and the source no longer has. */
 export async function dropBuckets(
   context: CopyContext,
   sourceBuckets: readonly BucketRecord[],
@@ -105,18 +107,18 @@ export async function dropBuckets(
 
 async function removeBucket(context: CopyContext, bucket: string): Promise<void> {
   const { records } = context.to;
-  await forEachConcurrent(scanRecords(context.to, bucket), context, async ({ key, version }) =>
+  await forEachLimit(scanRecords(context.to, bucket), context, async ({ key, version }) =>
     commit(context, bucket, {
       checks: [{ kind: "object", key, version }],
       mutations: [{ kind: "delete object", key }],
     }),
   );
   if ((await records.deleteBucket(bucket)) === "not empty") {
-    throw new CopyError(`Something else writes into the bucket "${bucket}" of the target.`);
+    throw new CopyError(`Another process is writing to the bucket "${bucket}" of the target.`);
   }
 }
 
-/** Damage of the source that no object or upload shows by itself. */
+/** Reports damage of the source that reading objects and uploads does not show. */
 export async function checkSourceIntegrity(
   context: CopyContext,
   records: Records,
@@ -126,9 +128,6 @@ export async function checkSourceIntegrity(
     bucket,
     "records",
   )) {
-    await context.reportDamage(
-      { bucket: findingBucket, key },
-      new StoreError("InternalError", { detail: what }),
-    );
+    await context.reportDamage({ bucket: findingBucket, key }, new StoreError("Damaged", { detail: what }));
   }
 }

@@ -1,6 +1,6 @@
-// Brings one object over as it is: its record, and its bytes as they are stored, so that what a customer's key has
-// sealed needs no key. An object of parts comes part by part under an upload that bears its version as id: cut off,
-// the next run goes on behind the last part.
+// Copies one object unchanged: its record and its stored bytes, so that encrypted objects need no
+// key. An object with parts is copied part by part under an upload whose id is the object's
+// version: an interrupted copy resumes after the last part.
 
 import type { BlobReader, StagedBlob, StoredBlob } from "../engine/blobs.ts";
 import type { Body, BodyPart, Change, ObjectWithBody } from "../engine/records.ts";
@@ -12,7 +12,7 @@ import type { ObjectRecord } from "../model/object.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { type CopyContext, isDamage, readBlob, SourceFault } from "./context.ts";
 
-/** In the target, an object of this version stands under the key now; undefined when none does. */
+/** Version of the object under this key in the target; undefined when there is none. */
 export type TargetVersion = string | undefined;
 
 export async function copyObject(
@@ -45,7 +45,7 @@ function isSameBody(before: Body, now: Body): boolean {
   return before.storage !== "blob" || now.storage !== "blob" || before.blob.id === now.blob.id;
 }
 
-/** False when the source has another version by now. */
+/** False when the source has a newer version. */
 async function copyVersion(
   context: CopyContext,
   bucket: string,
@@ -114,7 +114,7 @@ async function copyParts(context: CopyContext, bucket: string, copy: PartsCopy):
   });
 }
 
-/** What the parts of an object belong to until all of them are there. */
+/** The upload that owns the copied parts until all of them are copied. */
 function createTemporaryUpload(record: ObjectRecord, now: number): UploadRecord {
   const { key, version, httpMetadata, customMetadata, storageClass, encryption } = record;
   return {
@@ -153,7 +153,7 @@ function putObjectChange(record: ObjectRecord, body: Body, targetVersion: Target
   };
 }
 
-/** The bytes of a source's blob, staged in the target. What fails in the source is told apart from the rest. */
+/** Stages a blob of the source in the target. Errors of the source become a SourceFault. */
 export async function stage(
   context: CopyContext,
   bucket: string,
@@ -178,7 +178,7 @@ export async function stage(
   if (staged.size === blob.size) return staged;
   await staged.discard();
   const detail = "The stored data is damaged: a body is not as long as its record says.";
-  throw new SourceFault(new StoreError("InternalError", { detail }));
+  throw new SourceFault(new StoreError("Damaged", { detail }));
 }
 
 export async function openSource<T>(open: () => Promise<T>): Promise<T> {
@@ -189,7 +189,7 @@ export async function openSource<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Commits what names a staged blob; unless that happened, its bytes go again. */
+/** Commits a record that names a staged blob; otherwise discards the blob. */
 export async function commitStaged(
   context: CopyContext,
   bucket: string,
@@ -200,14 +200,16 @@ export async function commitStaged(
     await commit(context, bucket, change({ id: staged.id, size: staged.size }));
     staged.keep();
   } catch (error) {
-    await discardAfterFailure(error, staged);
+    // A CopyError reports a conflict, so the change was certainly not made.
+    if (error instanceof CopyError) await staged.discard();
+    else await discardAfterFailure(error, staged);
     throw error;
   }
 }
 
 export async function commit(context: CopyContext, bucket: string, change: Change): Promise<void> {
   if ((await context.to.records.commit(bucket, change)) === "committed") return;
-  throw new CopyError(`Something else writes into the bucket "${bucket}" of the target.`, [
-    "End whatever uses the target, then run the same copy again.",
+  throw new CopyError(`Another process is writing to the bucket "${bucket}" of the target.`, [
+    "Stop every process that uses the target, then run the same copy again.",
   ]);
 }

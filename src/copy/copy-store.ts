@@ -1,6 +1,6 @@
-// Moves a whole store to another place, over the ports of both and below the rules of the engine: every record, every
-// byte as it is stored, secrets and access keys. Cut off at any moment, the next run goes on; a second pass compares
-// both sides before the target may be used.
+// Copies a whole store over the ports of both sides, below the rules of the engine: every record,
+// every stored byte, secrets and access keys. An interrupted copy resumes in the next run; a second
+// stage compares both sides before the target may be used.
 
 import { storedBytes } from "../engine/maintenance/rate-limit.ts";
 import type { CopyReport, CopyWork } from "../model/copy.ts";
@@ -10,9 +10,9 @@ import { checkSourceIntegrity, copyBucket, dropBuckets } from "./copy-bucket.ts"
 import { claimTarget, copyDocuments, releaseTarget } from "./documents.ts";
 
 export interface CopyOptions extends CopyWork {
-  /** What the source is called, without passwords: a later run that goes on must name the same. */
+  /** Description of the source without passwords; a run that resumes must have the same. */
   readonly source: string;
-  /** Only compares both sides; nothing is written. */
+  /** Only compares both sides; writes nothing. */
   readonly only?: "verify" | undefined;
   readonly now?: (() => number) | undefined;
   readonly concurrency?: number | undefined;
@@ -32,7 +32,7 @@ export async function copyAll(from: Side, to: Side, options: CopyOptions): Promi
   context.expect("verify", total);
   await compareStores(context);
   const { counts } = context;
-  // What is damaged in the source no later run could bring either.
+  // What is damaged in the source cannot be copied by a later run either.
   if (only === undefined && counts.differences === 0) await releaseTarget(to, source, now());
   return { ...counts };
 }

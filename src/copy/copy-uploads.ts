@@ -1,6 +1,7 @@
-// Uploads on their way: an upload in flight comes over with the parts it has, and goes on in the target.
+// Copies uploads in flight with their parts, so that they can be continued in the target.
 
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../async/merge-join.ts";
+import { forEachLimit } from "../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
 import { everyUpload } from "../engine/uploads/uploads.ts";
 import { compareKeys } from "../model/key.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
@@ -17,7 +18,7 @@ export function joinUploads({ from, to }: CopyContext, bucket: string) {
 export async function copyUploads(context: CopyContext, bucket: string): Promise<void> {
   try {
     const pairs = joinUploads(context, bucket);
-    await forEachConcurrent(pairs, context, (pair) => syncUpload(context, bucket, pair));
+    await forEachLimit(pairs, context, (pair) => syncUpload(context, bucket, pair));
   } catch (error) {
     if (!isDamage(error)) throw error;
     await context.reportDamage({ bucket }, error);
@@ -62,7 +63,7 @@ async function copyUploadPart(
   const isReferenced = async () =>
     (await context.from.records.parts(bucket, upload.id)).some((one) => one.blob === part.blob);
   const reader = await openSource(() => context.from.blobs.open(bucket, [blob], isReferenced));
-  // Replaced or ended since: the comparison tells.
+  // Replaced or ended meanwhile: the comparison will report it.
   if (reader === undefined) return;
   try {
     const staged = await stage(context, bucket, reader, blob);

@@ -1,4 +1,5 @@
-// The documents beside the buckets that go along with a copy, and the one that says of a target that it is one.
+// Copies the documents that do not belong to a bucket, and keeps the document that marks a store as
+// a target.
 
 import type { Document } from "../engine/records.ts";
 import { CopyError } from "../model/copy.ts";
@@ -12,7 +13,7 @@ export const copiedKinds = [
   "public bucket",
   "console token",
 ] as const;
-/** What belongs to the store it was written in: its housekeeping, who is there, what was used, and whose copy it is. */
+/** Documents of one store only: maintenance, processes, use of keys, and the copy marker. */
 export const uncopiedKinds = [
   "housekeeping",
   "copy",
@@ -30,7 +31,7 @@ export interface DocumentPair {
   readonly target: Document | undefined;
 }
 
-/** Each on both sides. */
+/** Pairs the documents of both sides. */
 export async function* pairDocuments({ from, to }: CopyContext): AsyncGenerator<DocumentPair> {
   for (const kind of copiedKinds) {
     const sources = byName(await from.records.documents.list(kind));
@@ -51,8 +52,8 @@ export async function copyDocuments(context: CopyContext): Promise<void> {
     if (source?.text === target?.text) continue;
     if (source === undefined) await documents.delete(kind, name);
     else if ((await documents.put(kind, name, source.text, target?.revision)) === "conflict") {
-      throw new CopyError("Something else writes into the target.", [
-        "End whatever uses the target, then run the same copy again.",
+      throw new CopyError("Another process is writing to the target.", [
+        "Stop every process that uses the target, then run the same copy again.",
       ]);
     }
   }
@@ -62,9 +63,9 @@ const kind = "copy";
 const name = "target";
 
 interface Marker {
-  /** What is copied, in words without passwords. */
+  /** Description of the source, without passwords. */
   readonly source: string;
-  /** When it was found complete, in milliseconds since the epoch. */
+  /** When the copy was completed, in milliseconds since the epoch. */
   readonly ended?: number;
 }
 
@@ -73,13 +74,15 @@ async function readMarker({ records }: Side): Promise<Marker | undefined> {
   return document && (JSON.parse(document.text) as Marker);
 }
 
-/** What is being copied into this store; nobody may use it before all of it is there. */
+/**
+ * The source of an unfinished copy into this store, which must not be used before it is complete.
+ */
 export async function unfinishedCopy(side: Side): Promise<string | undefined> {
   const marker = await readMarker(side);
   return marker === undefined || marker.ended !== undefined ? undefined : marker.source;
 }
 
-/** Refuses a target that holds something else than the beginning of this copy. */
+/** Refuses a target that contains anything but the beginning of this copy. */
 export async function claimTarget(to: Side, source: string): Promise<void> {
   const marker = await readMarker(to);
   if (marker === undefined) {
@@ -89,13 +92,13 @@ export async function claimTarget(to: Side, source: string): Promise<void> {
   }
   if (marker.ended !== undefined) {
     const when = new Date(marker.ended).toISOString();
-    throw new CopyError(`The target holds a copy of ${marker.source} already, complete since ${when}.`, [
-      "Nothing was changed. To compare both sides once more: --verify",
+    throw new CopyError(`The target already holds a copy of ${marker.source}, completed at ${when}.`, [
+      "Nothing was changed. To compare both sides again: --verify",
     ]);
   }
   if (marker.source !== source) {
     throw new CopyError(`The target holds the beginning of a copy of another store, ${marker.source}.`, [
-      `Go on with that one: --from ${marker.source}`,
+      `Resume that copy: --from ${marker.source}`,
       "Or name a new and empty target.",
     ]);
   }
@@ -108,7 +111,7 @@ export async function releaseTarget(to: Side, source: string, now: number): Prom
 async function writeMarker({ records: { documents } }: Side, marker: Marker): Promise<void> {
   const revision = (await documents.get(kind, name))?.revision;
   if ((await documents.put(kind, name, JSON.stringify(marker), revision)) === "committed") return;
-  throw new CopyError("Another copy into this target is under way.");
+  throw new CopyError("Another copy to this target is running. Wait for it, or stop it.");
 }
 
 async function checkEmpty({ records }: Side): Promise<void> {
@@ -116,7 +119,7 @@ async function checkEmpty({ records }: Side): Promise<void> {
   if (bucket !== undefined) throw notEmpty(`the bucket "${bucket.name}"`);
   for (const one of copiedKinds) {
     const [document] = await records.documents.list(one);
-    // A secret's name is no secret.
+    // The name of a secret is not secret.
     if (document !== undefined) throw notEmpty(`the ${one} "${document.name}"`);
   }
 }

@@ -1,4 +1,4 @@
-// When two records, bodies or settings are the same on both sides, whatever their blobs are called there.
+// Compares records, bodies and settings of both sides, regardless of blob ids.
 
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../engine/codec/record-codec.ts";
 import type { Body, BodyPart } from "../engine/records.ts";
@@ -26,7 +26,7 @@ export function isSameSetting(a: BucketSettings[keyof BucketSettings], b: typeof
   return JSON.stringify(sortFields(a)) === JSON.stringify(sortFields(b));
 }
 
-/** Where the bytes are, without the names they have there. */
+/** The body's structure without its blob ids. */
 export function describeBody(body: Body): string {
   if (body.storage === "inline") return `${body.bytes.length} bytes beside the record`;
   if (body.storage === "blob") return `${body.blob.size} bytes`;
@@ -37,7 +37,7 @@ function withoutBlobId(part: BodyPart): BodyPart {
   return { ...part, blob: { ...part.blob, id: "" } };
 }
 
-/** What a database hands back may have its fields in another order. */
+/** A database may return the fields in another order. */
 function withSortedMetadata<T extends { readonly httpMetadata: HttpMetadata }>(record: T): T {
   return { ...record, httpMetadata: sortFields(record.httpMetadata) as HttpMetadata };
 }

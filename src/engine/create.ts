@@ -1,4 +1,4 @@
-// Puts the engine together from its parts, and tells every error as part of the action it stopped.
+// Creates the engine from its parts, and adds to every error the action that failed.
 import { randomBytes } from "node:crypto";
 import { createMetrics, type Metrics } from "../metrics/metrics.ts";
 import {
@@ -13,8 +13,9 @@ import { isNamespaceBucket } from "../model/key-value.ts";
 import { limits } from "../model/limits.ts";
 import { checkStorageClass } from "../model/object.ts";
 import type { Blobs } from "./blobs.ts";
-import { createBufferPool } from "./bytes/buffer-pool.ts";
 import { createHashThreads } from "./bytes/hash-pool.ts";
+import { createBufferPool } from "./bytes/pooled.ts";
+import { createSpareBuffers } from "./bytes/ring.ts";
 import type { Context } from "./context.ts";
 import type { BucketOptions, Engine } from "./engine.ts";
 import { createEvents } from "./event-outbox.ts";
@@ -32,11 +33,11 @@ export interface EngineOptions {
   readonly blobs: Blobs;
   readonly now?: (() => number) | undefined;
   readonly randomBytes?: ((size: number) => Buffer) | undefined;
-  /** Where housekeeping counts what it does. */
+  /** Receives the counters of background maintenance. */
   readonly metrics?: Metrics | undefined;
   /** How many multipart uploads a bucket may have open; default: 100,000. */
   readonly openUploads?: number | undefined;
-  /** @internal Smaller than the limits say, so that tests come to their edges with few bytes. */
+  /** @internal Smaller than the defaults, so that tests reach the limits with few bytes. */
   readonly inlineBytes?: number | undefined;
   /** @internal */
   readonly blockBytes?: number | undefined;
@@ -54,7 +55,10 @@ export function createEngine(options: EngineOptions): Engine {
     blockBytes: options.blockBytes ?? limits.blockBytes,
     s3PartBytes: options.s3PartBytes ?? limits.s3PartBytes,
     hashThreads: createHashThreads(),
-    ingests: { active: 0, bufferPool: createBufferPool(), wholeBodyBytes: 0 },
+    ingests: {
+      ...{ activeStreams: 0, wholeStreamBytes: 0 },
+      ...{ bufferPool: createBufferPool(), spareBuffers: createSpareBuffers() },
+    },
   };
   const objects = createObjects(context);
   const uploads = createUploads(
@@ -120,7 +124,7 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
-/** Asks the system for many at a time: for a few it costs as much. */
+/** Draws random bytes from the system in batches: a small request costs as much as a large one. */
 function createRandomBytes(): (size: number) => Buffer {
   const poolBytes = 4096;
   let pool: Buffer = Buffer.alloc(0);
@@ -142,7 +146,9 @@ function withAction<A extends unknown[], R>(action: Action, operation: (...args:
   };
 }
 
-/** An operation on a bucket. Namespaces are buckets below the engine, and no bucket operation reaches them. */
+/**
+ * Wraps an operation on a bucket. Namespaces are stored as buckets, but are not reachable as such.
+ */
 function onBucket<A extends [bucket: string, ...rest: never[]], R>(
   action: Action | undefined,
   operation: (...args: A) => Promise<R>,

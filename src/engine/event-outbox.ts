@@ -1,5 +1,5 @@
-// Events: what a commit tells of, for the rules that want to know it, written down in the same commit; and what is
-// left of that to deliver.
+// Events: commits append them to an outbox in the same transaction, for the rules that match;
+// delivery reads and acknowledges them.
 import type { Bucket } from "../model/bucket.ts";
 import type { Key } from "../model/key.ts";
 import { type EventName, type ObjectEvent, rulesFor } from "../model/notification.ts";
@@ -9,34 +9,39 @@ import { type Context, newId } from "./context.ts";
 import type { EventCount, Mutation, OutboxEvent } from "./records.ts";
 
 export interface Events {
-  /** What a rule of the bucket has to deliver, oldest first. */
+  /** Events that are still to be delivered for a rule, oldest first. */
   waitingEvents(bucket: string, rule: string, limit: number): Promise<readonly WaitingEvent[]>;
-  /** Strikes out what was delivered. */
+  /** Removes delivered events from the outbox. */
   ackEvents(bucket: string, entries: readonly number[]): Promise<void>;
-  /** How many there are for each rule that has any. */
+  /** Number of waiting events, for each rule that has any. */
   countEvents(bucket: string): Promise<readonly EventCount[]>;
 }
 
 export interface WaitingEvent {
-  /** Grows: of two events of one key, the later has the greater. */
+  /** Increases: of two events of one key, the later has the greater entry. */
   readonly entry: number;
-  /** Undefined when it is damaged: what it was about cannot be told. */
+  /** Undefined when the stored event is damaged. */
   readonly event: ObjectEvent | undefined;
 }
 
-/** Behind the put in its commit, so that events of a key come in the order of its versions. */
+/** Placed after the put in its commit, so that events of a key have the order of its versions. */
 export function createdEventMutations(
   context: Context,
   bucket: Bucket,
   name: EventName,
   record: ObjectRecord,
-): Mutation[] {
+): readonly Mutation[] {
   const { key, size, etag, version } = record;
   return eventMutations(context, bucket, { name, key, created: { size, etag, version } });
 }
 
-/** The delete, with what is told of it: before it in the commit, and only when there is something to delete. */
-export function deleteMutations(context: Context, bucket: Bucket, name: EventName, key: Key): Mutation[] {
+/** A delete with its event, which comes first and is appended only if the object exists. */
+export function deleteMutations(
+  context: Context,
+  bucket: Bucket,
+  name: EventName,
+  key: Key,
+): readonly Mutation[] {
   return [...eventMutations(context, bucket, { name, key }), { kind: "delete object", key }];
 }
 
@@ -44,17 +49,17 @@ function eventMutations(
   context: Context,
   bucket: Bucket,
   details: Omit<ObjectEvent, "id" | "time">,
-): Mutation[] {
+): readonly Mutation[] {
   const { notifications } = bucket.settings;
   if (notifications === undefined) return noMutations;
   const rules = rulesFor(notifications, details.name, details.key);
   if (rules.length === 0) return noMutations;
   const event = encodeEvent({ id: newId(context), time: context.now(), ...details });
   const condition = details.created === undefined ? { ifExists: details.key } : {};
-  return rules.map(({ id }) => ({ kind: "tell", rule: id, event, ...condition }) as const);
+  return rules.map(({ id }) => ({ kind: "append event", rule: id, event, ...condition }) as const);
 }
 
-const noMutations: Mutation[] = [];
+const noMutations: readonly Mutation[] = [];
 
 export function createEvents({ records }: Context): Events {
   return {
@@ -87,7 +92,7 @@ function encodeEvent({ id, name, time, key, created }: ObjectEvent): string {
   return JSON.stringify([...encoded, [created.size, created.etag, created.version]]);
 }
 
-/** One that cannot be read must not keep those behind it from their receiver. */
+/** Undefined for an unreadable event, so that it does not block the events after it. */
 function decodeEvent(text: string): ObjectEvent | undefined {
   try {
     const [storedFormat, id, name, time, key, created] = JSON.parse(text) as EncodedEvent;

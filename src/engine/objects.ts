@@ -1,4 +1,5 @@
-// Objects: head, get, put, delete and list over the two ports. The rules themselves are in model/.
+// Operations on objects over the two ports: head, describe, get, put, delete and list. Rules are in
+// model/.
 import type { Bucket } from "../model/bucket.ts";
 import {
   type Clause,
@@ -14,10 +15,13 @@ import type { ObjectRecord } from "../model/object.ts";
 import { partRange, resolveRange } from "../model/range.ts";
 import { openBody } from "./bytes/body-reader.ts";
 import { dataKeyFor, sealNewKey } from "./bytes/encryption.ts";
-import { checkDeclaredLength, type IngestedBody, ingest } from "./bytes/ingest.ts";
+import { checkDeclaredLength, ingest } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
 import { sealChecksums, withOpenedChecksums } from "./bytes/sealed-checksums.ts";
 import { type Context, newId } from "./context.ts";
 import type {
+  DescribeOptions,
+  DescribeOutcome,
   Engine,
   GetOptions,
   GetOutcome,
@@ -45,16 +49,10 @@ export function createObjects(context: Context): Objects {
       checkKey(key);
       return records.object(bucket, key);
     },
-    async describe(bucket, key, { customerKey } = {}) {
+    async describe(bucket, key, options = {}) {
       checkKey(key);
       const found = await records.objectWithBody(bucket, key);
-      if (found === undefined) return undefined;
-      const { record, body } = found;
-      const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key });
-      return {
-        record: withOpenedChecksums(record, dataKey),
-        parts: body.storage === "parts" ? body.parts : undefined,
-      };
+      return found === undefined ? { outcome: "missing" } : toDescribeOutcome(bucket, found, options).outcome;
     },
     async get(bucket, key, options = {}) {
       checkKey(key);
@@ -82,7 +80,7 @@ export function createObjects(context: Context): Objects {
   };
 }
 
-/** The versions for which the condition was seen to hold. */
+/** Checks on the versions for which the condition was evaluated. */
 async function conditionChecks(context: Context, bucket: string, keys: readonly Key[], condition: Condition) {
   const checks: Check[] = [];
   for (const key of keys) {
@@ -100,7 +98,7 @@ async function get(context: Context, bucket: string, key: Key, options: GetOptio
     if (found === undefined) return { outcome: "missing" };
     const outcome = await toGetOutcome(context, bucket, found, options);
     if (outcome !== undefined) return outcome;
-    // The body went while it was being opened: whoever replaced it has committed, so this read starts anew.
+    // The body was removed while it was being opened, so the object was replaced: read again.
   }
 }
 
@@ -110,10 +108,9 @@ async function toGetOutcome(
   { record, body }: ObjectWithBody,
   options: GetOptions,
 ): Promise<GetOutcome | undefined> {
-  const clause = options.condition === undefined ? undefined : findFailedClause(options.condition, record);
-  if (clause !== undefined) return { outcome: "refused", record, clause };
-  const dataKey = dataKeyFor(options.customerKey, record.encryption, { bucket, key: record.key });
-  const parts = body.storage === "parts" ? body.parts : undefined;
+  const { outcome, dataKey } = toDescribeOutcome(bucket, { record, body }, options);
+  if (outcome.outcome !== "found") return outcome;
+  const { parts } = outcome;
   const range =
     options.part === undefined
       ? resolveRange(options.range, record.size)
@@ -127,7 +124,20 @@ async function toGetOutcome(
   const request = { bucket, size: record.size, range, dataKey, isReferenced, currentBody };
   const bytes = await openBody(context, body, request);
   if (bytes === undefined) return undefined;
-  return { outcome: "found", record: withOpenedChecksums(record, dataKey), range, bytes, parts };
+  return { ...outcome, range, bytes };
+}
+
+/** Checks the condition of a read, then the customer's key. Also returns the data key. */
+function toDescribeOutcome(
+  bucket: string,
+  { record, body }: ObjectWithBody,
+  { condition, customerKey }: DescribeOptions,
+): { readonly outcome: DescribeOutcome; readonly dataKey?: Uint8Array | undefined } {
+  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
+  if (clause !== undefined) return { outcome: { outcome: "refused", record, clause } };
+  const dataKey = dataKeyFor(customerKey, record.encryption, { bucket, key: record.key });
+  const parts = body.storage === "parts" ? body.parts : undefined;
+  return { outcome: { outcome: "found", record: withOpenedChecksums(record, dataKey), parts }, dataKey };
 }
 
 async function put(
@@ -141,7 +151,8 @@ async function put(
   checkDeclaredLength(source);
   const bucketRecord = await requireBucket(context, bucket);
   const metadata = resolveMetadata(options, bucketRecord);
-  // A look ahead spares the sender a body that will be refused; the commit is on the version that was seen.
+  // Evaluating early spares the sender a body that would be refused. The commit checks this
+  // version.
   const early = options.condition === undefined ? undefined : await evaluate(context, bucket, key, options);
   if (early?.clause !== undefined) {
     await cancelSource(source, new StoreError("PreconditionFailed", { action: "put" }));
@@ -160,12 +171,12 @@ async function put(
     checksums: options.checksums,
     inlineBytes: context.inlineBytes,
   });
-  // While a body came in, rules may have been set.
+  // Notification rules may have changed while the body was received.
   const currentBucket = async () =>
     source instanceof Uint8Array ? bucketRecord : requireBucket(context, bucket);
   const { httpMetadata, customMetadata, storageClass } = metadata;
   const { size, etag, checksums } = ingested;
-  // Made of every put, so written out: spreading costs as much as hashing a small body.
+  // Runs for every put, so fields are listed: spreading costs as much as hashing a small body.
   const record = (): ObjectRecord => {
     const uploaded = context.now();
     const plain = {
@@ -196,7 +207,7 @@ function toBody({ storage }: IngestedBody): Body {
   return { storage: "blob", blob: { id: storage.blob.id, size: storage.blob.size } };
 }
 
-/** Commits on the version the condition was evaluated against, and evaluates anew when another was faster. */
+/** Commits on the version the condition was evaluated for, and evaluates again after a conflict. */
 async function commitPut(
   context: Context,
   bucket: string,
@@ -237,7 +248,7 @@ interface Evaluation {
   readonly clause: Clause | undefined;
 }
 
-/** The version a condition was evaluated against and what refused it; undefined without a condition. */
+/** The current version and the clause that fails for it, if any; undefined without a condition. */
 async function evaluate(
   context: Context,
   bucket: string,

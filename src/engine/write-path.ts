@@ -1,11 +1,11 @@
-// What every write has in common: the bucket must exist, the source is never left hanging, and a staged
-// blob is kept or discarded by how the commit ends.
+// Steps that every write shares: the bucket must exist, a failed write cancels its source, and a
+// staged blob is kept or discarded depending on the commit.
 import type { Bucket, BucketRecord } from "../model/bucket.ts";
 import { isOutcomeUnknown, StoreError } from "../model/errors.ts";
 import { checkMetadata } from "../model/metadata.ts";
 import { checkStorageClass, type Metadata } from "../model/object.ts";
 import type { StagedBlob } from "./blobs.ts";
-import type { IngestedBody } from "./bytes/ingest.ts";
+import type { IngestedBody } from "./bytes/ingested-body.ts";
 import type { Context } from "./context.ts";
 import type { ByteStream, Source, WriteOptions } from "./engine.ts";
 
@@ -15,7 +15,7 @@ export async function requireBucket(context: Context, name: string): Promise<Buc
   return bucket;
 }
 
-/** What a write says of the object, checked, with the bucket's storage class where it says none. */
+/** The metadata of a write, validated; the default storage class is the bucket's. */
 export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Omit<Metadata, "encryption"> {
   const { httpMetadata = {}, customMetadata = new Map<string, string>() } = options;
   checkMetadata(httpMetadata, customMetadata);
@@ -24,7 +24,7 @@ export function resolveMetadata(options: WriteOptions, bucket: BucketRecord): Om
   return { httpMetadata, customMetadata, storageClass };
 }
 
-/** Runs a write that takes the source; one that fails leaves nobody sending into nothing. */
+/** Runs a write that reads the source; cancels the source if the write fails. */
 export function cancelSourceOnFailure<T>(source: Source, write: () => Promise<T>): Promise<T> {
   return source instanceof Uint8Array ? write() : cancelOnFailure(source, write);
 }
@@ -42,7 +42,7 @@ export async function cancelSource(source: Source, reason: unknown): Promise<voi
   if (!(source instanceof Uint8Array)) await source.cancel(reason);
 }
 
-/** Runs a commit that names what was taken in. Unless it is stored, the staged bytes go again. */
+/** Commits a record for the body. Unless the outcome is "stored", discards the staged blob. */
 export async function commitOrDiscard<T extends { readonly outcome: string }>(
   { storage }: IngestedBody,
   commit: () => Promise<T>,
@@ -60,14 +60,14 @@ export async function commitOrDiscard<T extends { readonly outcome: string }>(
   }
 }
 
-/** Removes staged bytes after a commit failed. One whose outcome is unknown keeps them: recovery decides, by the records. */
+/** Discards a staged blob. After an unknown outcome, recovery decides by the records. */
 export async function discardAfterFailure(error: unknown, blob: StagedBlob): Promise<void> {
   if (isOutcomeUnknown(error)) {
     blob.leaveForRecovery?.();
     return;
   }
   const discarded = blob.discard();
-  // Storage that is away would keep the caller waiting once more. What stays is removed by recovery.
+  // Unavailable storage would make the caller wait again. Recovery removes what remains.
   if (error instanceof StoreError && error.isNotDone) discarded.catch(() => {});
   else await discarded;
 }

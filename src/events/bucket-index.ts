@@ -1,12 +1,12 @@
-// Which buckets have rules, by a document for each: whoever delivers need not ask every bucket there is. The rules
-// themselves are a setting of the bucket, and they alone say what is told.
+// Index of buckets that have notification rules, one document each, so that the deliverer need not
+// read every bucket. The settings of the bucket decide which events are delivered.
 import type { Documents } from "../engine/records.ts";
 
 const kind = "notified bucket";
 
 export async function indexBucket(documents: Documents, bucket: string): Promise<void> {
   if ((await documents.get(kind, bucket)) !== undefined) return;
-  // Another who notes the same has done the work.
+  // On a conflict another process has created the same document.
   await documents.put(kind, bucket, "", undefined);
 }
 

@@ -1,10 +1,10 @@
-// How a rule's deliveries go, kept in a document for whoever asks: counted in memory, written down now and then, since
-// a write for each delivery would cost more than the delivery. What a crash takes of it is a few seconds' counting.
+// Progress of the deliveries of a rule. Counts are saved once a second, since a write for each
+// delivery would cost more than the delivery; a crash loses the last second of counts.
 import type { Documents } from "../engine/records.ts";
 
 export interface Progress {
   readonly delivered: number;
-  /** Given up because they had become too old, or damaged. */
+  /** Events that were too old or damaged. */
   readonly dropped: number;
   /** Milliseconds since the epoch. */
   readonly lastDelivered?: number | undefined;
@@ -14,7 +14,7 @@ export interface Progress {
 export interface ProgressKeeper {
   delivered(count: number): void;
   dropped(count: number): void;
-  failed(what: string): void;
+  failed(message: string): void;
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createProgress(documents: Documents, name: string, now: () => nu
   let timer: NodeJS.Timeout | undefined;
   let lastSave: Promise<void> = Promise.resolve();
 
-  /** What came since is added to what others have written: the one who delivers may have changed. */
+  /** Adds to the saved counts: another process may have delivered in the meantime. */
   async function save(): Promise<void> {
     const adding = unsaved;
     if (adding === none) return;
@@ -61,20 +61,20 @@ export function createProgress(documents: Documents, name: string, now: () => nu
   function queueSave(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    // It is of no consequence: the next one tells the same.
+    // A failed save loses only counts.
     lastSave = lastSave.then(save).catch(() => {});
     return lastSave;
   }
 
-  function add(what: Partial<Progress>): void {
-    unsaved = { ...unsaved, ...what };
+  function add(changes: Partial<Progress>): void {
+    unsaved = { ...unsaved, ...changes };
     timer ??= setTimeout(() => void queueSave(), saveMilliseconds).unref();
   }
 
   return {
     delivered: (count) => add({ delivered: unsaved.delivered + count, lastDelivered: now() }),
     dropped: (count) => add({ dropped: unsaved.dropped + count }),
-    failed: (what) => add({ lastFailure: { time: now(), what } }),
+    failed: (message) => add({ lastFailure: { time: now(), what: message } }),
     close: queueSave,
   };
 }

@@ -1,4 +1,4 @@
-// Delivers what the rules of all buckets want to know: looks which rules there are, and keeps a queue for each.
+// Delivers events: watches the notification rules of all buckets and runs a queue for each rule.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import type { NotificationRule } from "../model/notification.ts";
@@ -14,7 +14,7 @@ export interface DelivererOptions {
   readonly engine: Pick<Engine, "bucket" | "waitingEvents" | "ackEvents">;
   readonly documents: Documents;
   readonly secretKey: () => Uint8Array;
-  /** None where no scripts run: their events wait for a process that runs them. */
+  /** Undefined if this process runs no scripts: their events wait for a process that does. */
   readonly scripts?: ScriptTargets | undefined;
   readonly log: (line: string) => void;
   readonly now?: () => number;
@@ -22,11 +22,11 @@ export interface DelivererOptions {
 }
 
 export interface DelivererTimes extends QueueTimes {
-  /** How often it is looked which rules there are. */
+  /** Interval between reads of the rules. */
   readonly rules: number;
-  /** Behind what should not have gone wrong. */
+  /** Delay after an unexpected error. */
   readonly retry: number;
-  /** How long what is under way may take when it is to end. */
+  /** Time that deliveries in flight have left when the deliverer closes. */
   readonly grace: number;
 }
 
@@ -40,7 +40,7 @@ const defaultTimes: DelivererTimes = {
 };
 
 export interface Deliverer {
-  /** Lets what is under way come to its end. */
+  /** Waits for deliveries in flight, up to the grace period. */
   close(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   const leases = new Map<string, Lease>();
   const closing = new AbortController();
 
-  /** All webhooks go by one, and each script by its own: not every process runs it. */
+  /** One lease for all webhooks; one for each script, since not every process runs it. */
   function getLease({ target }: NotificationRule): Lease {
     const name = target.kind === "webhook" ? "webhooks" : `script ${target.name}`;
     const lease = leases.get(name) ?? createLease(documents, name);
@@ -99,9 +99,11 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
         try {
           await run();
         } catch (error) {
-          // The bucket may be gone, or the store cannot be read: what is there stays, and is tried again.
+          // The bucket may be deleted or the store unavailable: events stay queued and are retried.
           if (signal.aborted) return;
-          log(`Events of bucket "${bucket}", rule "${rule.id}", wait: ${errorMessage(error)}`);
+          log(
+            `Delivery of events stopped (bucket "${bucket}", rule "${rule.id}"); will retry: ${errorMessage(error)}`,
+          );
           progress.failed(errorMessage(error));
           await sleep(times.retry, signal);
         }
@@ -144,7 +146,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
         isFailing = false;
       } catch (error) {
         if (!isFailing && !closing.signal.aborted)
-          log(`The rules of events could not be read: ${errorMessage(error)}`);
+          log(`Notification rules could not be read; will retry: ${errorMessage(error)}`);
         isFailing = true;
       }
       await sleep(times.rules, closing.signal);

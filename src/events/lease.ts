@@ -1,20 +1,19 @@
-// Which of several processes on one store delivers: the one whose name stands in a document that it renews while it
-// has something to do. No two clocks are compared: one that was not renewed for a while, by the watcher's own clock,
-// is free. Two who deliver at once do no harm but to send some events twice.
+// Lease that lets one of several processes deliver. The holder renews a document; another process
+// takes over if, by its own clock, the document did not change for a while.
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import type { Documents } from "../engine/records.ts";
 
 export interface Lease {
-  /** Whether this process delivers; asked before each piece of work. */
+  /** True if this process holds the lease; call before each delivery. */
   acquire(): Promise<boolean>;
-  /** Leaves it to others at once. */
+  /** Lets another process acquire the lease at once. */
   release(): Promise<void>;
 }
 
 export interface LeaseTimes {
   readonly renew: number;
-  /** Without a sign of life for so long, the holder is taken for dead. */
+  /** Time without renewal after which the lease is free. */
   readonly stale: number;
 }
 
@@ -37,7 +36,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
   let timer: NodeJS.Timeout | undefined;
   let lastSeen: { readonly revision: number; readonly since: number } | undefined;
 
-  /** Whether whoever has it can be taken for gone. */
+  /** True if the holder is this process, has exited, or did not renew in time. */
   function isFree(revision: number, holder: string): boolean {
     if (holder === text || isProcessGone(holder)) return true;
     const now = performance.now();
@@ -60,7 +59,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
     return renewing;
   }
 
-  /** While a delivery takes its time, and as long as there was something to do of late. */
+  /** Renews during a long delivery; releases if `acquire` was not called for a while. */
   async function renewOrRelease(): Promise<void> {
     if (performance.now() - lastAcquire > times.stale) await release();
     else isHolder = await renewOnce();
@@ -82,7 +81,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
       isHolder = await renewOnce();
       if (isHolder) {
         clearInterval(timer);
-        // A store that cannot be reached now is asked again with the next round.
+        // If the store is unavailable, the next interval tries again.
         timer = setInterval(() => void renewOrRelease().catch(() => {}), times.renew).unref();
       }
       return isHolder;
@@ -91,7 +90,7 @@ export function createLease(documents: Documents, name: string, times: LeaseTime
   };
 }
 
-/** A process of this very machine that is no more; of others nothing is known. */
+/** True if the process ran on this host and has exited. Other hosts cannot be checked. */
 function isProcessGone(text: string): boolean {
   try {
     const { host, pid } = JSON.parse(text) as Holder;

@@ -1,5 +1,5 @@
-// The rules of a bucket's events: made, checked, listed and taken back. The secret of a webhook is shown once, when its
-// rule is made, and kept sealed.
+// Creates, checks, lists and deletes the notification rules of a bucket. The secret of a webhook is
+// returned once, when its rule is created, and stored sealed.
 import { randomBytes } from "node:crypto";
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
@@ -9,14 +9,14 @@ import { seal, unseal } from "../secrets/seal.ts";
 import { indexBucket, unindexBucket } from "./bucket-index.ts";
 import { deleteProgress, type Progress, progressName, readProgress } from "./delivery-status.ts";
 
-/** A rule that cannot be; the message never holds a secret. */
+/** A rule was refused. The message never contains a secret. */
 export class NotificationError extends Error {
   override readonly name = "NotificationError";
 }
 
 export interface NewRule {
   readonly id?: string | undefined;
-  /** All there are unless given. */
+  /** Default: all events. */
   readonly events?: readonly string[] | undefined;
   readonly prefix?: string | undefined;
   readonly suffix?: string | undefined;
@@ -28,19 +28,19 @@ export interface NewRule {
 
 export interface ListedRule {
   readonly rule: NotificationRule;
-  /** How many events wait to be delivered. */
+  /** Number of events that wait for delivery. */
   readonly waiting: number;
   readonly progress: Progress;
 }
 
 export interface NotificationRules {
-  /** With the secret that signatures are made of, for a webhook. */
+  /** Returns the signing secret too if the target is a webhook. */
   add(
     bucket: string,
     rule: NewRule,
   ): Promise<{ readonly rule: NotificationRule; readonly secret?: string | undefined }>;
   list(bucket: string): Promise<ListedRule[]>;
-  /** With what it had still to deliver; false when there is none. */
+  /** Deletes the rule and its waiting events. False if the rule does not exist. */
   remove(bucket: string, id: string): Promise<boolean>;
 }
 
@@ -60,10 +60,7 @@ export function createNotificationRules(
     return found.settings.notifications ?? [];
   }
 
-  /**
-   * Changes the rules that there are; again when another process was faster. Returns the rules after it; undefined
-   * when `make` has nothing to change.
-   */
+  /** Applies `make`, again after a conflict. Returns the new rules; undefined if `make` does. */
   async function change(
     bucket: string,
     make: (rules: readonly NotificationRule[]) => readonly NotificationRule[] | undefined,
@@ -85,17 +82,19 @@ export function createNotificationRules(
       const { id = newRuleId() } = given;
       if (!idShape.test(id)) {
         throw new NotificationError(
-          `"${id}" cannot name a rule: use letters, digits, dots and dashes, 63 at most.`,
+          `Rule name "${id}" is not valid: use up to 63 letters, digits, dots and dashes.`,
         );
       }
       const { rule, secret } = makeRule(bucket, id, given, secretKey);
-      // First: a rule that nobody looks for would keep its events for ever.
+      // Index first: the events of a rule in a bucket without index would never be delivered.
       await indexBucket(documents, bucket);
       await change(bucket, (rules) => {
         if (rules.some((one) => one.id === id))
-          throw new NotificationError(`There is a rule "${id}" already.`);
+          throw new NotificationError(`Rule "${id}" already exists: choose another name.`);
         if (rules.length >= maxRules)
-          throw new NotificationError(`A bucket may have ${maxRules} rules, and this one has.`);
+          throw new NotificationError(
+            `The bucket already has the maximum of ${maxRules} rules: remove one first.`,
+          );
         return [...rules, rule];
       });
       return { rule, secret };
@@ -121,7 +120,7 @@ export function createNotificationRules(
       await deleteProgress(documents, progressName(bucket, id));
       if (remaining.length > 0) return true;
       await unindexBucket(documents, bucket);
-      // A rule that was added meanwhile has noted the bucket before.
+      // A rule added in the meantime needs the index entry that was just deleted.
       if ((await readRules(bucket)).length > 0) await indexBucket(documents, bucket);
       return true;
     },
@@ -166,7 +165,7 @@ async function deleteAllEvents(engine: RulesEngine, bucket: string, rule: string
 
 const allEvents = eventPatterns.filter((pattern) => pattern.endsWith("*"));
 
-/** What people call them. */
+/** Short names for the command line. */
 const shortNames: Readonly<Record<string, string>> = {
   create: "s3:ObjectCreated:*",
   delete: "s3:ObjectRemoved:*",
@@ -178,19 +177,19 @@ function parseEventPattern(given: string): string {
   const name = short.startsWith("s3:") ? short : `s3:${short}`;
   if (eventPatterns.includes(name)) return name;
   const validNames = [...Object.keys(shortNames), ...eventPatterns].join(", ");
-  throw new NotificationError(`There is no event "${given}". There are: ${validNames}.`);
+  throw new NotificationError(`Unknown event "${given}". Use one of: ${validNames}.`);
 }
 
 function parseWebhookUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new NotificationError(
-      `"${text}" is no address of a webhook: it begins with https:// or http://, such as https://example.com/hook.`,
+      `"${text}" is not a webhook URL: use https:// or http://, such as https://example.com/hook.`,
     );
   }
   if (url.username !== "" || url.password !== "") {
     throw new NotificationError(
-      "The address of a webhook must not hold a password: what it receives is signed, which it can check.",
+      "A webhook URL must not contain a password: check the signature of the messages instead.",
     );
   }
   url.hash = "";
@@ -201,15 +200,15 @@ function sealSubject(bucket: string, id: string): readonly string[] {
   return ["notification", bucket, id];
 }
 
-/** What a webhook's signatures are made of. */
+/** The signing secret of a webhook. */
 export function openSecret(key: Uint8Array, bucket: string, { id, target }: NotificationRule): string {
   const sealed = target.kind === "webhook" ? target.secret : "";
   const secret = unseal(key, sealSubject(bucket, id), sealed);
   if (secret !== undefined) return secret;
   throw new NotificationError(
-    `The secret of rule "${id}" was sealed under another key than the one in use. ` +
-      "Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with, " +
-      `or make the rule anew: store bucket notify remove ${bucket} ${id}`,
+    `The secret of rule "${id}" cannot be decrypted: it was created with another secret key. ` +
+      "Restore the original secret.key file of the data directory, or the original STORE_SECRET_KEY, " +
+      `or remove the rule and add it again: store bucket notify remove ${bucket} ${id}`,
   );
 }
 

@@ -1,12 +1,12 @@
-// A webhook: events go to a URL by POST, signed. Only an answer that says it was taken (2xx) counts; a redirect does
-// not, since whoever redirects could send events, and signatures, anywhere.
+// Sends events to a webhook: a signed POST request that succeeds with status 2xx. Redirects are not
+// followed, since they could send events and signatures to any host.
 import { createHmac } from "node:crypto";
 import { createHttpClient } from "../s3-client/http-client.ts";
 import { type Delivery, formatMessage, formatTestMessage, type Sender } from "./message.ts";
 import type { Target } from "./target.ts";
 
 export interface Webhook extends Target {
-  /** Sends what S3 sends to find out whether somebody is there; throws in words when nobody is. */
+  /** Sends the test message of S3. Throws an error with a message for the user. */
   test(): Promise<void>;
 }
 
@@ -38,12 +38,12 @@ export function createWebhook({ url, secret, sender, now }: WebhookOptions): Web
     const request = { method: "POST", target: pathname + search, headers, parts: [body] };
     const answer = await outgoing.send(request, performance.now() + maxMilliseconds);
     const status = answer.statusCode!;
-    // What it says further is of no interest; a short text is read to its end, so that the connection can serve again.
+    // The body is not used; a short one is read to its end, so that the connection can be reused.
     if (Number(answer.headers["content-length"] ?? Number.POSITIVE_INFINITY) <= 16_384) answer.resume();
     else answer.destroy();
     if (status >= 200 && status < 300) return;
     const advice = status >= 300 && status < 400 ? "; redirects are not followed" : "";
-    throw new Error(`it answered ${status}${advice}`);
+    throw new Error(`the webhook responded with status ${status}${advice}`);
   }
 
   return {
@@ -67,7 +67,7 @@ export function createWebhook({ url, secret, sender, now }: WebhookOptions): Web
   };
 }
 
-/** Over the time as well as the bytes: an old message that somebody has kept is told from a new one. */
+/** Signs the time and the body, so that a receiver can refuse a replayed message. */
 export function formatSignature(secret: string, seconds: number, body: Uint8Array): string {
   const digest = createHmac("sha256", secret).update(`${seconds}.`).update(body).digest("hex");
   return `t=${seconds},v1=${digest}`;
@@ -76,7 +76,7 @@ export function formatSignature(secret: string, seconds: number, body: Uint8Arra
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = "code" in error ? String(error.code) : "";
-  if (code === "ECONNREFUSED") return "nobody listens there";
-  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "its name is not known";
+  if (code === "ECONNREFUSED") return "connection refused";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return "host name not found";
   return error.message === "" ? code : error.message;
 }

@@ -1,10 +1,10 @@
-// What a bucket's CORS rules say to a browser: the answer to its question before a request, and the headers of answers.
+// CORS headers from a bucket's rules: for preflight requests and for responses.
 import { type CorsRule, corsRuleFor } from "../model/cors.ts";
 import type { HttpRequest } from "./server/listen.ts";
 
 type Headers = readonly (readonly [string, string])[];
 
-/** Whether it asks at all, and what it is told; undefined when no rule allows what it asks for. */
+/** Undefined when the request is not a preflight, or no rule allows it. */
 export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers | undefined {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
@@ -22,8 +22,8 @@ export function preflightHeaders(rules: readonly CorsRule[], http: HttpRequest):
 }
 
 /**
- * For an answer to any request. Where there are rules, another origin may get other headers: a cache must know that, also
- * from an answer to a request without an origin.
+ * For the response to any request. With rules, other origins may get other headers: `Vary` says so
+ * to caches, also on responses to requests without an origin.
  */
 export function corsResponseHeaders(rules: readonly CorsRule[], http: HttpRequest): Headers {
   if (rules.length === 0) return [];

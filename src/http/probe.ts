@@ -1,8 +1,8 @@
-// Asks a port of this server whether it is served: by a real connection and a real request, as a client would.
+// Checks that a port of this server is served, by a real connection and request.
 import { request as httpRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 
-/** Names the secret that the server's own processes share. */
+/** Carries the secret that the server's processes share. */
 export const probeHeader = "x-store-probe";
 
 export interface ProbeTarget {
@@ -12,7 +12,7 @@ export interface ProbeTarget {
   readonly isSecure: boolean;
 }
 
-/** Whether the port answers within the time. */
+/** Whether the port answers in time. */
 export function probePort(target: ProbeTarget, secret: string, milliseconds: number): Promise<boolean> {
   const { port, isSecure } = target;
   const send = isSecure ? secureRequest : httpRequest;
@@ -20,7 +20,7 @@ export function probePort(target: ProbeTarget, secret: string, milliseconds: num
     const request = send({
       ...{ host: connectableHost(target.host), port, method: "OPTIONS", path: "/", agent: false },
       headers: { [probeHeader]: secret, connection: "close" },
-      // The certificate names the server as its clients call it, which is not this address.
+      // The certificate is for the server's public name, not for this address.
       rejectUnauthorized: false,
     });
     const timeout = setTimeout(() => request.destroy(), milliseconds);
@@ -37,7 +37,7 @@ export function probePort(target: ProbeTarget, secret: string, milliseconds: num
   });
 }
 
-/** A wildcard is not an address to connect to everywhere. */
+/** Not every system can connect to a wildcard address. */
 function connectableHost(host: string): string {
   return host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
 }

@@ -1,9 +1,9 @@
-// Forwards a request to a process behind this one, over its socket, and streams both ways.
+// Forwards a request to another process over its socket, and streams both bodies.
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import { withSenderHeaders } from "./server/forwarded.ts";
 import type { HttpRequest, HttpResponse } from "./server/listen.ts";
 
-/** Connections to the processes are kept, so that a forwarded request costs no handshake. */
+/** Keep-alive: a forwarded request needs no new connection. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
 
 /** Headers that belong to one connection, not to the message (RFC 9110 7.6.1). */
@@ -19,21 +19,21 @@ const hopByHop = new Set([
 
 const emptyBytes = new Uint8Array();
 
-/** The process behind never began with the request: another one may. */
+/** The process did not start on the request: another process may. */
 export class NotTakenError extends Error {
   override readonly name = "NotTakenError";
 }
 
-/** A process behind this one, as far as a forwarded request is concerned. */
+/** The process that a request is forwarded to. */
 export interface Upstream {
   readonly socketPath: string;
-  /** Calls once, when no more is to be hoped for from the process; gives what takes the listener back. */
+  /** Calls `listener` once, when the process is given up; returns a function that unsubscribes. */
   onAbandoned(listener: () => void): () => void;
 }
 
 /**
- * Rejects when the process goes away before it has answered: with NotTakenError if it had not begun. The body is
- * not sent before that, so that it is whole for another process.
+ * Rejects when the process ends before it answers: with NotTakenError if it had not started on the
+ * request. The body is sent only after it has, so that another process could get all of it.
  */
 export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstream): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
@@ -47,12 +47,15 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       headers: forwardedHeaders(request),
     });
     const unsubscribe = onAbandoned(() => {
-      // Should it wake up after all it would find what was sent, so only what may happen twice goes elsewhere.
+      // A process that recovers would still find the request, so only a request that may run twice
+      // is given to another process.
       if (!isTaken && (request.hasBody || isIdempotent(request.method))) outgoing.destroy();
     });
     outgoing.on("error", (error) => {
       unsubscribe();
-      reject(isTaken || isClientGone ? error : new NotTakenError("The process did not take the request."));
+      reject(
+        isTaken || isClientGone ? error : new NotTakenError("The process did not start on the request."),
+      );
     });
     outgoing.on("information", ({ statusCode }) => {
       if (statusCode !== 102 || isTaken) return;
@@ -68,7 +71,7 @@ export function forward(request: HttpRequest, { socketPath, onAbandoned }: Upstr
       isClientGone = true;
       outgoing.destroy();
     });
-    // Not by flushHeaders, which would write bytes above 127 in a header as UTF-8 once more.
+    // Not flushHeaders, which would encode header bytes above 127 as UTF-8 again.
     if (request.hasBody) outgoing.write(emptyBytes);
     else outgoing.end();
   });
@@ -78,7 +81,7 @@ function isIdempotent(method: string): boolean {
   return method !== "POST" && method !== "PATCH";
 }
 
-/** Paced by each write, since Node tells of no drain any more once the answer has come before the end. */
+/** Waits for each write: Node emits no more drain events once the response has come. */
 async function sendBody(request: HttpRequest, outgoing: ReturnType<typeof send>): Promise<void> {
   let wake = () => {};
   outgoing.once("close", () => wake());
@@ -99,7 +102,7 @@ function forwardedHeaders(request: HttpRequest): string[] {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     if (!hopByHop.has(rawHeaders[i]!.toLowerCase())) headers.push(rawHeaders[i]!, rawHeaders[i + 1]!);
   }
-  // HTTP/1.0 may leave it out.
+  // Optional in HTTP/1.0.
   if (header("host") === undefined) headers.push("host", "localhost");
   if (header("transfer-encoding") !== undefined) headers.push("transfer-encoding", "chunked");
   return headers;

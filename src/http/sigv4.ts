@@ -1,7 +1,7 @@
-// AWS Signature Version 4: what is signed, and how. Pure; for whoever checks signatures and whoever makes them.
+// AWS Signature Version 4: canonical requests, signatures and presigned URLs. Pure.
 import { createHmac, hash } from "node:crypto";
 
-/** Day, region and service a signing key is good for. */
+/** Day, region and service that a signing key is valid for. */
 export interface Scope {
   /** `YYYYMMDD` */
   readonly day: string;
@@ -11,10 +11,10 @@ export interface Scope {
 
 export interface Signable {
   readonly method: string;
-  /** Percent-encoded once, each byte that is not unreserved. */
+  /** Percent-encoded once: every byte that is not unreserved. */
   readonly path: string;
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Lowercase names in order, values as they are sent: one character a byte. */
+  /** Lowercase names in order; values as sent, one character a byte. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly payloadHash: string;
 }
@@ -27,14 +27,14 @@ export function canonicalRequest(request: Signable): string {
   return canonicalText({ ...request, query: canonicalQuery(request.query) });
 }
 
-/** Query names and values are given decoded; order and encoding are the signature's own. */
+/** Takes decoded names and values, and sorts and encodes them as the signature requires. */
 export function canonicalQuery(query: Signable["query"]): string {
   const pairs = query.map(([name, value]) => [encodeText(name), encodeText(value)] as const);
   pairs.sort((a, b) => compare(a[0], b[0]) || compare(a[1], b[1]));
   return pairs.map(([name, value]) => `${name}=${value}`).join("&");
 }
 
-/** The same for a query that is in the signature's form already. */
+/** The canonical request with a query that is canonical already. */
 export function canonicalText(request: Omit<Signable, "query"> & { readonly query: string }): string {
   const { method, path, query, headers, payloadHash } = request;
   const names = headers.map(([name]) => name).join(";");
@@ -63,10 +63,10 @@ export function signingKey(secret: string, { day, region, service }: Scope): Buf
 const blockBytes = 64;
 const hashBytes = 32;
 
-/** A key as HMAC has it (RFC 2104): laid over the bytes that stand before the text, and before its hash. */
+/** The key of an HMAC combined with its inner and outer padding (RFC 2104). */
 interface Pads {
   readonly inner: Buffer;
-  /** With room for the hash behind. */
+  /** Followed by space for the inner hash. */
   readonly outer: Buffer;
 }
 
@@ -81,9 +81,9 @@ function cachedPads(key: Uint8Array): Pads {
   return pads;
 }
 
-/** HMAC-SHA256 by two hashes: for texts this short, half of what an object of node:crypto costs. */
+/** HMAC-SHA256 by two hashes: for short texts, half the cost of a node:crypto Hmac object. */
 export function sign(key: Uint8Array, text: string): string {
-  // Of a longer one, HMAC takes the hash.
+  // HMAC hashes a longer key first.
   if (key.length > blockBytes) return createHmac("sha256", key).update(text, "latin1").digest("hex");
   const { inner, outer } = cachedPads(key);
   const bytes = Buffer.allocUnsafe(blockBytes + text.length);
@@ -103,7 +103,7 @@ function hmac(key: Uint8Array, text: string): Buffer {
 
 const unreserved = /^[A-Za-z0-9_.~-]*$/;
 
-/** Every byte of the UTF-8 text but the unreserved ones (RFC 3986 2.3). */
+/** Percent-encodes every byte of the UTF-8 text except unreserved ones (RFC 3986 2.3). */
 export function encodeText(text: string): string {
   if (unreserved.test(text)) return text;
   return encodeURIComponent(text).replace(
@@ -112,7 +112,7 @@ export function encodeText(text: string): string {
   );
 }
 
-/** The path of a key: its slashes stay. */
+/** Encodes a key as a path: its slashes stay. */
 export function encodePath(text: string): string {
   return text.split("/").map(encodeText).join("/");
 }
@@ -122,7 +122,7 @@ export function amzTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/[-:]|\.\d{3}/g, "");
 }
 
-/** Undefined when it is no such time. */
+/** Undefined when the text does not have this form. */
 export function parseAmzTime(text: string): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text);
   if (match === null) return undefined;

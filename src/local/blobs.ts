@@ -1,5 +1,6 @@
-// Blobs as files under random names: one each, or, of middle size, many in a segment. A file is made under its final
-// name, synced, and its folder synced, before any record may name it; nothing is ever renamed.
+// The Blobs port on files with random names: one file each, or, for medium-sized bodies, many in a
+// segment. File and folder are synced before a record may reference the blob; no file is ever
+// renamed.
 import { rmdir, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
@@ -40,12 +41,12 @@ export interface LocalBlobsOptions {
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/** The units of what lies on disk. A directory is read with those it was written with. */
+/** Sizes of units on disk. A directory must be read with the block size it was written with. */
 export interface Sizes {
   readonly blockBytes: number;
-  /** Few enough that recovery is quick and a directory stays small. */
+  /** Maximum number of files in a folder: few, so that recovery is quick and folders stay small. */
   readonly folderFiles: number;
-  /** Without them every body has a file of its own. */
+  /** Undefined: every body has a file of its own. */
   readonly segments?: SegmentSizes;
 }
 
@@ -55,7 +56,7 @@ export const defaultSizes: Sizes = {
   segments: defaultSegmentSizes,
 };
 
-/** So many buckets have a segment open for new bodies. */
+/** Maximum number of buckets that have a segment open for new bodies. */
 const maxSegmentWriters = 64;
 
 export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
@@ -65,7 +66,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
   const pins = createPins(processLock.name);
   const storage = { layout, blockBytes };
   const groupMemory = createGroupMemory();
-  /** Processes that recovery has found dead. */
+  /** Number of crashed processes that recovery has found. */
   let crashedProcesses = 0;
   const segmentWriters = createLru(
     maxSegmentWriters,
@@ -103,14 +104,14 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
     );
   }
 
-  /** Removes what processes that are gone have left; how many blobs. */
+  /** Removes what dead processes have left; returns the number of blobs. */
   function recoverAll(): number {
     const isGone = memoize(
       (name: string) => name !== processLock.name && !isProcessAlive(layout.processes, name),
     );
     let removed = 0;
     for (const { name, id } of buckets.all("sound")) {
-      // The database is only opened for a bucket in which somebody has left something.
+      // Called only for a bucket in which a dead process left something: others are not opened.
       const referencesBlob = (blob: string) => buckets.open(name).queries.referencesBlob(blob);
       const hasBlobsIn = (segment: string) => buckets.open(name).queries.hasBlobsIn(id, segment);
       const adopt = (segment: string) => compaction.adopt(id, segment);
@@ -148,7 +149,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         await slot.sync();
         return toStagedBlob(blob, size, slot);
       } catch (error) {
-        // A file that cannot be removed now stays unsettled, for recovery to find; the first error counts.
+        // If the file cannot be removed it stays unsettled for recovery; the first error is
+        // reported.
         if (slot !== undefined) await discard(slot).catch(() => {});
         throw writeError(error, writeStop);
       }
@@ -174,7 +176,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       const blob = blobs[0]!;
       const reader = await openBlob(storage, blob);
       if (reader !== undefined) return reader;
-      // Removed after its record went, it is only gone; with its record still there, it is lost, or was moved.
+      // Without a record the blob was just removed; with one it was lost, or compaction moved it.
       if (!(await isReferenced())) return undefined;
       if (isInSegment(blob.id) && !referencesBlob(bucket, blob.id)) return undefined;
       throw missingBlobError(blob);
@@ -188,7 +190,8 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       for (const id of blobs) if (isInSegment(id)) compaction.noteRemoved(id);
       const paths = blobs.filter((id) => !isInSegment(id)).map((id) => blobPath(layout, parseBlobId(id)));
       for (const path of paths) await ignoreMissing(unlink(path));
-      // The removal must last before the records forget the blobs, else a power cut leaves files nobody knows.
+      // The removal must be durable before the records drop the blobs: a power cut would leave
+      // orphans.
       for (const directory of new Set(paths.map((path) => dirname(path)))) {
         await ignoreMissing(syncDirectory(directory)).catch((error: unknown) => {
           throw writeError(error, writeStop);
@@ -208,7 +211,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
       try {
         return recoverAll();
       } catch (error) {
-        // What is missing here went with its bucket, or with another process that recovers.
+        // Files may be missing because their bucket was deleted or another process recovers, too.
         throw isMissing(error) ? error : writeError(error, writeStop);
       }
     },
@@ -220,7 +223,7 @@ export function createLocalBlobs(options: LocalBlobsOptions): Blobs {
         if (which === "settled" && filesIn(markers).some((marker) => marker.startsWith(folder))) continue;
         for (const file of filesIn(join(blobs, folder))) yield blobId({ bucketId, folder, file });
       }
-      // What else is in them is room for others, once it is worth it.
+      // The rest of a segment is unused space for compaction to reclaim.
       for (const segment of filesIn(segments)) {
         for (const { id } of buckets.open(bucket).queries.blobsIn(bucketId, segment)) yield id;
       }
@@ -254,7 +257,7 @@ function memoize<T>(compute: (name: string) => T): (name: string) => T {
   };
 }
 
-/** A folder that nobody writes into any more goes with its last file. */
+/** Removes an empty folder that no process writes into. */
 async function removeIfEmpty(directory: string, markers: string): Promise<void> {
   const folder = basename(directory);
   if (filesIn(markers).some((marker) => marker.startsWith(folder))) return;

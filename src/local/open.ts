@@ -1,4 +1,5 @@
-// Opens a data directory: the two ports over SQLite and files. Any number of processes may do so at once.
+// Opens a data directory: the two ports on SQLite and files. Any number of processes may have it
+// open.
 import { existsSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import type { AuditLog } from "../audit/audit-log.ts";
@@ -17,7 +18,7 @@ import { clearUnregistered, prepareDirectory } from "./index/bucket-registry.ts"
 import { busyMilliseconds, openDatabase, sqliteCode, sqliteFull } from "./index/sqlite.ts";
 import { createLocalRecords } from "./records.ts";
 
-/** @internal `sizes` and `busy` are for tests that come to their edges with few bytes and soon. */
+/** @internal `sizes` and `busyTimeout` let tests reach limits with few bytes and little time. */
 export async function openLocal(
   directory: string,
   sizes: Sizes = defaultSizes,
@@ -58,7 +59,7 @@ export async function openLocal(
   };
 }
 
-/** Opening needs a little room, for the logs of the databases: on a full disk the reserve gives it. */
+/** Opening needs space for the logs of the databases; on a full disk the reserve provides it. */
 function prepareOnFullDisk(layout: Layout): void {
   try {
     prepareDirectory(layout);

@@ -1,4 +1,5 @@
-// Records in SQLite, one database a bucket: reads on the serving thread, commits through the writer thread.
+// The Records port on SQLite, one database per bucket: reads on the serving thread, commits on the
+// writer thread.
 import type { ObjectWithBody, Records } from "../engine/records.ts";
 import type { Bucket, BucketSettings } from "../model/bucket.ts";
 import { StoreError } from "../model/errors.ts";
@@ -26,7 +27,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
 
   async function commit(name: string, change: WireChange, blobIds: readonly string[]) {
     const { bucket } = buckets.open(name);
-    // Bytes staged for an earlier life of the name went with it.
+    // Blobs staged for a deleted bucket of the same name were removed with it.
     if (blobIds.some((blob) => parseBlobId(blob).bucketId !== bucket.id))
       throw new StoreError("NoSuchBucket");
     try {
@@ -39,7 +40,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     }
   }
 
-  /** A version in the index that is not the record's would be a conflict for ever. */
+  /** Throws if a version column does not match its record: the conflict would never end. */
   function throwIfTorn(name: string, { checks }: WireChange): void {
     for (const check of checks) {
       if (check.kind === "object") buckets.read(name, (queries) => queries.checkVersion(check.key), never);
@@ -100,12 +101,12 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
             continue;
           }
           const found = readOrError(() => buckets.read(name, (queries) => queries.inspect(bytes), isFound));
-          // Gone since the keys were read.
+          // Undefined: deleted since the keys were read.
           if (found !== undefined) yield { key: Buffer.from(bytes).toString(), found };
         }
         const last = keys.at(-1);
         if (!(last instanceof Uint8Array)) return;
-        // Keys out of order would lead round in circles; the audit finds what is not reached.
+        // Keys out of order could make this loop; checkIntegrity finds those that are not reached.
         if (after !== undefined && Buffer.compare(last, after) <= 0) return;
         after = last;
       }
@@ -164,7 +165,7 @@ export function createLocalRecords(layout: Layout, buckets: Buckets, writer: Wri
     documents,
     async close() {
       documents.close();
-      // Readers first: the last to close a database folds its log into it.
+      // Readers first: the last connection to close runs a checkpoint.
       buckets.close();
       await writer.close();
       buckets.closeChangeCounters();
@@ -177,7 +178,7 @@ function readOrError(read: () => ObjectWithBody | undefined): ObjectWithBody | S
     return read();
   } catch (error) {
     if (error instanceof StoreError) return error;
-    return new StoreError("InternalError", {
+    return new StoreError("Damaged", {
       detail: "The stored data is damaged: a record cannot be read.",
       cause: error,
     });
@@ -188,7 +189,7 @@ function isFound<T>(result: T | undefined): boolean {
   return result !== undefined;
 }
 
-/** Field by field: this runs with every write, and what is spread has another shape each time. */
+/** Field by field: this runs with every write, and spreading would create varying object shapes. */
 function withSettings(bucket: RegisteredBucket, settings: BucketSettings): Bucket {
   const { name, created, storageClass, account } = bucket;
   return { name, created, storageClass, account, settings };

@@ -1,5 +1,5 @@
-// Blobs in memory. A reader holds the bytes themselves, so removal never disturbs it; groups are held
-// back all the same, because the port promises that and the tests model it here.
+// Blobs in memory. A reader holds the bytes, so removal never disturbs it. Bodies of several blobs
+// still wait for their readers, because the port promises it and tests check it here.
 import type { BlobReader, Blobs } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 
@@ -43,7 +43,7 @@ export function createMemoryBlobs(): Blobs {
       let referenced = false;
       try {
         referenced = await isReferenced();
-        if (referenced && [...opened.values()].includes(undefined)) throw new StoreError("InternalError");
+        if (referenced && [...opened.values()].includes(undefined)) throw new StoreError("Damaged");
       } finally {
         if (!referenced) await reader.close();
       }
@@ -71,7 +71,7 @@ function createReader(opened: Map<string, Uint8Array | undefined>, release: () =
   return {
     async *read({ id }, { offset, length }) {
       const bytes = opened.get(id);
-      if (bytes === undefined) throw new StoreError("InternalError");
+      if (bytes === undefined) throw new StoreError("Damaged");
       yield new Uint8Array(bytes.subarray(offset, offset + length));
     },
     async close() {

@@ -1,4 +1,4 @@
-// Records in memory: the smallest thing that keeps the port's promises, and so the model of the tests.
+// Records in memory: the simplest implementation of the port, and the reference in tests.
 import type {
   Body,
   Change,
@@ -30,7 +30,7 @@ interface OutboxEntry extends OutboxEvent {
 interface Bucket {
   readonly record: BucketRecord;
   readonly objects: SortedMap<ObjectWithBody>;
-  /** Ids by key, in order. */
+  /** Uploads by id, for each key, in order. */
   readonly uploads: SortedMap<SortedMap<UploadEntry>>;
   readonly parts: Map<string, Map<number, PartRecord>>;
   readonly garbage: GarbageEntry[];
@@ -225,7 +225,7 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "put setting":
       bucket.settings = { ...bucket.settings, [mutation.name]: mutation.value };
       return;
-    case "tell": {
+    case "append event": {
       const { rule, event: text, ifExists } = mutation;
       if (ifExists !== undefined && bucket.objects.get(ifExists) === undefined) return;
       bucket.outbox.push({ entry: bucket.nextEntry++, rule, text });
@@ -249,6 +249,8 @@ function apply(bucket: Bucket, mutation: Mutation): void {
     case "end parts":
       endParts(bucket, mutation.uploadId, mutation.taken);
       return;
+    default:
+      mutation satisfies never;
   }
 }
 

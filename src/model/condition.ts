@@ -15,16 +15,16 @@ export interface Condition {
   /** Milliseconds since the epoch. */
   readonly uploadedBefore?: number;
   readonly uploadedAfter?: number;
-  /** This very date and size, for a delete that must not take what was written since. */
+  /** Exact date and size, for a delete that must not remove a later write. */
   readonly uploadedAt?: number;
   readonly size?: number;
-  /** Compare dates as whole seconds, as HTTP headers carry them. */
+  /** Compare dates in whole seconds, the precision of HTTP headers. */
   readonly secondsGranularity?: boolean;
-  /** If-Unmodified-Since also holds at the very date; the object form is strict. */
+  /** If-Unmodified-Since also holds at the exact date; the object form does not. */
   readonly beforeIsInclusive?: boolean;
 }
 
-/** The clause that did not hold. */
+/** The clause that failed. */
 export type Clause =
   | "etagMatches"
   | "etagDoesNotMatch"
@@ -35,7 +35,7 @@ export type Clause =
 
 type Subject = Pick<ObjectRecord, "etag" | "uploaded" | "size">;
 
-/** Which clause refuses this object, if any. A passing etag clause overrides the date clause beside it. */
+/** The clause that fails for this object, if any. A passing etag clause overrides a date clause. */
 export function findFailedClause(condition: Condition, object: Subject): Clause | undefined {
   const { etagMatches, etagDoesNotMatch, uploadedBefore, uploadedAfter } = condition;
   if (etagMatches !== undefined) {
@@ -58,7 +58,7 @@ function findFailedIdentityClause(condition: Condition, { uploaded, size }: Subj
   return condition.size === undefined || condition.size === size ? undefined : "size";
 }
 
-/** On a write where nothing is stored yet, only clauses that need an object refuse. */
+/** For a write to a missing key: only clauses that need an existing object fail. */
 export function findFailedClauseWhenMissing(condition: Condition): Clause | undefined {
   if (condition.etagMatches !== undefined) return "etagMatches";
   if (condition.uploadedAfter !== undefined) return "uploadedAfter";

@@ -1,21 +1,21 @@
-// "Did you mean …?": the known word that a mistyped one stands for, if one is near enough to be meant.
+// "Did you mean …?": finds the known word nearest to a mistyped one.
 
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const given = word.toLowerCase();
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
     const allowed = Math.max(1, Math.floor(Math.max(given.length, candidate.length) / 3));
-    // The difference in length is the least distance there can be: no need to measure what is too far.
+    // The difference in length is a lower bound of the distance.
     if (Math.abs(given.length - candidate.length) > allowed) continue;
     const distance = editDistance(given, candidate.toLowerCase());
-    // As many changes as there are letters would turn the word into anything.
+    // With as many edits as letters, any word would match.
     if (distance > allowed || distance >= given.length) continue;
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   return best?.candidate ?? candidates.find((candidate) => isShortFor(given, candidate.toLowerCase()));
 }
 
-/** `compat_date` for `compatibility_date`: the same letters in the same order, some left out. */
+/** Whether the word is a subsequence of the candidate: `compat_date` for `compatibility_date`. */
 function isShortFor(word: string, candidate: string): boolean {
   if (word.length < 4 || word[0] !== candidate[0]) return false;
   let at = 0;
@@ -23,7 +23,7 @@ function isShortFor(word: string, candidate: string): boolean {
   return at === word.length;
 }
 
-/** Letters to insert, leave out, replace, or swap with their neighbour. */
+/** Number of insertions, deletions, replacements and swaps of neighbouring letters. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -5,9 +5,9 @@ export const keyValueLimits = {
   keyBytes: 512,
   valueBytes: 25 * 1024 * 1024,
   metadataBytes: 1024,
-  /** Seconds between a put and the expiration of its key. */
+  /** Minimum seconds between a put and the expiration of its key. */
   minTtl: 60,
-  /** Seconds that a caller may ask a value to be cached. */
+  /** Minimum seconds of `cacheTtl`. */
   minCacheTtl: 30,
   listKeys: 1000,
   bulkKeys: 100,
@@ -33,7 +33,7 @@ export function isNamespaceName(name: string): boolean {
   return namespaceName.test(name);
 }
 
-/** A namespace is stored as a bucket. No bucket has such a name: a colon is outside their grammar. */
+/** Namespaces are stored as buckets. Bucket names contain no colon, so they never collide. */
 const bucketPrefix = "kv:";
 
 export function namespaceBucket(namespace: string): string {
@@ -59,10 +59,10 @@ export function checkKeyValueKey(key: Key): void {
   checkKeyLength(key);
 }
 
-/** Also of a prefix, which may be empty. */
+/** Also checks a prefix, which may be empty. */
 export function checkKeyLength(key: string): void {
   const { keyBytes } = keyValueLimits;
-  // Three bytes per UTF-16 unit is the worst case: short keys need no counting.
+  // A UTF-16 unit has at most three bytes, so short keys need not be encoded.
   if (key.length * 3 <= keyBytes) return;
   const length = Buffer.byteLength(key);
   if (length > keyBytes) {

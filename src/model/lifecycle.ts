@@ -1,5 +1,5 @@
-// What time does to a bucket: objects expire or change their storage class, uploads are given up. Ages count in
-// whole days from the write, and end at the midnight (UTC) behind it, as S3 clients are told.
+// Lifecycle rules: objects expire or change their storage class, uploads are aborted. Ages count in
+// whole days from the write and end at the following midnight (UTC), as in S3.
 import type { ObjectRecord } from "./object.ts";
 import type { UploadRecord } from "./upload.ts";
 
@@ -7,20 +7,20 @@ export interface LifecycleRule {
   readonly id: string;
   readonly isEnabled: boolean;
   readonly prefix: string;
-  /** Without a filter around the prefix, as rules once were: shown as it was given. */
+  /** The rule has no filter element around its prefix, the older form; shown as it was given. */
   readonly isBare?: boolean | undefined;
   readonly largerThan?: number | undefined;
   readonly smallerThan?: number | undefined;
   readonly expire?: When | undefined;
-  /** To InfrequentAccess. */
+  /** Transition to InfrequentAccess. */
   readonly transition?: When | undefined;
-  /** Days after an upload was begun. */
+  /** Days after an upload was created. */
   readonly abortUploadsAfter?: number | undefined;
 }
 
 export type When = { readonly days: number } | { readonly date: number };
 
-/** What every bucket does by itself, as long as nothing else is set. */
+/** Rules of a bucket without lifecycle settings. */
 export const defaultLifecycle: readonly LifecycleRule[] = [
   { id: "Default Multipart Abort Rule", isEnabled: true, prefix: "", abortUploadsAfter: 7 },
 ];
@@ -35,17 +35,17 @@ export interface Expiry {
   readonly time: number;
 }
 
-/** The rule that ends the object first, and when. */
+/** The rule that expires the object first, and when. */
 export function findExpiry(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ expire }) => expire);
 }
 
-/** The rule that moves the object to InfrequentAccess first, and when. */
+/** The rule that first moves the object to InfrequentAccess, and when. */
 export function findTransition(rules: readonly LifecycleRule[], object: AgedObject): Expiry | undefined {
   return earliest(rules, object, ({ transition }) => transition);
 }
 
-/** When the rules give the upload up, if they do. */
+/** When the rules abort the upload; undefined when they do not. */
 export function findUploadAbort(
   rules: readonly LifecycleRule[],
   upload: Pick<UploadRecord, "key" | "created">,

@@ -1,12 +1,12 @@
-// Listing: how keys are grouped at a delimiter, where a page ends, and the cursor that continues it.
-// A group is passed by seeking behind it, so a folder of a million keys costs the same as one of ten.
+// Listing: groups keys at a delimiter, ends pages and encodes cursors. A group is skipped by
+// seeking past it, so a folder of a million keys costs the same as one of ten.
 import { createHash } from "node:crypto";
 import { StoreError } from "./errors.ts";
 import { compareKeys, type Key } from "./key.ts";
 import { metadataBytes } from "./metadata.ts";
 import type { ObjectRecord } from "./object.ts";
 
-/** Where a listing goes on: at the start, behind one key, or behind every key that begins with a prefix. */
+/** Where a listing continues: after one key, or after every key that begins with a prefix. */
 export interface Position {
   readonly kind: "start" | "key" | "prefix";
   readonly value: string;
@@ -14,12 +14,12 @@ export interface Position {
 
 export interface Scan {
   readonly prefix: string;
-  /** Empty for none. */
+  /** Empty for no delimiter. */
   readonly delimiter: string;
   readonly after?: Position | undefined;
-  /** Objects and prefixes together. */
+  /** Maximum number of objects and prefixes together. */
   readonly limit: number;
-  /** The page ends early once its records carry this much metadata; infinite when none is shown. */
+  /** The page ends early once its records contain this much metadata; infinite for no limit. */
   readonly metadataBytes: number;
 }
 
@@ -33,10 +33,10 @@ export interface Page<T> {
   readonly next: Position | undefined;
 }
 
-/** Records in key order whose keys begin with the prefix and lie behind the position. */
+/** Records in key order whose keys begin with the prefix and come after the position. */
 export type Seek<T> = (prefix: string, after: Position) => Iterable<T>;
 
-/** Walks the index once, in order, jumping over every group it has named. */
+/** Walks the index once, in order, and seeks past every group it has listed. */
 export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): Page<T> {
   const entries: PageEntry<T>[] = [];
   let position: Position = scan.after ?? { kind: "start", value: "" };
@@ -61,14 +61,14 @@ export function collectPage<T extends ListedRecord>(seek: Seek<T>, scan: Scan): 
   }
 }
 
-/** The key up to and with the first delimiter behind the prefix, if it has one. */
+/** The key up to and including the first delimiter after the prefix, if there is one. */
 function findGroup(key: Key, prefix: string, delimiter: string): string | undefined {
   if (delimiter === "") return undefined;
   const at = key.indexOf(delimiter, prefix.length);
   return at === -1 ? undefined : key.slice(0, at + delimiter.length);
 }
 
-/** The later of two starting points, for a cursor beside a startAfter. */
+/** The later of two start positions, such as a cursor and a startAfter. */
 export function laterPosition(a: Position | undefined, b: Position | undefined): Position | undefined {
   if (a === undefined || a.kind === "start") return b ?? a;
   if (b === undefined || b.kind === "start") return a;
@@ -84,7 +84,7 @@ export function encodeCursor(position: Position): string {
   return Buffer.concat([seal(payload), Buffer.from(payload)]).toString("base64url");
 }
 
-/** A cursor this store did not make is refused: the seal tells a typo from a position. */
+/** Refuses a cursor that this store did not make: its checksum detects typos. */
 export function decodeCursor(cursor: string): Position {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.subarray(sealBytes).toString();

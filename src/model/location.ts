@@ -1,16 +1,16 @@
-// Where a store is: a data directory, memory, or the two places of a cluster. Plain data, so that it can be sent to
-// other processes; what is told to people never has a password in it.
+// The location of a store: a data directory, memory, or the two URLs of a cluster. Plain data, so
+// that it can be sent to other processes; texts for people never contain a password.
 
 export type Location = string | ClusterLocation;
 
 export interface ClusterLocation {
-  /** The records' database: `postgres://user:password@host1,host2/database` */
+  /** Database of the records: `postgres://user:password@host1,host2/database` */
   readonly records: string;
-  /** Where the bytes lie: `s3://key:secret@host:port/bucket`, or `file:///folder` on a shared file system. */
+  /** Storage of the bytes: `s3://key:secret@host:port/bucket`, or `file:///shared/folder`. */
   readonly blobs: string;
-  /** Whether reads make sure that they come from the current primary; "usual" unless given. */
+  /** "strict": reads first make sure that they come from the current primary. Default: "usual". */
   readonly reads?: Reads;
-  /** Connections to the database, at most. */
+  /** Maximum number of database connections. */
   readonly pool?: number;
 }
 
@@ -24,13 +24,13 @@ const clusterFields: Readonly<Record<keyof ClusterLocation, true>> = {
 const forms =
   'a directory, "memory:", or { records: "postgres://…", blobs: "s3://…" }, where blobs may be "file:///…" too';
 
-/** Throws a TypeError in words when it is none; never with what was given, which may hold a password. */
+/** Throws a TypeError for an invalid location, without the value: it may contain a password. */
 export function checkLocation(value: unknown): Location {
   if (typeof value === "string") {
     if (value === "") throw new TypeError(`openStore needs ${forms}.`);
     if (/^(postgres(ql)?|s3):/i.test(value)) {
       throw new TypeError(
-        'openStore needs two places of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
+        'openStore needs both URLs of a cluster: { records: "postgres://…", blobs: "s3://…" or "file:///…" }.',
       );
     }
     const scheme = value === "memory:" ? undefined : parseScheme(value);
@@ -49,7 +49,7 @@ function checkCluster(given: Readonly<Record<string, unknown>>): ClusterLocation
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(clusterFields, name)) continue;
     throw new TypeError(
-      `openStore knows no "${name}" of a place: there are ${Object.keys(clusterFields).join(", ")}.`,
+      `openStore does not know the field "${name}": the fields are ${Object.keys(clusterFields).join(", ")}.`,
     );
   }
   const { records, blobs, reads, pool } = given;
@@ -75,13 +75,13 @@ export const urlForms = {
   blobs: "s3://key:secret@host:port/bucket or file:///folder",
 } as const;
 
-/** What is wrong with the place of the records, as the end of a sentence without the place itself. */
+/** What is wrong with the URL of the records, without the URL, as the end of a sentence. */
 export function recordsFault(url: string): string | undefined {
   if (!/^postgres(ql)?:\/\//i.test(url)) return "must begin with postgres://";
   return /^[a-z]+:\/\/[^?#]*[^/?#]/i.test(url) ? undefined : "names no host";
 }
 
-/** The same for the place of the bytes. */
+/** The same for the URL of the bytes. */
 export function blobsFault(url: string): string | undefined {
   if (/^file:/i.test(url)) {
     return /^file:\/\/\/+[^/]/i.test(url)
@@ -93,18 +93,18 @@ export function blobsFault(url: string): string | undefined {
   return /@[^/@]+\/[^/]+/.test(url) ? undefined : "names no host with a bucket";
 }
 
-/** With its colon, in lower case. A single letter is the drive of a path and not a scheme. */
+/** With its colon, in lower case. A single letter is a drive and not a scheme. */
 export function parseScheme(text: string): string | undefined {
   return /^[a-z][a-z0-9+.-]{1,30}:/i.exec(text)?.[0].toLowerCase();
 }
 
-/** For people, and for telling one store from another. */
+/** A text for people that also identifies a store. */
 export function formatLocation(location: Location): string {
   if (typeof location === "string") return location;
   return `${redactUrl(location.records)} and ${redactUrl(location.blobs)}`;
 }
 
-/** Scheme, hosts and path: what may be told of a place. */
+/** Scheme, hosts and path only: safe to show. */
 export function redactUrl(url: string): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9+]+:\/\/)(.*)$/is.exec(url) ?? [];
   if (/^file:/i.test(scheme)) return url;
@@ -112,16 +112,16 @@ export function redactUrl(url: string): string {
   return /^[\w.,[\]:-]*(\/[\w./~%-]*)?$/.test(bare) && isHosts(bare) ? `${scheme}${bare}` : `${scheme}…`;
 }
 
-/** A user and a password without a host look much like a host and a port. */
+/** `user:password` without a host looks much like a host and a port. */
 function isHosts(bare: string): boolean {
   const [hosts = ""] = bare.split("/");
   return hosts.split(",").every((host) => /^(\[[0-9a-f:.]*\]|[\w.-]*)(:\d{1,5})?$/i.test(host));
 }
 
-/** As the forms above have them. */
+/** Placeholders in our own messages, not passwords. */
 const examples = ["user:password", "key:secret"];
 
-/** Any text, with what may be a password in it struck out; each letter by one, so that places stay where they are. */
+/** Masks possible passwords in any text, letter by letter, so that columns stay aligned. */
 export function withoutPasswords(text: string): string {
   const lines = text.split("\n").map((line) => {
     const scheme = urlScheme.exec(line);
@@ -139,16 +139,16 @@ export function withoutPasswords(text: string): string {
 }
 
 /**
- * Of what may be a place of records or bytes; the address of a web server without a password is none. No scheme is longer:
- * without a limit a long line would be looked through from each of its letters on.
+ * Begins a possible URL of records or bytes; a web address without a password is not one. The
+ * length limit keeps a long line from being scanned again from each of its letters.
  */
 const urlScheme = /(?:\b(?!https?:)[a-z][a-z0-9+.-]{0,20}:|\bhttps?:(?=\/\/[^\s/@:]*:[^\s/@]*@))\/\//i;
 
-/** Far longer than any that names a place. */
+/** Longer than any line with a location. */
 const maxLineLength = 4096;
 const urlFieldStart = /\b(?:records|blobs)["']?\s*[=:]\s*("""|'''|"|'|)/g;
 
-/** A line of a configuration, which may be wrong in any way: a place in it is shown only where no password can be. */
+/** A line of a configuration. A URL in it is shown only if it cannot contain a password. */
 export function redactConfigLine(line: string): string {
   let shown = withoutPasswords(line);
   if (line.length > maxLineLength) return shown;

@@ -1,14 +1,14 @@
-// What is wrong with rules that somebody wrote for a bucket: every flaw with the rule and the field it is in, so that
-// a face can refuse the first and an editor can show them all.
+// Validates rules that a user wrote for a bucket. Reports every error with its rule and field: a
+// front end refuses the first one, an editor shows them all.
 import type { CorsRule } from "./cors.ts";
 import { dayMilliseconds, type LifecycleRule, type When } from "./lifecycle.ts";
 import { isSendable } from "./metadata.ts";
 
 export interface RuleFlaw {
-  /** Which rule, counted from 0; undefined for all of them together. */
+  /** Index of the rule, from 0; undefined for an error of the whole list. */
   readonly rule: number | undefined;
   readonly field: string | undefined;
-  /** How S3 would call it: no such document at all, a wrong value, or one that is not done. */
+  /** The S3 error class: malformed document, invalid argument, or unsupported request. */
   readonly kind: "malformed" | "argument" | "request";
   readonly message: string;
 }
@@ -34,7 +34,11 @@ export function lifecycleFlaws(rules: readonly LifecycleRule[]): RuleFlaw[] {
       }
     }
     if (largerThan !== undefined && smallerThan !== undefined && smallerThan <= largerThan + 1) {
-      report("smallerThan", "request", "No object is larger than the one size and smaller than the other.");
+      report(
+        "smallerThan",
+        "request",
+        "The minimum size is not below the maximum size: no object can match.",
+      );
     }
     if (expire !== undefined) checkWhen("expire", expire, report);
     if (transition !== undefined) checkWhen("transition", transition, report);
@@ -64,7 +68,7 @@ export function corsFlaws(rules: readonly CorsRule[]): RuleFlaw[] {
     if (origins.length === 0) report("origins", "malformed", "Name at least one origin, or * for every one.");
     for (const [field, texts] of Object.entries({ origins, headers, exposed })) {
       if (!texts.every(isSendable)) {
-        report(field, "malformed", "There is a control character in it, which no header can carry.");
+        report(field, "malformed", "The value contains a control character, which a header cannot contain.");
       }
     }
     const unknown = methods.find((method) => !corsMethods.some((supported) => supported === method));

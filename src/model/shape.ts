@@ -1,4 +1,4 @@
-// Checks of values that came from outside of this process, before they are used.
+// Type checks of values that come from outside this process.
 
 export type Fields = Readonly<Record<string, unknown>>;
 

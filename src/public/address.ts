@@ -1,20 +1,20 @@
-// Which bucket and key a request is about: by the name of its host, or by the first step of its path.
+// Finds the bucket and key of a request: the bucket is in the host or in the first path segment.
 import { decodeTarget, splitTarget } from "../http/target.ts";
 import type { PublicBucket } from "./publications.ts";
 
 export interface Address {
   readonly bucket: string;
-  /** Decoded exactly once; no path, so `..` is a key as any other. */
+  /** Decoded exactly once. A key is not a file path, so `..` is a valid key. */
   readonly key: string;
 }
 
 export interface AddressNames {
-  /** Names in front of which a bucket's may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly buckets: readonly PublicBucket[];
 }
 
-/** Undefined for what is no text. */
+/** Undefined if the path is not valid UTF-8 or does not begin with a slash. */
 export function parseAddress(
   host: string,
   target: string,

@@ -1,15 +1,15 @@
-// What is told of a request to a public bucket once its answer is over.
+// Reports each request to a public bucket, for metrics and the request log, when it has ended.
 import type { HttpRequest, HttpResponse } from "../http/server/listen.ts";
 import { nextRequestId } from "../http/server/request-id.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 
-/** Set as soon as it is known. */
+/** Filled in while the request is handled; undefined if it names no public bucket. */
 export interface RequestedObject {
   bucket: string | undefined;
   key: string | undefined;
 }
 
-/** The same answers, each with its id, and told of when it is over. */
+/** Wraps `answer`: adds a request id to each response and reports the exchange at its end. */
 export function withExchangeReport(
   answer: (request: HttpRequest, requested: RequestedObject) => Promise<HttpResponse>,
   onExchange: ((exchange: Exchange) => void) | undefined,
@@ -44,7 +44,7 @@ export function withExchangeReport(
   };
 }
 
-/** One of few names, whatever methods clients think of. */
+/** A fixed set of names: clients may send any method, and each name becomes a metric label. */
 function toOperationName(method: string): string {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? method : "Unknown";
 }

@@ -1,6 +1,6 @@
-// Public buckets over HTTP: read-only, with conditions, ranges and caching, an index for folders and a page for what is
-// not there. A bucket that is not public answers as one that does not exist.
-import type { Engine, GetOutcome } from "../engine/engine.ts";
+// Serves public buckets over HTTP, read-only, with conditions, ranges, caching and index documents.
+// A private bucket gets the same 404 as a missing one, so its existence stays hidden.
+import type { DescribeOutcome, Engine, GetOutcome } from "../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../http/cors.ts";
 import {
   conditionFromHeaders,
@@ -9,24 +9,25 @@ import {
   rangeFromHeader,
 } from "../http/headers.ts";
 import type { HttpBody, HttpHandler, HttpRequest, HttpResponse } from "../http/server/listen.ts";
+import { refusedReadStatus } from "../http/status.ts";
 import { splitTarget } from "../http/target.ts";
 import type { Exchange } from "../metrics/exchange.ts";
 import type { Bucket } from "../model/bucket.ts";
-import { type Clause, type Condition, findFailedClause } from "../model/condition.ts";
-import { StoreError } from "../model/errors.ts";
+import type { Clause, Condition } from "../model/condition.ts";
 import { isSendable } from "../model/metadata.ts";
 import type { ObjectRecord } from "../model/object.ts";
 import type { Publication } from "../model/publication.ts";
 import { type ByteRange, type RangeRequest, resolveRange } from "../model/range.ts";
 import { type AddressNames, parseAddress } from "./address.ts";
+import { type ErrorStatus, errorMessages, toErrorStatus } from "./errors.ts";
 import { type RequestedObject, withExchangeReport } from "./exchange.ts";
 
 export interface HandlerOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
-  /** As it is now. */
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
+  /** Called for every request: returns the current domains and public buckets. */
   readonly names: () => Promise<AddressNames>;
   readonly log: (line: string) => void;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
@@ -42,10 +43,10 @@ interface PublicRequest {
 export function createPublicHandler({ engine, names, log, onExchange }: HandlerOptions): HttpHandler {
   async function handle(request: HttpRequest, requested: RequestedObject): Promise<HttpResponse> {
     const address = parseAddress(request.header("host") ?? "", request.target, await names());
-    if (address === undefined) return textResponse(400, "The address is not valid.");
+    if (address === undefined) return textResponse(400, "The path of this request is not valid.");
     const bucket = await engine.bucket(address.bucket);
     const publication = bucket?.settings.publication;
-    if (bucket === undefined || publication === undefined) return textResponse(404, "Not found.");
+    if (bucket === undefined || publication === undefined) return errorResponse(404);
     requested.bucket = bucket.name;
     requested.key = address.key || undefined;
     const rules = bucket.settings.cors ?? [];
@@ -55,7 +56,10 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     }
     const cors = corsResponseHeaders(rules, request);
     if (request.method !== "GET" && request.method !== "HEAD")
-      return textResponse(405, "This can be read, and nothing else.", [["allow", "GET, HEAD"], ...cors]);
+      return textResponse(405, "Public buckets are read-only: use GET or HEAD.", [
+        ["allow", "GET, HEAD"],
+        ...cors,
+      ]);
     return show({ request, bucket, publication, cors }, address.key);
   }
 
@@ -68,17 +72,20 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     if (!isFolder && publication.index !== undefined) {
       const isIndexed = (await findRecord(bucket.name, `${key}/${publication.index}`)) !== undefined;
       if (isIndexed)
-        return textResponse(302, "See the folder.", [["location", folderRedirect(request)], ...cors]);
+        return textResponse(302, "This path is a folder: follow the redirect.", [
+          ["location", folderRedirect(request)],
+          ...cors,
+        ]);
     }
     return notFound(publicRequest);
   }
 
-  /** One whose key cannot be is not there. */
+  /** A key that is not valid is treated as missing: a request may name any key. */
   async function findRecord(bucket: string, key: string): Promise<ObjectRecord | undefined> {
     try {
       return await engine.head(bucket, key);
     } catch (error) {
-      if (error instanceof StoreError && error.reason === "InvalidObjectName") return undefined;
+      if (toErrorStatus(error) === 404) return undefined;
       throw error;
     }
   }
@@ -86,13 +93,11 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
   async function notFound({ bucket, publication, cors, request }: PublicRequest): Promise<HttpResponse> {
     const key = publication.notFound;
     const record = key === undefined ? undefined : await findRecord(bucket.name, key);
-    if (record === undefined || record.encryption !== undefined) return textResponse(404, "Not found.", cors);
+    if (record === undefined || record.encryption !== undefined) return errorResponse(404, cors);
     const headers = [...objectHeaders(record, publication), ...cors];
     if (request.method === "HEAD") return answer(404, [...headers, contentLengthHeader(record.size)]);
     const outcome = await engine.get(bucket.name, record.key);
-    return outcome.outcome === "found"
-      ? answer(404, headers, toBody(outcome))
-      : textResponse(404, "Not found.", cors);
+    return outcome.outcome === "found" ? answer(404, headers, toBody(outcome)) : errorResponse(404, cors);
   }
 
   async function showObject(publicRequest: PublicRequest, record: ObjectRecord): Promise<HttpResponse> {
@@ -100,31 +105,31 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     if (record.encryption !== undefined)
       return textResponse(
         403,
-        "This was stored under a key of its owner's, and cannot be shown without it.",
+        "This object is encrypted with a customer-provided key and cannot be served publicly.",
         cors,
       );
     const condition = readCondition(request);
-    if (condition === undefined) return textResponse(400, "An etag in a condition is not valid.", cors);
+    if (condition === undefined)
+      return textResponse(400, "An ETag in If-Match or If-None-Match is not valid.", cors);
     const range = ifRangeMatches(request, record)
       ? rangeFromHeader(request.header("range") ?? null)
       : undefined;
     try {
-      if (request.method === "HEAD") return headResponse(publicRequest, record, { condition, range });
-      const outcome = await engine.get(bucket.name, record.key, { condition, range });
+      const outcome =
+        request.method === "HEAD"
+          ? withoutBytes(await engine.describe(bucket.name, record.key, { condition }), range)
+          : await engine.get(bucket.name, record.key, { condition, range });
       if (outcome.outcome === "missing") return notFound(publicRequest);
       if (outcome.outcome === "refused")
         return refusedResponse(outcome.clause, outcome.record, publicRequest);
+      const { size } = outcome.record;
       const headers = [...objectHeaders(outcome.record, publication), ...cors];
-      if (range === undefined) return answer(200, headers, toBody(outcome));
-      return answer(
-        206,
-        [...headers, contentRangeHeader(outcome.record.size, outcome.range)],
-        toBody(outcome),
-      );
+      if (range !== undefined) headers.push(contentRangeHeader(size, outcome.range));
+      if (outcome.bytes === undefined) headers.push(contentLengthHeader(outcome.range.length));
+      return answer(range === undefined ? 200 : 206, headers, toBody(outcome));
     } catch (error) {
-      if (!(error instanceof StoreError && error.reason === "InvalidRange")) throw error;
-      const size: [string, string] = ["content-range", `bytes */${record.size}`];
-      return textResponse(416, "There are no such bytes.", [size, ...cors]);
+      if (toErrorStatus(error) !== 416) throw error;
+      return errorResponse(416, [["content-range", `bytes */${record.size}`], ...cors]);
     }
   }
 
@@ -132,53 +137,36 @@ export function createPublicHandler({ engine, names, log, onExchange }: HandlerO
     try {
       return await handle(request, requested);
     } catch (error) {
-      log(`A public request failed: ${error instanceof Error ? error.message : String(error)}`);
-      const isUnavailable = error instanceof StoreError && error.reason === "ServiceUnavailable";
-      return isUnavailable
-        ? textResponse(503, "Try again later.")
-        : textResponse(500, "Something went wrong here.");
+      const status = toErrorStatus(error);
+      if (status >= 500) {
+        log(`A request to a public bucket failed: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      return errorResponse(status);
     }
   }, onExchange);
 }
 
 type FoundObject = Extract<GetOutcome, { outcome: "found" }>;
 
-function toBody({ bytes }: FoundObject): HttpBody {
-  return bytes.inline ?? bytes;
+function toBody({ bytes }: { readonly bytes: FoundObject["bytes"] | undefined }): HttpBody {
+  return bytes === undefined ? null : (bytes.inline ?? bytes);
+}
+
+/** The outcome of the same GET for a HEAD. Throws InvalidRange like the engine. */
+function withoutBytes(outcome: DescribeOutcome, range: RangeRequest | undefined) {
+  if (outcome.outcome !== "found") return outcome;
+  return { ...outcome, range: resolveRange(range, outcome.record.size), bytes: undefined };
 }
 
 function contentRangeHeader(size: number, { offset, length }: ByteRange): [string, string] {
   return ["content-range", `bytes ${offset}-${offset + length - 1}/${size}`];
 }
 
-interface Selection {
-  readonly condition: Condition;
-  readonly range: RangeRequest | undefined;
-}
-
-/** The headers of the same GET. Throws InvalidRange like the engine. */
-function headResponse(
-  publicRequest: PublicRequest,
-  record: ObjectRecord,
-  { condition, range }: Selection,
-): HttpResponse {
-  const clause = findFailedClause(condition, record);
-  if (clause !== undefined) return refusedResponse(clause, record, publicRequest);
-  const headers = [...objectHeaders(record, publicRequest.publication), ...publicRequest.cors];
-  if (range === undefined) return answer(200, [...headers, contentLengthHeader(record.size)]);
-  const resolved = resolveRange(range, record.size);
-  return answer(206, [
-    ...headers,
-    contentRangeHeader(record.size, resolved),
-    contentLengthHeader(resolved.length),
-  ]);
-}
-
 function contentLengthHeader(size: number): [string, string] {
   return ["content-length", String(size)];
 }
 
-/** Undefined when it cannot be read. */
+/** Undefined if an etag in the condition is not valid. */
 function readCondition(request: HttpRequest): Condition | undefined {
   try {
     return conditionFromHeaders({ get: (name) => request.header(name) ?? null });
@@ -187,7 +175,7 @@ function readCondition(request: HttpRequest): Condition | undefined {
   }
 }
 
-/** Whether what is to be continued is still what was begun (RFC 9110 13.1.5). */
+/** True if the object is still the version a client wants to resume (RFC 9110 13.1.5). */
 function ifRangeMatches(request: HttpRequest, { etag, uploaded }: ObjectRecord): boolean {
   const given = request.header("if-range")?.trim();
   if (given === undefined || given === `"${etag}"`) return true;
@@ -200,7 +188,7 @@ function refusedResponse(
   record: ObjectRecord,
   { publication, cors }: PublicRequest,
 ): HttpResponse {
-  if (clause === "etagMatches" || clause === "uploadedBefore") return answer(412, cors);
+  if (refusedReadStatus(clause) === 412) return answer(412, cors);
   const notModifiedHeaders = new Set([
     "etag",
     "last-modified",
@@ -222,7 +210,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
     ["etag", `"${etag}"`],
     ["last-modified", new Date(uploaded).toUTCString()],
     ["accept-ranges", "bytes"],
-    // What is no page is never taken for one by a browser that guesses.
+    // Browsers must not guess a content type: a guessed text/html would run scripts.
     ["x-content-type-options", "nosniff"],
     ...stored,
     ...(has("content-type") ? [] : ([["content-type", "application/octet-stream"]] as [string, string][])),
@@ -232,7 +220,7 @@ function objectHeaders(record: ObjectRecord, publication: Publication): [string,
   ];
 }
 
-/** By its last step alone: a whole path that begins with two slashes would name another host. */
+/** Relative to the last path segment: a path that begins with `//` would name another host. */
 function folderRedirect({ target }: HttpRequest): string {
   const { rawPath, rawQuery } = splitTarget(target);
   const last = rawPath.slice(rawPath.lastIndexOf("/") + 1);
@@ -241,6 +229,10 @@ function folderRedirect({ target }: HttpRequest): string {
 
 function answer(status: number, headers: Headers, body: HttpBody = null): HttpResponse {
   return { status, headers, body };
+}
+
+function errorResponse(status: ErrorStatus, headers: Headers = []): HttpResponse {
+  return textResponse(status, errorMessages[status], headers);
 }
 
 function textResponse(status: number, message: string, headers: Headers = []): HttpResponse {

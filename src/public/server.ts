@@ -1,10 +1,11 @@
-// Serves public buckets on a port of its own. Unless the port was asked for, it is opened when the first bucket becomes
-// public: what nobody uses takes no port.
+// Serves public buckets on their own port. A port that is not configured is opened when the first
+// bucket becomes public, so that an unused feature does not occupy a port.
 import type { Engine } from "../engine/engine.ts";
 import type { Documents } from "../engine/records.ts";
 import { parseTrustedPeers } from "../http/server/forwarded.ts";
 import { divideLimits, type PortLimits, supervisorShare } from "../http/server/limits.ts";
 import { type HttpListener, listen } from "../http/server/listen.ts";
+import type { OpenStreams } from "../http/server/listener-state.ts";
 import type { WhenTaken } from "../http/server/shared-listener.ts";
 import type { TlsSource } from "../http/tls/tls.ts";
 import type { Exchange } from "../metrics/exchange.ts";
@@ -12,39 +13,40 @@ import { createPublicHandler } from "./handler.ts";
 import { listPublicBuckets, type PublicBucket } from "./publications.ts";
 
 export interface PublicOptions {
-  readonly engine: Pick<Engine, "bucket" | "head" | "get">;
+  readonly engine: Pick<Engine, "bucket" | "head" | "describe" | "get">;
   readonly documents: Documents;
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** Names in front of which a bucket's may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
   readonly opens: "at once" | "when a bucket is public";
   readonly tls: TlsSource | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret that authenticates probe requests, which check that this process serves the port. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
   readonly log: (line: string) => void;
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Told when it was opened later on. */
+  /** Called if the port is opened after start. */
   readonly onOpened: (port: number) => void;
-  /** Why it could not be opened later on, in words. */
+  /** Formats the error for the log if the port cannot be opened after start. */
   readonly describeError: (error: unknown) => string;
 }
 
 export interface PublicServer {
-  /** Undefined while it is not open. */
+  /** Undefined while the port is not open. */
   readonly port: number | undefined;
   close(): Promise<void>;
 }
 
-/** How old what is known of names may be. */
+/** Maximum age of the cached list of public buckets. */
 const cacheMilliseconds = 1000;
 const retryMilliseconds = 10_000;
 
 export async function startPublic(options: PublicOptions): Promise<PublicServer> {
-  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, log } = options;
+  const { engine, documents, host, port, whenTaken, domains, tls, trusted, probe, streams, log } = options;
   const limits = divideLimits(options.limits, supervisorShare);
   let cache: { readonly buckets: readonly PublicBucket[]; readonly until: number } | undefined;
   async function names() {
@@ -55,7 +57,8 @@ export async function startPublic(options: PublicOptions): Promise<PublicServer>
   }
   const handler = createPublicHandler({ engine, names, log, onExchange: options.onExchange });
   const peers = trusted.length === 0 ? undefined : parseTrustedPeers(trusted);
-  const open = () => listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe });
+  const open = () =>
+    listen(handler, { host, port, whenTaken }, { tls, trusted: peers, limits, probe, streams });
 
   let listening: HttpListener | undefined;
   let timer: NodeJS.Timeout | undefined;

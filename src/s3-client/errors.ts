@@ -1,4 +1,5 @@
 // Errors of an S3 service: which are transient, and how they map to StoreErrors.
+import { unescapeXml } from "../http/xml-entities.ts";
 import { StoreError } from "../model/errors.ts";
 import { Broken, Silence } from "./http-client.ts";
 
@@ -86,17 +87,8 @@ export function readRefusal(status: number, document: string): S3Refusal {
 /** The text of the first element with this name: enough for S3's flat documents. */
 export function elementText(document: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(document)?.[1];
-  return text === undefined ? undefined : unescapeXml(text);
-}
-
-const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-function unescapeXml(text: string): string {
-  return text.replace(/&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(\w+));/g, (whole, hex, decimal, name) => {
-    if (name !== undefined) return entities[name as string] ?? whole;
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex as string, 16);
-    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
-  });
+  // A service that sends invalid entities is read without replacing any.
+  return text === undefined ? undefined : (unescapeXml(text) ?? text);
 }
 
 /** The service's error response that caused an error. */

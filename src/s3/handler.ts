@@ -1,5 +1,5 @@
-// The S3 API as one handler of HTTP requests: what is asked, who asks, whether they may, and then the operation.
-// No operation runs before the one check of signature and rights, and every answer leaves by one door.
+// The HTTP handler of the S3 API: finds the operation, authenticates and authorizes the caller,
+// runs the operation and writes the response.
 
 import type { AuditAction, RecordAudit } from "../audit/audit-log.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -44,24 +44,24 @@ import { readRequest, withMovedHeaders } from "./request.ts";
 export interface S3Options {
   readonly engine: Engine;
   readonly credentials: Pick<Credentials, "find"> & Partial<Pick<Credentials, "bindGrants" | "dropGrants">>;
-  /** Names in front of which a bucket's name may stand. */
+  /** Base domains for virtual-hosted-style requests. */
   readonly domains: readonly string[];
-  /** Bytes of memory for documents and forms' fields that are read whole; default: 64 MiB. */
+  /** Memory for documents and form fields that are read whole; default: 64 MiB. */
   readonly documentBytes?: number | undefined;
   readonly now: () => number;
-  /** How many wrong signatures a client may send before it has to wait. */
+  /** Rate limit on wrong signatures. */
   readonly failureLimits?: FailureLimits | undefined;
-  /** Told of each key that has signed what it asks. */
+  /** Called for every request whose signature is valid. */
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
-  /** Told of every fault that is ours, with its request's id. */
+  /** Logs internal errors with the id of their request. */
   readonly log: (line: string) => void;
-  /** Notes administrative acts. */
+  /** Records administrative operations in the audit log. */
   readonly recordAudit?: RecordAudit | undefined;
-  /** Told of every request when its answer is over. */
+  /** Called for every request when its response has ended. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined;
 }
 
-/** What becomes known of a request while it is answered, for those who count and log. */
+/** Facts about a request for metrics and logs, filled in while it is handled. */
 interface RequestState {
   readonly id: string;
   readonly startTime: number;
@@ -75,10 +75,10 @@ interface SentResponse extends Pick<Exchange, "id" | "status" | "bytesOut" | "is
 }
 
 const region = "auto";
-/** Clients that know only regions of another service name these. */
+/** Clients that require a region of AWS send us-east-1 or none. */
 const regions = [region, "us-east-1", ""];
 
-/** Operations that are noted, with what they are called there. */
+/** Operations that are recorded in the audit log, with their names there. */
 const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   CreateBucket: "create bucket",
   DeleteBucket: "delete bucket",
@@ -88,7 +88,7 @@ const auditedActions: Readonly<Partial<Record<OperationName, AuditAction>>> = {
   DeleteBucketLifecycle: "change lifecycle",
 };
 
-/** What each operation does, once its caller may. */
+/** The function of each operation; runs after authorization. */
 export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObject">, OperationHandler>> = {
   ListBuckets: buckets.listBuckets,
   CreateBucket: buckets.createBucket,
@@ -132,15 +132,15 @@ export const operationHandlers: Readonly<Record<Exclude<OperationName, "PostObje
 
 export function createS3Handler(options: S3Options): HttpHandler {
   const { engine, domains, log, onExchange } = options;
-  // Made once: an object that is put together by spreading has another shape each time, which costs whoever reads it.
+  // Built once: spreading it for each request would create new hidden classes and slow its readers.
   const failures = createFailedSignatures(options.now, options.failureLimits);
   const authentication = { ...options, regions, failures };
   const budget = createDocumentBudget(options.documentBytes);
   const { credentials } = options;
-  /** Grants of earlier versions name buckets alone: they are bound before the first request is answered. */
+  /** Grants of earlier versions have only a bucket name: bind them before the first request. */
   let pendingGrantBinding = credentials
     .bindGrants?.((name) => engine.bucket(name))
-    .catch((error: unknown) => log(`Grants could not be bound to their buckets: ${String(error)}`))
+    .catch((error: unknown) => log(`Could not bind grants of access keys to their buckets: ${String(error)}`))
     .then(() => {
       pendingGrantBinding = undefined;
     });
@@ -207,7 +207,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } catch (error) {
       const s3Error = toS3Error(error);
       state.errorCode = s3Error.code;
-      // Of a signature that was refused it says whose it was said to be.
+      // A refused signature names the access key that it claims to belong to.
       state.accessKeyId ??= s3Error.details.AWSAccessKeyId;
       if (s3Error.code === "InternalError") log(faultLine(error, id));
       response = errorResponse(s3Error, http, id);
@@ -224,7 +224,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
     } satisfies HttpResponse;
   };
 
-  /** Written out field by field: this runs with every request, and spreading costs more than all the rest of it. */
+  /** Lists each field: it runs for every request, and spreading objects would dominate its cost. */
   function reportExchange(
     { startTime, operation, accessKeyId, errorCode }: RequestState,
     response: SentResponse,
@@ -234,7 +234,7 @@ export function createS3Handler(options: S3Options): HttpHandler {
       frontEnd: "s3",
       id: response.id,
       method: http.method,
-      // What is no operation of ours has the name of what it is, out of few.
+      // Without an operation: one of two fixed names, since each becomes a metric label.
       operation: operation?.name ?? (http.method === "OPTIONS" ? "Preflight" : "Unknown"),
       bucket: operation?.bucket || undefined,
       key: operation?.key || undefined,
@@ -249,12 +249,12 @@ export function createS3Handler(options: S3Options): HttpHandler {
     });
   }
 
-  /** A page may see errors too. */
+  /** Error responses carry CORS headers too, so that web pages can read them. */
   async function corsHeadersOrNone(http: HttpRequest): Promise<readonly (readonly [string, string])[]> {
     try {
       return await corsHeaders(engine, http, parseAddress(readRequest(http), domains).bucket);
     } catch {
-      // What cannot be read as a request has no bucket, and so no rules.
+      // The request cannot be parsed: no bucket is known, so no CORS rules apply.
       return [];
     }
   }
@@ -283,11 +283,11 @@ function errorResponse(error: S3Error, http: HttpRequest, id: string): S3Respons
 function toS3Error(error: unknown): S3Error {
   if (error instanceof S3Error) return error;
   if (!(error instanceof StoreError)) {
-    // A body that breaks off is the sender's doing.
+    // A connection that breaks during the body is a fault of the client.
     const isConnectionReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
     return new S3Error(isConnectionReset ? "IncompleteBody" : "InternalError", { cause: error });
   }
-  // A source that failed by its own rules says so itself.
+  // The body stream failed with an S3 error, such as a wrong hash: report that one.
   if (error.cause instanceof S3Error) return error.cause;
   const code = errorCodeByReason[error.reason];
   return new S3Error(code, { message: code === "InternalError" ? undefined : error.detail, cause: error });

@@ -1,10 +1,10 @@
-// Which operation a request asks for, and which right it takes: pure, and before anything else is looked at.
+// Finds the operation of a request and the right it requires, from method, path and query.
 
 import type { Right } from "./auth/grants.ts";
 import { S3Error } from "./errors.ts";
 import type { Query, S3Request } from "./request.ts";
 
-/** What each operation takes: a right on its bucket, or an account alone. A form brings its own authorization. */
+/** The right each operation needs on its bucket; "account": none, "form": a signed policy. */
 export const operations = {
   ListBuckets: "account",
   CreateBucket: "account",
@@ -52,14 +52,14 @@ export const operationNames = Object.keys(operations) as OperationName[];
 
 export interface Operation {
   readonly name: OperationName;
-  /** Empty for operations on the service. */
+  /** Empty for operations on the account. */
   readonly bucket: string;
   /** Empty for operations on a bucket. */
   readonly key: string;
   readonly requires: Right | "account" | "form";
 }
 
-/** Query names that turn a request into another one: never passed over in silence. */
+/** Query names that select another operation. An unsupported one is refused, never ignored. */
 const subresources = new Set(
   (
     "abac accelerate acl analytics annotation attributes cors delete encryption intelligent-tiering inventory " +
@@ -70,7 +70,7 @@ const subresources = new Set(
   ).split(" "),
 );
 
-/** By method and query names; the empty name stands for none. */
+/** Operations by method and sorted subresources; the empty string stands for none. */
 const bucketOperations: Readonly<Record<string, Readonly<Record<string, OperationName>>>> = {
   GET: {
     "": "ListObjects",
@@ -116,7 +116,7 @@ export function readOperation(request: S3Request, domains: readonly string[]): O
   return { name, bucket, key, requires: operations[name] };
 }
 
-/** The bucket in the path, or in front of one of our domains. */
+/** The bucket is in the path, or in the host before one of `domains`. */
 export function parseAddress(
   request: S3Request,
   domains: readonly string[],
@@ -136,7 +136,7 @@ export function parseAddress(
 function findOperationName(request: S3Request, bucket: string, key: string): OperationName {
   const { method, query } = request;
   if (bucket === "") {
-    // Two slashes, and so a key in no bucket.
+    // The path begins with two slashes: a key without a bucket.
     if (key !== "") throw new S3Error("InvalidBucketName");
     if (method === "GET" || method === "HEAD") return "ListBuckets";
     throw new S3Error("MethodNotAllowed");
@@ -153,7 +153,7 @@ function findOperationName(request: S3Request, bucket: string, key: string): Ope
   return name;
 }
 
-/** A target that comes again has its query taken apart already, and this of it. */
+/** Parsed queries are cached with their target, so the subresources can be cached by query. */
 const subresourceKeyCache = new WeakMap<Query, string>();
 
 function toSubresourceKey(query: Query): string {
@@ -165,7 +165,7 @@ function toSubresourceKey(query: Query): string {
   return subresourceKey;
 }
 
-/** There is one version of an object, and its name is null. */
+/** Objects have one version, whose id is null. */
 function checkVersion({ query }: S3Request): void {
   const version = query.get("versionId");
   if (version === "null") return;

@@ -1,4 +1,4 @@
-// An S3 request as it came: the raw target taken apart by hand, since a URL object would fold `..` and `%2e`.
+// Parses the raw target of an S3 request. A URL object would resolve `..`, which is valid in keys.
 import type { HttpRequest } from "../http/server/listen.ts";
 import { canonicalQuery, encodePath } from "../http/sigv4.ts";
 import { decodeTarget, splitTarget } from "../http/target.ts";
@@ -6,9 +6,9 @@ import { S3Error } from "./errors.ts";
 
 export interface S3Request {
   readonly method: string;
-  /** Decoded, with its leading slash. */
+  /** Decoded path with its leading slash. */
   readonly path: string;
-  /** As a signature has it: encoded once, whatever was sent. */
+  /** Canonical path of Signature Version 4: encoded once, however the client encoded it. */
   readonly canonicalPath: string;
   readonly query: Query;
   readonly http: HttpRequest;
@@ -16,13 +16,13 @@ export interface S3Request {
 }
 
 export interface Query {
-  /** Names and values decoded, in the order they came. */
+  /** Decoded names and values in their original order. */
   readonly pairs: readonly (readonly [name: string, value: string])[];
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** As a signature has it, which is not among what it signs. */
+  /** Canonical query of Signature Version 4, without X-Amz-Signature. */
   canonical(): string;
-  /** Those that stand for headers, in lowercase, one character a byte. */
+  /** Parameters of a presigned URL that stand for headers: lowercase names, latin1 values. */
   movedHeaders(): readonly (readonly [name: string, value: string])[];
 }
 
@@ -33,7 +33,7 @@ export function readRequest(http: HttpRequest): S3Request {
 
 type Target = Pick<S3Request, "path" | "canonicalPath" | "query">;
 
-/** Targets that were taken apart of late: the same ones come again and again, and cost as much as a read. */
+/** Recently parsed targets: clients repeat them, and parsing costs as much as a small read. */
 const targetCache = new Map<string, Target>();
 const maxCachedTargets = 1000;
 const maxCachedLength = 1024;
@@ -54,13 +54,13 @@ function parseTarget(text: string): Target {
   return { path, canonicalPath: encodePath(path), query };
 }
 
-/** The signature's own, how a body is framed, and checksums: SDKs put that of an empty body there. */
+/** Parameters of signature and body framing, and checksums, which SDKs compute without the body. */
 const notMovedHeader =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|trailer|decoded-content-length|(sdk-)?checksum-(?!mode$|type$|algorithm$).*|sdk-checksum-algorithm)$/;
 
 /**
- * As operations see it: SDKs that sign a URL ahead move the headers named x-amz into its query, where the
- * signature covers them too. The signature itself is checked on the request as it came.
+ * SDKs move x-amz headers into the query of a presigned URL. Operations see them as headers; the
+ * signature is verified on the original request.
  */
 export function withMovedHeaders(request: S3Request): S3Request {
   const { query, http } = request;

@@ -1,5 +1,5 @@
-// The key that secrets and credentials are sealed with: from the environment, or from a file beside the data
-// that only its owner may read, made when it is first needed. What is in it is never told, only where it is.
+// The key that seals secrets and credentials: from the environment, or from a private file in the
+// data directory that is created when first needed. Messages name the file, never the key.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -22,27 +22,22 @@ export class SecretKeyError extends Error {
   override readonly name = "SecretKeyError";
 }
 
-/** What is only in memory is gone with the process, and its key too. */
-let memoryKey: Uint8Array | undefined;
-
 export function loadSecretKey(location: Location, fromEnvironment: string | undefined): Uint8Array {
   if (fromEnvironment !== undefined) return environmentKey(location, fromEnvironment);
   if (typeof location !== "string") {
     throw new SecretKeyError(
       "Secrets and access keys of a cluster are sealed with the key in STORE_SECRET_KEY, which is not set.\n" +
-        "  Make one, and keep it: openssl rand -hex 32\n" +
-        "  Set it for every process on this store: without it they are lost.",
+        "  Create one and keep it: openssl rand -hex 32\n" +
+        "  Set it for every process of this store: without it, secrets and access keys are lost.",
     );
   }
-  if (location === "memory:") {
-    memoryKey ??= randomBytes(secretKeyBytes);
-    return memoryKey;
-  }
+  // A store in memory is never opened twice, so its key is stored nowhere.
+  if (location === "memory:") return randomBytes(secretKeyBytes);
   const file = join(location, secretKeyFile);
   return readKey(file) ?? makeKey(file);
 }
 
-/** The key of a data directory when it has one; none is made. */
+/** The key of a data directory, if it has one. Does not create a key. */
 export function findSecretKey(
   directory: string,
   fromEnvironment: string | undefined,
@@ -50,7 +45,7 @@ export function findSecretKey(
   return environmentSecretKey(fromEnvironment) ?? readKey(join(directory, secretKeyFile));
 }
 
-/** The key in the environment, when there is one. */
+/** The key in the environment, if set. */
 export function environmentSecretKey(text: string | undefined): Uint8Array | undefined {
   return text === undefined ? undefined : environmentKey("", text);
 }
@@ -60,10 +55,10 @@ function environmentKey(location: Location, text: string): Uint8Array {
   if (key !== undefined) return key;
   throw new SecretKeyError(
     `STORE_SECRET_KEY must be 64 hex digits, or ${secretKeyBytes} bytes in base64.\n` +
-      "  Make one with: openssl rand -hex 32\n" +
+      "  Create one with: openssl rand -hex 32\n" +
       (typeof location === "string"
         ? `  Or unset it: the key is then kept in the file ${secretKeyFile} of the data directory.`
-        : "  All processes on one store need the same."),
+        : "  All processes of one store need the same key."),
   );
 }
 
@@ -80,8 +75,8 @@ function readKey(file: string): Uint8Array | undefined {
   const key = parseSecretKey(text);
   if (key === undefined) {
     throw new SecretKeyError(
-      `The key file ${file} holds no key: it must be 64 hex digits.\n` +
-        "  Put back the file as it was: without it, the secrets and credentials sealed with it are lost.",
+      `The key file ${file} does not contain a key: it must be 64 hex digits.\n` +
+        "  Restore the original file: without it, the secrets and credentials sealed with it are lost.",
     );
   }
   return key;
@@ -91,10 +86,10 @@ function readPrivateFile(file: string): string {
   const descriptor = openSync(file, "r");
   try {
     const { mode } = fstatSync(descriptor);
-    // Windows has no such modes, and shows them all.
+    // Windows has no such modes and reports all of them as set.
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       throw new SecretKeyError(
-        `Others than its owner may use the key file ${file}.\n` +
+        `Other users can access the key file ${file}.\n` +
           `  Make it private with: chmod 600 ${file}\n` +
           "  Where the file system cannot do that, set STORE_SECRET_KEY instead.",
       );
@@ -105,7 +100,7 @@ function readPrivateFile(file: string): string {
   }
 }
 
-/** Whole and durable before it has its name: whoever else makes one at the same time, all get the same. */
+/** Writes the key durably, then links it to its name: concurrent processes get the same key. */
 function makeKey(file: string): Uint8Array {
   const directory = dirname(file);
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
@@ -120,15 +115,14 @@ function makeKey(file: string): Uint8Array {
     syncDirectory(directory);
   } catch (cause) {
     throw new SecretKeyError(
-      `Cannot make the key file ${file}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}.`,
+      `Cannot create the key file ${file}: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}.`,
       { cause },
     );
   } finally {
     rmSync(draft, { force: true });
   }
   const key = readKey(file);
-  if (key === undefined)
-    throw new SecretKeyError(`The key file ${file} is a link to a file that is not there.`);
+  if (key === undefined) throw new SecretKeyError(`The key file ${file} is a link to a missing file.`);
   return key;
 }
 

@@ -1,5 +1,5 @@
-// Secrets of scripts: texts that a script finds in its `env` and that nobody else reads. Each is a document
-// of its own, sealed under the store's secret key and bound to its script and name.
+// Secrets of scripts: texts that only the script reads, in its `env`. Each is a document, sealed
+// with the store's secret key and bound to its script and name.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../engine/records.ts";
 import { identifierFault, identifierRule } from "../model/identifier.ts";
@@ -8,19 +8,19 @@ import { secretKeyFile } from "./master-key.ts";
 import { seal, unseal } from "./seal.ts";
 
 export interface Secrets {
-  /** Sets it, whether it was set before or not. */
+  /** Creates or replaces a secret. */
   put(script: string, name: string, value: string): Promise<void>;
-  /** Names alone, in order. */
+  /** Names only, in order. */
   list(script: string): Promise<string[]>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   delete(script: string, name: string): Promise<boolean>;
-  /** By name, for the script's `env`. */
+  /** Values by name, for the script's `env`. */
   values(script: string): Promise<Record<string, string>>;
-  /** Another after every change. */
+  /** Changes with every change of the script's secrets. */
   revision(script: string): Promise<string>;
 }
 
-/** A name or value that cannot be, or a secret that cannot be opened; the message never holds a value. */
+/** An invalid name or value, or a secret that cannot be opened. Never contains a value. */
 export class SecretError extends Error {
   override readonly name = "SecretError";
 }
@@ -76,9 +76,9 @@ function unsealSecret(key: Uint8Array, script: string, name: string, sealed: str
   const value = unseal(key, [kind, script, name], sealed);
   if (value !== undefined) return value;
   throw new SecretError(
-    `The secret "${name}" of the script "${script}" was sealed under another key than the one in use.\n` +
-      `  Put back the file ${secretKeyFile} of the data directory, or the STORE_SECRET_KEY, that it was set with,\n` +
-      `  or set it anew with: store secret put ${name}`,
+    `The secret "${name}" of the script "${script}" was sealed with another key than the current one.\n` +
+      `  Restore the ${secretKeyFile} of the data directory, or the STORE_SECRET_KEY, that it was set with,\n` +
+      `  or set it again with: store secret put ${name}`,
   );
 }
 
@@ -96,10 +96,10 @@ function checkName(name: string): void {
 }
 
 function checkValue(name: string, value: string): void {
-  // An empty secret is equal to a header that was sent empty: it protects nothing.
+  // An empty secret equals an empty header: it protects nothing.
   if (value === "") throw new SecretError(`The value of the secret "${name}" is empty.`);
   if (!value.isWellFormed()) {
-    throw new SecretError(`The value of the secret "${name}" is not text that UTF-8 can hold.`);
+    throw new SecretError(`The value of the secret "${name}" is not valid Unicode text.`);
   }
   if (Buffer.byteLength(value) > maxValueBytes) {
     throw new SecretError(`The value of the secret "${name}" is longer than ${maxValueBytes / 1024} KiB.`);

@@ -1,4 +1,4 @@
-// Holds the binding to binding.md: every section's contract on every implementation.
+// Runs the contract suites of docs/binding.md on every implementation.
 
 import { reasonTableContract } from "../contracts/binding/errors/reason-table.ts";
 import { seekingContract } from "../contracts/binding/list-delimiter.ts";

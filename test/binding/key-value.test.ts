@@ -1,4 +1,4 @@
-// Key-value namespaces on every implementation.
+// Runs the contract suites of key-value namespaces on every implementation.
 import { describe } from "node:test";
 import { manyExpiredContract } from "../contracts/key-value/expiry.ts";
 import { createScenes } from "../contracts/key-value/scene.ts";

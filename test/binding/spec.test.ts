@@ -1,4 +1,4 @@
-// Holds every implementation to the sentences of the spec.
+// Runs the tests of the spec's sentences on every implementation.
 import { specContract } from "../contracts/spec.ts";
 import { implementations } from "../support/stores.ts";
 

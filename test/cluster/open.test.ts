@@ -41,7 +41,7 @@ test("a migration upgrades an earlier schema and keeps its data", async (t) => {
     await assert.rejects(openCluster(scene.location), refused);
     assert.deepEqual(await migrateCluster(scene.location), { from, to: 4 });
     const { records } = await scene.open();
-    const event = { kind: "tell", rule: "r", event: "of it" } as const;
+    const event = { kind: "append event", rule: "r", event: "of it" } as const;
     const mutations = [putObject(`of ${from}`, inline("second")), event];
     assert.equal(await records.commit("kept", { mutations }), "committed");
     assert.equal((await records.totals("kept")).objects, 1 + from);

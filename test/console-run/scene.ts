@@ -68,7 +68,7 @@ export async function consoleScene(
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await page.goto(`${url}/${place}`);
       // Not before the place is shown: what stood there before it is not busy either.
-      const isShown = 'document.querySelector("main:not([aria-busy])")?.dataset.place === location.hash';
+      const isShown = 'document.querySelector("main:not([aria-busy])")?.dataset.page === location.hash';
       await until(() => page.evaluate<boolean>(isShown), `${place} is shown`);
       return page;
     },

@@ -1,4 +1,5 @@
-// A process that measures itself, with nothing else in it: memory while bodies pass, and descriptors left.
+// A process that measures its own memory while bodies pass through it, and the descriptors it
+// leaves open.
 import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
 import { mock } from "node:test";
 import { openStore, type Store, type StoreBucket, StoreError } from "../../src/index.ts";
@@ -12,19 +13,19 @@ export type Measurement =
   | { readonly of: "a deleted bucket" | "a closed store" }
   | { readonly of: "no descriptors" };
 
-/** How far memory rose, in bytes, while bodies came in and went out. */
+/** The rise of memory, in bytes, while bodies were written and read. */
 export interface Memory {
   readonly put: number;
   readonly get: number;
 }
 
-/** Which files of the store the process had open before, and has at the end. */
+/** Files of the store that the process had open before, and at the end. */
 export interface Descriptors {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Codes of the errors met with no descriptor left, then again with some; 0 where there was none. */
+/** Error codes with no descriptor left, and later with some; 0 for success. */
 export interface Codes {
   readonly without: readonly number[];
   readonly again: readonly number[];
@@ -34,7 +35,7 @@ const { directory, measurement } = JSON.parse(process.argv[2]!) as {
   directory: string;
   measurement: Measurement;
 };
-// By a clock of its own: a body that nobody reads is let go after a while.
+// A simulated clock: a body that is not read is closed after a while.
 if (measurement.of === "bodies" && measurement.left === "unread")
   mock.timers.enable({ apis: ["setTimeout"] });
 const name = "measured";
@@ -80,7 +81,7 @@ async function deleteBucket(store: Store): Promise<Descriptors> {
   return { before: [], after: await openFilesAfterCollection() };
 }
 
-/** The driver lets go of a closed database's files when the last statement on them is collected. */
+/** The driver closes the files of a database when its last statement is garbage-collected. */
 async function openFilesAfterCollection(): Promise<string[]> {
   for (let turn = 0; turn < 10; turn++) {
     gc!();
@@ -120,7 +121,7 @@ async function memoryOf(bucket: StoreBucket, streams: number, bytes: number): Pr
     for await (const part of (await bucket.get(key))!.body) size += part.length;
     return size;
   };
-  // Once before, so that code and pools are not counted.
+  // One run before, so that compiled code and pools are not counted.
   await put("warm", 8 * MiB);
   await get("warm");
   return {
@@ -158,14 +159,14 @@ async function peakOf(work: () => Promise<unknown>): Promise<number> {
   return peak - start;
 }
 
-/** The store's files among the descriptors of this process. */
+/** Files of the store that this process has open. */
 function openFiles(): string[] {
   return readdirSync("/proc/self/fd")
     .map((descriptor) => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`);
       } catch {
-        // The descriptor of the listing itself.
+        // The descriptor of this listing itself.
         return "";
       }
     })
@@ -174,7 +175,7 @@ function openFiles(): string[] {
     .sort();
 }
 
-/** Blobs alone: when a database lets go of its files is another matter. */
+/** Only blobs: databases close their files at some later time. */
 function openBlobs(): string[] {
   return openFiles().filter((path) => path.includes("/blobs/"));
 }
@@ -201,7 +202,7 @@ async function leaveBodies(
   if (left === "unread") mock.timers.tick(60_001);
   for (let turn = 0; turn < 10; turn++) {
     gc!();
-    // Who was collected is told a turn later.
+    // Finalizers run one turn after the collection.
     await new Promise(setImmediate);
   }
   return { before, after: openBlobs() };

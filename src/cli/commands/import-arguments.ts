@@ -1,4 +1,4 @@
-// Where an import comes from, as typed: a folder, an S3 service, or miniflare's state.
+// Parses the source of an import: a folder, an S3 service, or miniflare's state.
 import { isAbsolute, resolve } from "node:path";
 import { parseScheme } from "../../model/location.ts";
 import type { S3Endpoint } from "../../s3-client/client.ts";
@@ -25,14 +25,14 @@ export function parseImportOrigin({ parameters, environment, directory }: Invoca
     return { kind: "s3", endpoint, sessionToken: environment.AWS_SESSION_TOKEN || undefined };
   }
   const scheme = parseScheme(text);
-  throw usageError(`"${scheme ?? text}" is neither a folder nor an S3 service nor miniflare's state.`, [
-    "A folder is written with ./ or / at its beginning: ./pictures",
+  throw usageError(`"${scheme ?? text}" is not a folder, an S3 service or miniflare's state.`, [
+    "A folder starts with ./ or /: ./pictures",
     "An S3 service: https://s3.example.com/bucket/prefix",
     "miniflare's state: miniflare:.wrangler",
   ]);
 }
 
-/** `https://host/bucket` and `s3://host/bucket` become the form that has the keys in it. */
+/** Converts `https://host/bucket` and `s3://host/bucket` to the form with credentials. */
 function addCredentials(text: string, environment: Invocation["environment"]): string {
   const [, scheme = "", rest = ""] = /^([a-z0-9]+):\/\/(.*)$/s.exec(text)!;
   const query = rest.includes("?") ? "&" : "?";
@@ -53,7 +53,7 @@ function addCredentials(text: string, environment: Invocation["environment"]): s
 }
 
 function endpointError(why: string): CommandError {
-  return usageError(`The S3 service to import from cannot be read: ${why}.`, [
+  return usageError(`The address of the S3 service is not valid: ${why}.`, [
     "Write: https://host:port/bucket/prefix, or s3://host:port/bucket/prefix?region=us-east-1",
   ]);
 }

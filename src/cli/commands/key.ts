@@ -1,29 +1,28 @@
-// `store key …`: the access keys of the S3 API. A secret is shown once, when its key is made.
+// `store key …`: manages access keys of the S3 API. A secret is shown once, when its key is created.
 import { StoreError } from "../../model/errors.ts";
 import { bindGrants } from "../../s3/auth/credential-grants.ts";
 import type { CredentialInfo, ListedCredential } from "../../s3/auth/credentials.ts";
 import { type Grant, parseDuration, parseGrant } from "../../s3/auth/grants.ts";
 import { CredentialError } from "../../s3/auth/new-credential.ts";
 import type { Command, CommandGroup } from "../framework/command.ts";
-import { usageError } from "../framework/command-error.ts";
+import { parseOrUsageError, usageError } from "../framework/command-error.ts";
 import { toCommandError } from "../framework/failures.ts";
 import { type Data, withData } from "../store/open-store.ts";
 import { disableCommand, enableCommand, noSuchKey, openCredentials, rotateCommand } from "./key-state.ts";
 
 const createCommand: Command = {
   name: "create",
-  summary: "Make an access key for the S3 API",
-  details:
-    "Without --grant the key may do everything in its account. Its secret is shown now and never again.",
+  summary: "Create an access key for the S3 API",
+  details: "Without --grant the key has full access to its account. The secret is shown only once.",
   usage: ["[--account NAME] [--grant BUCKET:RIGHTS]... [--expires TIME]"],
   options: {
-    account: { value: "NAME", summary: "whose buckets and keys they are; default unless given" },
+    account: { value: "NAME", summary: 'account that owns the key and its buckets; default: "default"' },
     grant: {
       value: "BUCKET:RIGHTS",
-      summary: "read, write, list, admin, with commas between; * is every bucket",
+      summary: "permissions on a bucket: read, write, list, admin, separated by commas; * is every bucket",
       repeatable: true,
     },
-    expires: { value: "TIME", summary: "from now, such as 12h or 30d; never unless given" },
+    expires: { value: "TIME", summary: "lifetime, such as 12h or 30d; default: no expiry" },
   },
   examples: [
     "store key create",
@@ -56,7 +55,7 @@ const createCommand: Command = {
       ["grants", formatGrants(credential.grants)],
       ["expires", credential.expires === undefined ? "never" : output.time(credential.expires)],
     ]);
-    output.note("Keep the secret access key: it is not shown again.");
+    output.note("Save the secret access key now: it is not shown again.");
   },
 };
 
@@ -70,7 +69,7 @@ const listCommand: Command = {
     const { output } = invocation;
     const keys = await withData(invocation, { absent: "refuse" }, (data) => openCredentials(data).list());
     if (output.isJson) return output.json(keys.map(listedJson));
-    if (keys.length === 0) output.note("There are no access keys yet. Make one: store key create");
+    if (keys.length === 0) output.note("There are no access keys yet. Create one: store key create");
     const names = ["ACCESS KEY ID", "ACCOUNT", "STATE", "CREATED", "EXPIRES", "LAST USED", "GRANTS"];
     await output.table(
       names.map((name) => ({ name })),
@@ -109,32 +108,24 @@ const deleteCommand: Command = {
 
 export const keyCommands: CommandGroup = {
   name: "key",
-  summary: "Make, list, change and delete access keys for the S3 API",
+  summary: "Create, list, change and delete access keys of the S3 API",
   commands: [createCommand, listCommand, rotateCommand, disableCommand, enableCommand, deleteCommand],
 };
 
-function parseOrUsageError<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
-}
-
-/** A key that cannot be made is one that was asked for wrongly. */
+/** Invalid settings of a key are wrong usage. */
 function throwUsageError(error: unknown): never {
   throw error instanceof CredentialError ? usageError(error.message) : error;
 }
 
-/** A grant on a mistyped name would be found out only when a client is refused. */
+/** Otherwise a mistyped bucket would only be noticed when a client is refused. */
 async function checkBucket({ engine }: Data, bucket: string): Promise<void> {
   if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) return;
   throw toCommandError(new StoreError("NoSuchBucket"), { bucket });
 }
 
 function formatGrants(grants: readonly Grant[] | undefined): string {
-  if (grants === undefined) return "everything of the account";
-  if (grants.length === 0) return "nothing";
+  if (grants === undefined) return "full access";
+  if (grants.length === 0) return "none";
   return grants.map(({ bucket, rights }) => `${bucket}:${rights.join(",")}`).join(" ");
 }
 

@@ -1,5 +1,5 @@
-// `store secret …`: the secrets of a script. Values come in by a hidden prompt or stdin, never as an argument,
-// where other users and the shell's history would see them; they never come out again.
+// `store secret …`: manages secrets of a script. Values are read from a hidden prompt or stdin, because
+// arguments are visible to other users and in the shell's history. They are never printed.
 
 import { identifierFault, identifierRule } from "../../model/identifier.ts";
 import { isScriptName, scriptNameRule } from "../../model/script-name.ts";
@@ -14,15 +14,15 @@ import { readText } from "../terminal/read-text.ts";
 
 const scriptOption: Readonly<Record<string, Option>> = {
   ...environmentOption,
-  script: { value: "NAME", summary: "the script it belongs to; the configuration's unless given" },
+  script: { value: "NAME", summary: "script that owns the secret; default: the script of the configuration" },
 };
 
 const putCommand: Command = {
   name: "put",
   summary: "Set a secret",
   details:
-    "Asks for the value on a terminal without showing it. Else the value is all of stdin but one newline at its end.\n" +
-    "A script that runs has the new value at its next reload.",
+    "Prompts for the value on a terminal. Otherwise reads it from stdin, without the final newline.\n" +
+    "A running script gets the new value at its next reload.",
   usage: ["<NAME> [--script NAME]"],
   options: scriptOption,
   examples: ["store secret put AUTH_KEY_SECRET", "openssl rand -hex 32 | store secret put AUTH_KEY_SECRET"],
@@ -85,7 +85,7 @@ const deleteCommand: Command = {
     );
     if (!isDeleted) {
       throw new CommandError(`The script "${script}" has no secret "${name}".`, {
-        hint: "See which it has: store secret list",
+        hint: "List its secrets: store secret list",
       });
     }
     if (output.isJson) await output.json({ script, name, deleted: true });
@@ -99,19 +99,19 @@ export const secretCommands: CommandGroup = {
   commands: [putCommand, listCommand, deleteCommand],
 };
 
-/** Whose secrets are meant. A new one must not have the name of something else in the script's env. */
+/** Returns the script's name. A new secret must not have the name of another binding. */
 function scriptName(invocation: Invocation, newSecret?: string): string {
   const given = invocation.options.text("script");
   if (given !== undefined) {
     if (!isScriptName(given))
-      throw usageError(`"${given}" cannot be a script's name.`, `Use ${scriptNameRule}.`);
+      throw usageError(`"${given}" is not a valid script name.`, `Use ${scriptNameRule}.`);
     return given;
   }
   const config = scriptConfig(invocation);
   const conflict = envNames(config).find(({ name }) => name === newSecret);
   if (conflict !== undefined) {
-    throw new CommandError(`env.${newSecret} is ${conflict.what} in the configuration already.`, {
-      hint: "Give the secret a name of its own.",
+    throw new CommandError(`env.${newSecret} is already ${conflict.what} in the configuration.`, {
+      hint: "Choose another name for the secret.",
     });
   }
   return config.name;
@@ -121,6 +121,6 @@ async function readValue({ output }: Invocation, name: string): Promise<string> 
   const value = process.stdin.isTTY
     ? await askHidden(process.stdin, output, `Value of ${name} (not shown): `)
     : (await readText(process.stdin, "The value")).replace(/\r?\n$/, "");
-  if (value === "") throw new CommandError("The value is empty: nothing was set.");
+  if (value === "") throw new CommandError("The value is empty; nothing was changed.");
   return value;
 }

@@ -1,4 +1,4 @@
-// The two sides of a sync as typed: one is a folder and the other a bucket, and how each is written tells which.
+// Parses the two sides of a sync: a folder starts with . or /, a bucket does not.
 import { mkdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import type { Location } from "../../model/location.ts";
@@ -9,24 +9,22 @@ import { prefixAddress } from "../store/object-address.ts";
 
 export interface SyncEndpoints {
   readonly to: "bucket" | "folder";
-  /** As typed. */
+  /** As typed by the user. */
   readonly folder: string;
   readonly bucket: string;
   readonly prefix: string;
 }
 
-/** No bucket's name begins with a dot or a slash, so a path that does is never taken for one. */
+/** Bucket names never start with a dot or a slash, so the two cannot be confused. */
 export function parseSyncEndpoints(parameters: readonly string[]): SyncEndpoints {
   const [from = "", to = ""] = parameters;
   const isFolder = (text: string) => text.startsWith(".") || isAbsolute(text);
-  // Refuses a URL on either side, which is neither a folder nor a bucket.
+  // Throws for a URL, which is neither a folder nor a bucket.
   for (const side of [from, to]) if (!isFolder(side)) prefixAddress(side);
   if (isFolder(from) === isFolder(to)) {
-    const what = isFolder(from)
-      ? "Both sides are folders"
-      : `Neither "${from}" nor "${to}" is written as a folder`;
+    const what = isFolder(from) ? "Both sides are folders" : `Neither "${from}" nor "${to}" is a folder`;
     throw usageError(`${what}: one side must be a folder and the other a bucket.`, [
-      "A folder is written with ./ or / at its beginning, a bucket without.",
+      "A folder starts with ./ or /, a bucket does not.",
       "For example: store sync ./pictures photos/2026",
     ]);
   }
@@ -45,7 +43,7 @@ export interface FolderOptions {
   readonly location: Location;
 }
 
-/** Its real path, and that of a data directory, so that one is not taken for a part of the other. */
+/** Returns the real paths of the folder and the data directory, to detect if one contains the other. */
 export async function realFolder(
   { directory }: Invocation,
   folder: string,
@@ -55,10 +53,10 @@ export async function realFolder(
   const except =
     typeof location === "string" && location !== "memory:" ? await realpath(location) : undefined;
   const real = await resolveFolder(path, absent).catch((error: unknown) => {
-    throw fileError(error, absent === "create" ? "make the folder" : "read the folder", folder);
+    throw fileError(error, absent === "create" ? "create the folder" : "read the folder", folder);
   });
   if (except !== undefined && !relative(except, real).startsWith("..")) {
-    throw new CommandError(`"${folder}" lies in the data directory, which only the store itself writes to.`);
+    throw new CommandError(`"${folder}" is inside the data directory; choose another folder.`);
   }
   return { folder: real, except };
 }
@@ -66,7 +64,7 @@ export async function realFolder(
 async function resolveFolder(path: string, absent: FolderOptions["absent"]): Promise<string> {
   if (absent === "create") await mkdir(path, { recursive: true });
   try {
-    if (!(await stat(path)).isDirectory()) throw new CommandError(`"${path}" is no folder.`);
+    if (!(await stat(path)).isDirectory()) throw new CommandError(`"${path}" is not a folder.`);
     return await realpath(path);
   } catch (error) {
     if (absent === "pretend" && systemCode(error) === "ENOENT") return path;

@@ -1,4 +1,4 @@
-// `store types`: writes the types of a script's `env` beside its configuration.
+// `store types`: writes the types of a script's `env` next to its configuration.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { envTypes, typesFile } from "../../script/config/types-file.ts";
@@ -12,17 +12,17 @@ import { storeLocation } from "../store/store-location.ts";
 
 export const typesCommand: Command = {
   name: "types",
-  summary: "Write the types of the script's env into store-env.d.ts",
+  summary: "Write the types of the script's env to store-env.d.ts",
   details:
     "Bindings and variables come from the configuration, the names of secrets from the data directory.\n" +
-    "With --check nothing is written: exit code 1 says that the file is out of date.",
+    "With --check nothing is written, and the exit code is 1 if the file is out of date.",
   usage: ["[--check] [--secret NAME]..."],
   options: {
     ...environmentOption,
-    check: { summary: "write nothing, only report whether the file is up to date" },
+    check: { summary: "only check whether the file is up to date" },
     secret: {
       value: "NAME",
-      summary: "a secret that is not set here, for instance where only tests run",
+      summary: "name of a secret that is not set here, for example in CI",
       repeatable: true,
     },
   },
@@ -48,7 +48,7 @@ export const typesCommand: Command = {
   },
 };
 
-/** Where nothing is stored yet, no secret is; that is no reason to make a data directory. */
+/** Without a store there are no secrets, and this command must not create one. */
 async function storedSecrets(invocation: Invocation, script: string): Promise<string[]> {
   if (!hasData(await storeLocation(invocation))) return [];
   return withData(invocation, { absent: "refuse" }, ({ documents, secretKey }) =>

@@ -1,5 +1,4 @@
-// Reads a command line: which command is meant, and what it is given, checked against what the command
-// declares. node:util's parseArgs cuts it into pieces; the words for what is wrong are ours.
+// Parses a command line with node:util's parseArgs and checks it against the command's declaration.
 import { parseArgs } from "node:util";
 import { nearest } from "../../model/did-you-mean.ts";
 import { type Command, commonOptions, type Option, type ParsedOptions } from "./command.ts";
@@ -9,15 +8,15 @@ type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true; strict: fal
 type Options = Readonly<Record<string, Option>>;
 
 export interface CommandLine {
-  /** The words of the command, at most as many as were asked for. */
+  /** All positional arguments before `--`; the first ones name the command. */
   readonly words: readonly string[];
   readonly wantsHelp: boolean;
   readonly wantsVersion: boolean;
-  /** The arguments without the first of its words. */
+  /** The arguments without the first `count` words. */
   withoutWords(count: number): string[];
 }
 
-/** A first look, before it is known which options there are: the words, wherever common options stand. */
+/** Finds the words before the command and its options are known; common options may precede them. */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const tokens = tokenize(args, commonOptions);
   const end = tokens.find(({ kind }) => kind === "option-terminator")?.index ?? args.length;
@@ -39,7 +38,7 @@ export interface ParsedArguments {
   readonly options: ParsedOptions;
 }
 
-/** Everything behind the command's words; throws a usage error at the first thing that is wrong. */
+/** Parses the arguments after the command's name; throws a usage error at the first mistake. */
 export function readArguments(path: string, command: Command, args: readonly string[]): ParsedArguments {
   const declaredOptions: Options = { ...commonOptions, ...command.options };
   const repeatableNames = new Set(
@@ -56,10 +55,7 @@ export function readArguments(path: string, command: Command, args: readonly str
     if (option === undefined) throw unknownOption(path, token.rawName, Object.keys(declaredOptions));
     const previous = values.get(token.name) ?? [];
     if (previous.length > 0 && !repeatableNames.has(token.name)) {
-      throw usageError(
-        `${token.rawName} is given more than once.`,
-        `Give it once: ${usageLine(path, command)}`,
-      );
+      throw usageError(`${token.rawName} was given more than once.`, `Usage: ${usageLine(path, command)}`);
     }
     values.set(token.name, [...previous, optionValue(token, option)]);
   }
@@ -71,7 +67,7 @@ const maxShortLength = 100;
 
 function tokenize(args: readonly string[], options: Options): Token[] {
   const end = args.indexOf("--");
-  // Each letter behind one dash is an option to the parser, and it takes its time with many.
+  // The parser reads every letter after a single dash as an option, which is slow for long input.
   const long = args.find(
     (arg, i) => (end === -1 || i < end) && arg.length > maxShortLength && /^-[^-]/.test(arg),
   );
@@ -91,19 +87,19 @@ function tokenize(args: readonly string[], options: Options): Token[] {
   }).tokens;
 }
 
-/** The text of an option, or "" for a flag. */
+/** The value of an option, or "" for a flag. */
 function optionValue(token: Token & { kind: "option" }, option: Option): string {
   const { rawName, value, inlineValue } = token;
   if (option.value === undefined) {
-    if (value !== undefined) throw usageError(`${rawName} takes no value, but "${value}" is given.`);
+    if (value !== undefined) throw usageError(`${rawName} takes no value, but "${value}" was given.`);
     return "";
   }
   if (value === undefined) throw usageError(`${rawName} needs a value: ${rawName} ${option.value}`);
-  // What begins with a dash is far more often a forgotten value than one.
+  // A value that starts with a dash is usually the next option, after a forgotten value.
   if (inlineValue === false && value.startsWith("-") && value !== "-") {
     throw usageError(
       `${rawName} needs a value, but "${value}" follows.`,
-      `Should that be the value, write ${rawName}=${value}`,
+      `If that is the value, write ${rawName}=${value}`,
     );
   }
   return value;
@@ -113,7 +109,7 @@ function unknownOption(path: string, rawName: string, names: readonly string[]):
   const suggestion = nearest(rawName.replace(/^-+/, ""), names);
   return usageError(`store ${path} has no option ${rawName}.`, [
     ...(suggestion === undefined ? [] : [`Did you mean --${suggestion}?`]),
-    `All its options: store ${path} --help`,
+    `List its options: store ${path} --help`,
   ]);
 }
 
@@ -129,7 +125,7 @@ function createParsedOptions(
 }
 
 interface ParameterCount {
-  /** As the fullest form names them. */
+  /** From the usage form with the most parameters. */
   readonly names: readonly string[];
   readonly min: number;
   readonly max: number;
@@ -160,7 +156,7 @@ function checkParameterCount(path: string, command: Command, parameters: readonl
   }
   if (parameters.length > max) {
     const extra = parameters.slice(max).map((parameter) => `"${parameter}"`);
-    const quote = "A name with spaces goes into quotes.";
+    const quote = "Put a name with spaces in quotes.";
     throw usageError(`store ${path} does not expect ${extra.join(" ")}.`, [usage, quote]);
   }
 }

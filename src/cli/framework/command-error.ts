@@ -1,9 +1,9 @@
-// What a command throws when it cannot go on: words for a person, what to do about it, and the exit code.
+// The error a command throws: a message, hints on what to do, and the exit code.
 
 export interface CommandErrorOptions {
-  /** What to do about it; a line each. */
+  /** What to do about it, one line each. */
   readonly hint?: string | readonly string[] | undefined;
-  /** 1: it failed. 2: it was called wrongly. */
+  /** 1: the command failed. 2: wrong usage. */
   readonly exitCode?: 1 | 2;
   readonly cause?: unknown;
 }
@@ -20,7 +20,16 @@ export class CommandError extends Error {
   }
 }
 
-/** Called wrongly: exit code 2. */
+/** Runs `parse` and converts its RangeError to a usage error. */
+export function parseOrUsageError<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof RangeError ? usageError(error.message) : error;
+  }
+}
+
+/** For wrong usage: exit code 2. */
 export function usageError(message: string, hint?: string | readonly string[]): CommandError {
   return new CommandError(message, { hint, exitCode: 2 });
 }

@@ -1,31 +1,31 @@
-// What a command of `store` is, and what it is given when it runs. Everything a person reads in --help and
-// every rule of its arguments is declared here, so that help and behaviour cannot part.
+// The declaration of a command and what it receives when it runs. Help, completions and argument
+// checks all come from the declaration, so they cannot contradict each other.
 import type { Output } from "./output.ts";
 
 export interface Command {
-  /** The last word: "create" of `store bucket create`. */
+  /** The last word: "create" for `store bucket create`. */
   readonly name: string;
-  /** One line, no full stop. */
+  /** One line without a full stop. */
   readonly summary: string;
   /**
-   * The forms of its arguments, without `store <name>`: `<x>` must be given, `[x]` may be, a last one that ends
-   * in `...` any number of times. Options are for the reader only, in brackets where they may be left out: `[--force]`.
+   * Forms without `store <name>`: `<x>` is required, `[x]` optional, a last `x...` repeats.
+   * Options such as `[--force]` are for the reader only and are not checked here.
    */
   readonly usage: readonly string[];
-  /** By name without dashes; `config`, `data`, `records`, `blobs`, `json` and `help` are every command's. */
+  /** By name without dashes, in addition to `commonOptions`. */
   readonly options: Readonly<Record<string, Option>>;
-  /** Whole command lines, at least one. */
+  /** Complete command lines, at least one. */
   readonly examples: readonly string[];
-  /** Further words for --help. */
+  /** More text for --help. */
   readonly details?: string;
-  /** Whether --config may be given several times. */
+  /** "many" allows --config several times. */
   readonly configs?: "many";
-  /** The exit code; nothing stands for 0. What went wrong is thrown. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a command that ends well says nothing.
+  /** Returns the exit code (default: 0) and throws on failure. */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most commands return nothing on success.
   run(invocation: Invocation): Promise<number | void>;
 }
 
-/** Commands under one word: `store bucket …`. */
+/** Commands with a common first word: `store bucket …`. */
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
@@ -37,29 +37,28 @@ export function isGroup(entry: Command | CommandGroup): entry is CommandGroup {
 }
 
 export interface Option {
-  /** What stands behind it in help, `FILE`; a flag has none. */
+  /** Name of the value in help, such as `FILE`; a flag has none. */
   readonly value?: string;
   readonly summary: string;
-  /** The letter that stands for it after one dash. */
+  /** One letter, used with a single dash. */
   readonly short?: string;
-  /** Whether it may be given several times. */
   readonly repeatable?: true;
 }
 
 export interface Invocation {
-  /** As typed: "bucket create". */
+  /** Such as "bucket create". */
   readonly command: string;
-  /** The arguments that are no options, as many as `usage` allows. */
+  /** Positional arguments, as many as `usage` allows. */
   readonly parameters: readonly string[];
   readonly options: ParsedOptions;
   readonly output: Output;
-  /** The environment variables; nothing else reads them. */
+  /** Commands read environment variables from here only. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The folder it was called in. */
+  /** The working directory. */
   readonly directory: string;
 }
 
-/** What was given. Asking for an option that the command does not declare is a bug and throws. */
+/** Values given on the command line. Reading an undeclared option is a bug and throws. */
 export interface ParsedOptions {
   flag(name: string): boolean;
   text(name: string): string | undefined;
@@ -70,19 +69,19 @@ export const commonOptions: Readonly<Record<string, Option>> = {
   config: {
     value: "FILE",
     summary:
-      "the script's configuration; store.toml, .json or .jsonc here, else wrangler.toml, .json or .jsonc",
+      "configuration file; default: store.toml, .json or .jsonc here, or wrangler.toml, .json or .jsonc",
   },
   data: {
     value: "DIR",
-    summary: "the data directory; else STORE_DATA, else .store beside the configuration",
+    summary: "data directory; default: STORE_DATA, or .store next to the configuration file",
   },
   records: {
     value: "URL",
-    summary: "a cluster's records, postgres://…; else STORE_RECORDS, else the configuration",
+    summary: "records of a cluster, postgres://…; default: STORE_RECORDS, or the configuration",
   },
   blobs: {
     value: "URL",
-    summary: "its bytes, s3://… or file:///…; else STORE_BLOBS, else the configuration",
+    summary: "bytes of a cluster, s3://… or file:///…; default: STORE_BLOBS, or the configuration",
   },
   json: { summary: "print JSON" },
   help: { summary: "print this help" },

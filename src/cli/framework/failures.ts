@@ -1,5 +1,5 @@
-// What went wrong, for a person: one clear message, what to do about it, and the exit code. Every reason of
-// the store has its words here, so a new one does not compile until it is answered.
+// Maps errors to messages, hints and exit codes. The table covers every reason of `StoreError`, so a
+// new reason does not compile until it has an entry.
 import { BackupError } from "../../model/backup.ts";
 import { CopyError } from "../../model/copy.ts";
 import { type Reason, StoreError } from "../../model/errors.ts";
@@ -11,13 +11,13 @@ import { SecretError } from "../../secrets/secrets.ts";
 import { CommandError } from "./command-error.ts";
 import { escapeControls, type Style } from "./output.ts";
 
-/** What a command was about, to name it in the message. */
+/** Names that the message mentions. */
 export interface Subject {
   readonly bucket?: string | undefined;
   /** A key-value namespace, in place of a bucket. */
   readonly namespace?: string | undefined;
   readonly key?: string | undefined;
-  /** What holds the data, where that is no directory. */
+  /** Undefined for a data directory. */
   readonly storeKind?: "cluster" | undefined;
 }
 
@@ -28,34 +28,35 @@ interface MessageTemplate {
 }
 
 const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
-  InternalError: { hint: "Find out what is damaged: store verify" },
+  InternalError: { hint: "Check for damage: store verify" },
+  Damaged: { hint: "Find out what is damaged: store verify" },
   AccessDenied: {},
   InvalidPartNumber: {},
   InvalidBucketName: {
     exitCode: 2,
-    message: ({ bucket = "" }) => `"${escapeControls(bucket)}" cannot be the name of a bucket.`,
+    message: ({ bucket = "" }) => `"${escapeControls(bucket)}" is not a valid bucket name.`,
     hint: "Use 3 to 63 lowercase letters, digits, dots and dashes, a letter or digit at both ends, no two dots in a row.",
   },
   NoSuchBucket: {
     message: ({ bucket = "" }) => `There is no bucket "${escapeControls(bucket)}".`,
     hint: ({ bucket = "<name>" }) => [
       `Create it: store bucket create ${bucket}`,
-      "See which there are: store bucket list",
+      "List buckets: store bucket list",
     ],
   },
   NoSuchKey: {
     message: ({ bucket = "", key = "" }) =>
       `There is no object "${escapeControls(key)}" in bucket "${escapeControls(bucket)}".`,
-    hint: ({ bucket = "<bucket>" }) => `See which there are: store object list ${bucket}`,
+    hint: ({ bucket = "<bucket>" }) => `List objects: store object list ${bucket}`,
   },
   BucketNotEmpty: {
     message: ({ bucket = "" }) => `The bucket "${escapeControls(bucket)}" is not empty.`,
-    hint: ({ bucket = "<name>" }) => `Delete it with everything in it: store bucket delete ${bucket} --force`,
+    hint: ({ bucket = "<name>" }) => `Delete it with all its contents: store bucket delete ${bucket} --force`,
   },
   EntityTooSmall: {},
   MetadataTooLarge: {
     exitCode: 2,
-    message: () => "The metadata is too large: all names and values together may have 8,192 bytes.",
+    message: () => "The metadata is too large: names and values may have 8,192 bytes in total.",
   },
   IncompleteBody: {
     message: () => "The file changed while it was being read; nothing was stored.",
@@ -64,11 +65,11 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   InvalidDigest: {},
   InvalidObjectName: {
     exitCode: 2,
-    message: () => "The key is too long: it may have 1,024 bytes.",
+    message: () => "The key is too long: the maximum is 1,024 bytes.",
   },
   InvalidMaxKeys: { exitCode: 2 },
   NoSuchUpload: {
-    message: () => "The upload was ended by someone else; nothing was stored.",
+    message: () => "The upload was aborted or completed by another process; nothing was stored.",
     hint: "Try again.",
   },
   InvalidPart: {},
@@ -80,8 +81,8 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
   ServiceUnavailable: {
     hint: ({ storeKind }) =>
       storeKind === "cluster"
-        ? "Look whether PostgreSQL and what holds the bytes can be reached, then try again."
-        : "Look at the disk and at the system's log, then try again.",
+        ? "Check that PostgreSQL and the blob storage can be reached, then try again."
+        : "Check the disk and the system log, then try again.",
   },
   InsufficientStorage: {},
   UnevenParts: {},
@@ -92,46 +93,47 @@ const messageTemplates: Readonly<Record<Reason, MessageTemplate>> = {
     hint: "Use Standard or InfrequentAccess.",
   },
   BucketConflict: {
-    message: ({ bucket = "" }) => `The bucket "${escapeControls(bucket)}" exists already; it is as it was.`,
-    hint: ({ bucket = "<name>" }) => `Look at it: store bucket info ${bucket}`,
+    message: ({ bucket = "" }) =>
+      `The bucket "${escapeControls(bucket)}" already exists; nothing was changed.`,
+    hint: ({ bucket = "<name>" }) => `Show it: store bucket info ${bucket}`,
   },
   EntityTooLarge: {
-    message: () => "The object is too large: it may have 5,492,189,429,760 bytes (4.995 TiB).",
+    message: () => "The object is too large: the maximum is 5,492,189,429,760 bytes (4.995 TiB).",
   },
 };
 
-/** Words of commands about a namespace, where they differ. */
+/** Entries that differ for commands on a namespace. */
 const namespaceTemplates: Partial<Record<Reason, MessageTemplate>> = {
   InvalidBucketName: {
     exitCode: 2,
-    message: ({ namespace = "" }) => `"${escapeControls(namespace)}" cannot be the name of a namespace.`,
+    message: ({ namespace = "" }) => `"${escapeControls(namespace)}" is not a valid namespace name.`,
     hint: `Use ${namespaceNameRule}.`,
   },
   NoSuchBucket: {
     message: ({ namespace = "" }) => `There is no namespace "${escapeControls(namespace)}".`,
     hint: ({ namespace = "<name>" }) => [
       `Create it: store kv namespace create ${namespace}`,
-      "See which there are: store kv namespace list",
+      "List namespaces: store kv namespace list",
     ],
   },
   NoSuchKey: {
     message: ({ namespace = "", key = "" }) =>
       `There is no key "${escapeControls(key)}" in namespace "${escapeControls(namespace)}".`,
-    hint: ({ namespace = "<namespace>" }) => `See which there are: store kv list ${namespace}`,
+    hint: ({ namespace = "<namespace>" }) => `List keys: store kv list ${namespace}`,
   },
   BucketNotEmpty: {
     message: ({ namespace = "" }) => `The namespace "${escapeControls(namespace)}" is not empty.`,
     hint: ({ namespace = "<name>" }) =>
-      `Delete it with everything in it: store kv namespace delete ${namespace} --force`,
+      `Delete it with all its contents: store kv namespace delete ${namespace} --force`,
   },
   BucketConflict: {
     message: ({ namespace = "" }) =>
       `The namespace "${escapeControls(namespace)}" already exists; nothing was changed.`,
-    hint: ({ namespace = "<name>" }) => `See its keys: store kv list ${namespace}`,
+    hint: ({ namespace = "<name>" }) => `List its keys: store kv list ${namespace}`,
   },
 };
 
-/** The store's error as the command line tells it. Others pass as they are. */
+/** Converts a `StoreError` to a `CommandError`; returns other errors unchanged. */
 export function toCommandError(error: unknown, subject: Subject): unknown {
   if (error instanceof KeyValueError) return new CommandError(error.message, { exitCode: 2, cause: error });
   if (!(error instanceof StoreError)) return error;
@@ -144,7 +146,7 @@ export function toCommandError(error: unknown, subject: Subject): unknown {
   });
 }
 
-/** Runs a check of the store's, and tells what it finds wrong in the words of the command line. */
+/** Runs `check` and converts the error it throws. */
 export function withCommandErrors<T>(subject: Subject, check: () => T): T {
   try {
     return check();
@@ -163,7 +165,7 @@ export function describeFailure(error: unknown, style: Style): Failure {
   if (mapped instanceof ConfigError) return { text: mapped.message, exitCode: 1 };
   const label = style.red(style.bold("error:"));
   if (mapped instanceof CommandError || mapped instanceof BackupError || mapped instanceof CopyError) {
-    // Paths and keys that a backup or a copy tells of are as others have named them.
+    // Messages of a backup or copy contain paths and keys that others chose.
     const format = mapped instanceof CommandError ? (text: string) => text : escapeControls;
     const lines = [`${label} ${format(mapped.message)}`, ...mapped.hints.map((hint) => `  ${format(hint)}`)];
     return { text: lines.join("\n"), exitCode: mapped instanceof CommandError ? mapped.exitCode : 1 };
@@ -173,21 +175,21 @@ export function describeFailure(error: unknown, style: Style): Failure {
   if (isExpected) return { text: `${label} ${mapped.message}`, exitCode: 1 };
   const code = systemCode(mapped);
   if (mapped instanceof Error && code !== undefined && fileReasons[code] !== undefined) {
-    const { syscall = "go on", path } = mapped as NodeJS.ErrnoException;
+    const { syscall = "continue", path } = mapped as NodeJS.ErrnoException;
     const what = path === undefined ? syscall : `${syscall} "${escapeControls(path)}"`;
     return { text: `${label} Cannot ${what}: ${fileReasons[code]}.`, exitCode: 1 };
   }
   const message = mapped instanceof Error ? mapped.message : String(mapped);
-  return { text: `${label} ${message}\n  To see where it comes from: STORE_DEBUG=1`, exitCode: 1 };
+  return { text: `${label} ${message}\n  For details set STORE_DEBUG=1`, exitCode: 1 };
 }
 
-/** A file could not be used: why, in words, for the codes that people meet. */
+/** Explains why a file could not be used. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   const code = systemCode(error);
-  // A reader that went away is no failure of a file.
+  // EPIPE means that the reader closed its end of the pipe, not that a file failed.
   if (!(error instanceof Error) || code === undefined || code === "EPIPE" || !("syscall" in error))
     return error;
-  const reason = fileReasons[code] ?? `the system says ${code}`;
+  const reason = fileReasons[code] ?? `the system reports ${code}`;
   return new CommandError(`Cannot ${action} "${escapeControls(path)}": ${reason}.`, { cause: error });
 }
 
@@ -198,7 +200,7 @@ export function systemCode(error: unknown): string | undefined {
 
 const fileReasons: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
-  ENOTDIR: "a part of the path is no folder",
+  ENOTDIR: "a part of the path is not a folder",
   EISDIR: "it is a folder",
   EACCES: "permission is denied",
   EPERM: "it is not permitted",
@@ -207,7 +209,7 @@ const fileReasons: Readonly<Record<string, string>> = {
   EDQUOT: "the disk quota is used up",
   EMFILE: "too many files are open",
   ENAMETOOLONG: "the name is too long",
-  ELOOP: "its links go in a circle",
-  ENXIO: "nothing is at its other end",
+  ELOOP: "its symbolic links form a loop",
+  ENXIO: "no process reads from it",
   EIO: "the disk reports an error",
 };

@@ -1,5 +1,5 @@
-// Ctrl-C and its kin during work that must not be left half done: the work is told, tidies up and ends, and
-// only then does the process end by the signal. A second signal ends it at once.
+// Signals during work that must clean up: the first signal aborts the work, and the process ends by
+// that signal once the work has finished. A second signal ends the process immediately.
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -26,7 +26,7 @@ export async function runInterruptible<T>(work: (signal: AbortSignal) => Promise
   try {
     return await work(controller.signal);
   } catch (error) {
-    // Whatever the interruption broke on its way is not news.
+    // Errors that the abort caused are not worth reporting.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     release();

@@ -1,5 +1,5 @@
-// What a command prints: for people on a terminal, plain lines and tabs when piped, JSON when asked.
-// Results go to stdout; everything that is about the work and not its result goes to stderr.
+// Output of commands: formatted on a terminal, tab-separated when piped, JSON with --json.
+// Results go to stdout, notes and progress to stderr.
 import type { Writable } from "node:stream";
 
 export interface OutputStream extends Writable {
@@ -18,7 +18,7 @@ export interface Style {
 export interface Column {
   readonly name: string;
   readonly align?: "right";
-  /** At least so wide, for tables that are printed a piece at a time. */
+  /** Minimum width, for tables printed in several pieces. */
   readonly width?: number;
 }
 
@@ -26,7 +26,7 @@ type Rows = readonly (readonly string[])[];
 
 export interface Output {
   readonly isJson: boolean;
-  /** Whether a person reads stdout. */
+  /** Whether stdout is a terminal. */
   readonly isTerminal: boolean;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -35,26 +35,26 @@ export interface Output {
   /** For stderr. */
   readonly noteStyle: Style;
   line(text: string): Promise<void>;
-  /** Bytes as they are; resolves when the reader has room again. */
+  /** Writes raw bytes; resolves when the stream has accepted them. */
   write(bytes: Uint8Array | string): Promise<void>;
   json(value: unknown): Promise<void>;
-  /** With a head and aligned for people, tabs between the cells when piped. */
+  /** Aligned and with a header on a terminal, tab-separated when piped. */
   table(columns: readonly Column[], rows: Rows): Promise<void>;
-  /** More rows of a table that has its head. */
+  /** Rows without a header. */
   moreRows(columns: readonly Column[], rows: Rows): Promise<void>;
-  /** Names and values, a line each. */
+  /** One line for each name and value. */
   fields(fields: readonly (readonly [name: string, value: string])[]): Promise<void>;
-  /** A line on stderr. */
+  /** Prints a line to stderr. */
   note(text: string): void;
-  /** A text with its `store …` commands as the user has to type them. */
+  /** Rewrites `store …` commands in a text to the form the user has to type. */
   typed(text: string): string;
-  /** The name of something, as part of a sentence. */
+  /** Highlights a name inside a sentence. */
   name(text: string): string;
-  /** In words a person counts in, or as a plain number. */
+  /** "1.5 KiB" on a terminal, a plain number when piped. */
   bytes(count: number): string;
-  /** The same as part of a sentence. */
+  /** "1.5 KiB" on a terminal, "1536 bytes" when piped. */
   size(count: number): string;
-  /** In local time for people, in ISO form when piped. */
+  /** Local time on a terminal, ISO 8601 when piped. */
   time(milliseconds: number): string;
 }
 
@@ -63,7 +63,7 @@ export interface OutputOptions {
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly json: boolean;
-  /** Default: commands stay as they are written. */
+  /** Default: no rewriting. */
   readonly typed?: (text: string) => string;
 }
 
@@ -146,7 +146,7 @@ function alignRow(columns: readonly Column[], widths: readonly number[], row: re
   return cells.join("  ").trimEnd();
 }
 
-/** Control characters spelled out: a key can neither break a line nor command the terminal. */
+/** Escapes control characters, so that a key cannot break lines or send terminal commands. */
 export function escapeControls(text: string): string {
   return text.replaceAll(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
@@ -170,7 +170,7 @@ export function formatBytes(count: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let unit = 0;
   let value = count;
-  // From 1023.95 on one decimal would print as 1024.0.
+  // 1023.95 and more would be printed as 1024.0.
   while (value >= 1023.95 && unit < units.length - 1) {
     value /= 1024;
     unit++;
@@ -184,7 +184,7 @@ function localTime(date: Date): string {
   return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":")}`;
 }
 
-/** https://no-color.org: any value but an empty one turns colours off. */
+/** https://no-color.org: any non-empty NO_COLOR turns colours off. */
 function styleFor(stream: OutputStream, environment: OutputOptions["environment"]): Style {
   const isColoured = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
   const coloured = (on: number, off: number) => (text: string) =>

@@ -1,4 +1,4 @@
-// Where the package that this command is part of is installed, and which version of it.
+// Installation folder and version of the package that contains this command.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) {
     if (dirname(folder) === folder)
-      throw new Error("The package that holds this command has no package.json.");
+      throw new Error("The package that contains this command has no package.json.");
     folder = dirname(folder);
   }
   return folder;

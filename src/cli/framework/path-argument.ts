@@ -1,11 +1,11 @@
-// Paths as typed. What begins like a URL is refused where only a path is possible: as a path it would become a
-// folder named "s3:" in the current one.
+// Checks paths given on the command line. A URL is refused where a path is expected: otherwise a
+// folder named "s3:" would be created.
 import { isAbsolute, resolve } from "node:path";
 import { parseScheme } from "../../model/location.ts";
 import type { Invocation } from "./command.ts";
 import { type CommandError, usageError } from "./command-error.ts";
 
-/** The absolute path. `called` is the option or variable that names it, `possible` what it may be. */
+/** Returns the absolute path. */
 export function pathArgument(
   { directory }: Pick<Invocation, "directory">,
   { label, text, expected = "a folder" }: PathText,
@@ -15,22 +15,24 @@ export function pathArgument(
 }
 
 export interface PathText {
+  /** The option or variable that holds the path. */
   readonly label: string;
   readonly text: string;
+  /** What the message asks for; default: "a folder". */
   readonly expected?: string;
 }
 
-/** For what is used as it is typed. */
+/** For a path that is used as typed. */
 export function refuseUrl({ label, text, expected = "a folder" }: PathText): void {
   const scheme = parseScheme(text);
   if (scheme !== undefined && !isAbsolute(text)) throw unknownScheme(label, scheme, expected);
 }
 
-/** Says the scheme alone: the rest may hold a password. */
+/** Quotes only the scheme, because the rest of the URL may contain a password. */
 export function unknownScheme(label: string, scheme: string, expected: string): CommandError {
   const path =
     scheme === "file:"
-      ? "Write the path alone, without file://"
-      : `A path that really begins so is written with ./ in front: ./${scheme}`;
-  return usageError(`${label} takes ${expected}, not a URL that begins with "${scheme}"`, [path]);
+      ? "Write the path without file://"
+      : `For a path that starts like this, write ./${scheme}`;
+  return usageError(`${label} takes ${expected}, not a URL that starts with "${scheme}"`, [path]);
 }

@@ -1,4 +1,4 @@
-// `store init --from`: a store.toml for a project that has a wrangler file.
+// `store init --from`: writes a store.toml for a project with a wrangler file.
 import { existsSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -12,7 +12,7 @@ import { fileError } from "../framework/failures.ts";
 import { pathArgument } from "../framework/path-argument.ts";
 import { displayPath } from "../store/open-store.ts";
 
-/** Writes the file beside the wrangler file, and never over another. */
+/** Writes store.toml next to the wrangler file; never overwrites a file. */
 export async function initFrom(invocation: Invocation, from: string): Promise<void> {
   const { output } = invocation;
   const source = wranglerFile(invocation, pathArgument(invocation, { label: "--from", text: from }));
@@ -31,9 +31,9 @@ export async function initFrom(invocation: Invocation, from: string): Promise<vo
     `Wrote ${output.name(displayPath(invocation, file))} from ${displayPath(invocation, source)}.`,
   );
   if (leftOut.length > 0) {
-    await output.line(`Left out or replaced:\n${leftOut.map((words) => `  ${words}`).join("\n")}`);
+    await output.line(`Left out or replaced:\n${leftOut.map((item) => `  ${item}`).join("\n")}`);
   }
-  if (toFix !== undefined) await output.line(`Fix this before you start it:\n\n${toFix}`);
+  if (toFix !== undefined) await output.line(`Fix this before you start the project:\n\n${toFix}`);
   else await output.line(output.typed("Next:\n  store dev --create-buckets"));
 }
 
@@ -47,7 +47,7 @@ function wranglerFile(invocation: Invocation, path: string): string {
     stats === undefined
       ? `There is no "${where}".`
       : `There is no wrangler.toml, .json or .jsonc in "${where}".`,
-    { hint: "Name the folder of a project that has one: store init --from DIR" },
+    { hint: "Use a folder that contains one: store init --from DIR" },
   );
 }
 
@@ -55,12 +55,12 @@ function refuseExisting(invocation: Invocation, folder: string): void {
   const found = configNames.filter((name) => existsSync(join(folder, name)));
   if (found.length === 0) return;
   throw new CommandError(
-    `There is already ${found.join(", ")} in "${displayPath(invocation, folder)}": nothing was written.`,
-    { hint: `Move ${basename(found[0]!)} away first.` },
+    `"${displayPath(invocation, folder)}" already contains ${found.join(", ")}; nothing was written.`,
+    { hint: `Move or delete ${basename(found[0]!)} first.` },
   );
 }
 
-/** Our files are checked more strictly than the one it came from. */
+/** store.toml is validated more strictly than wrangler files. */
 function findFaults(file: string): string | undefined {
   try {
     readConfig(file);

@@ -1,4 +1,4 @@
-// The files of a new project: a script that serves one bucket over HTTP, and what it needs to run.
+// Files of a new project: a script that serves one bucket over HTTP, and its configuration.
 
 export interface Project {
   /** The script's name. */
@@ -6,11 +6,11 @@ export interface Project {
   readonly bucket: string;
   /** `YYYY-MM-DD` */
   readonly compatibilityDate: string;
-  /** How the project's package.json names the package this command came with. */
+  /** Version or path of this package in the new package.json. */
   readonly dependency: string;
 }
 
-/** By path in the project's folder. */
+/** File contents by path in the project's folder. */
 export function projectFiles(project: Project): Readonly<Record<string, string>> {
   return {
     "store.toml": config(project),
@@ -22,7 +22,7 @@ export function projectFiles(project: Project): Readonly<Record<string, string>>
   };
 }
 
-const config = ({ name, bucket, compatibilityDate }: Project) => `# The script and what it finds in its env.
+const config = ({ name, bucket, compatibilityDate }: Project) => `# The script and its bindings.
 name = "${name}"
 main = "src/index.ts"
 compatibility_date = "${compatibilityDate}"
@@ -36,7 +36,7 @@ bucket_name = "${bucket}"
 `;
 
 const script = `// Serves a bucket over HTTP: the key is the path without its leading slash.
-// Whoever reaches this script may read, write and delete. Before others can reach it, let it ask who they are.
+// Anyone who can reach this script can read, write and delete. Add authentication before you publish it.
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const key = new URL(request.url).pathname.slice(1);
@@ -83,8 +83,8 @@ Then, in another terminal:
     curl -X DELETE http://127.0.0.1:8787/hello.txt
 
 - \`store.toml\` names the script and binds the bucket: \`env.BUCKET\` in \`src/index.ts\`.
-- \`.store/\` is the data directory: the buckets, the script's secrets, and the key they are sealed with.
-- \`npx store types\` updates \`store-env.d.ts\` after a change of \`store.toml\`.
+- \`.store/\` is the data directory: buckets, the script's secrets, and the key that encrypts them.
+- \`npx store types\` updates \`store-env.d.ts\` after you change \`store.toml\`.
 - \`npx store --help\` lists all commands.
 `;
 

@@ -1,4 +1,4 @@
-// What `store dev` and `store serve` say when they are ready: every address, and what to try first.
+// Prints every address when `store dev` or `store serve` is ready, and commands to try.
 
 import { relative } from "node:path";
 import type { TlsSource } from "../../http/tls/tls.ts";
@@ -13,7 +13,7 @@ import type { RunningPublic } from "./public.ts";
 import type { RunningS3 } from "./s3.ts";
 
 export interface ReadyServers {
-  /** None when the S3 API is served alone. */
+  /** Undefined when there are no scripts. */
   readonly server: ScriptServer | undefined;
   readonly s3: RunningS3;
   readonly console: RunningConsole;
@@ -21,7 +21,7 @@ export interface ReadyServers {
   readonly location: Location;
   readonly mode: Mode;
   readonly tls: TlsSource | undefined;
-  /** The ports that were asked for. */
+  /** The requested ports. */
   readonly ports: Readonly<Record<"scripts" | "s3" | "console" | "public", PortSetting>>;
 }
 
@@ -62,7 +62,8 @@ export async function announce(invocation: Invocation, ready: ReadyServers): Pro
       ...(assets === undefined ? [] : [assetsText(assets, directory)]),
     ].join(", "),
   ]);
-  if (url === undefined) await output.line("There is no configuration here: the S3 API is served alone.");
+  if (url === undefined)
+    await output.line("No configuration file found: serving the S3 API without scripts.");
   else {
     await output.table([{ name: "SCRIPT" }, { name: "URL" }, { name: "BINDINGS" }], rows);
     await output.line("");
@@ -105,7 +106,7 @@ async function printExamples(
 ): Promise<void> {
   await output.line("");
   await output.line("Try:");
-  // What assets alone, or a project of another platform, answer to a PUT is not known.
+  // Only scripts with a `store` configuration are known to accept a PUT.
   if (server?.scripts.some(({ config }) => config.kind === "store" && config.main !== undefined)) {
     await output.line(`  curl -X PUT --data-binary 'Hello, world!' ${url}hello.txt`);
     await output.line(`  curl ${url}hello.txt`);
@@ -115,8 +116,8 @@ async function printExamples(
   }
   if (console.token !== undefined) {
     await output.line("");
-    await output.line("The console, signed in (the link works until the server stops):");
-    // Behind the #, where a browser sends it to nobody.
+    await output.line("Sign in to the console with this link, valid until the server stops:");
+    // In the fragment, which a browser never sends to a server.
     await output.line(`  ${console.url}/#token=${console.token}`);
   }
   if (s3.key === undefined) return;

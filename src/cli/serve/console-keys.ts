@@ -1,4 +1,4 @@
-// The access keys as the console shows and changes them: the same rules as those of `store key`.
+// Access keys for the console, with the same rules as `store key`.
 
 import type { ConsoleKeys } from "../../console/api/keys.ts";
 import { ConsoleError } from "../../console/response.ts";
@@ -20,7 +20,7 @@ export function consoleKeys({ documents, secretKey, engine }: Data, uses: KeyUse
     async create({ account, grants, expires }) {
       return withConsoleErrors(async () => {
         const given = grants?.map(parseGrant);
-        if (given?.length === 0) throw new CredentialError("A key without any grant could do nothing.");
+        if (given?.length === 0) throw new CredentialError("A key needs at least one permission.");
         for (const { bucket } of given ?? []) {
           if (bucket === "*" || (await engine.bucket(bucket)) !== undefined) continue;
           throw new CredentialError(`There is no bucket "${bucket}".`);

@@ -1,4 +1,4 @@
-// What the console's charts show: the server's figures, looked at every ten seconds for as long as it runs.
+// Samples the server's metrics every ten seconds for the charts of the console.
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
 import { createHistory } from "../../metrics/history.ts";
 import { type Snapshot, sumSeries } from "../../metrics/snapshot.ts";
@@ -15,7 +15,7 @@ export function startMetricsSampler(snapshot: () => Promise<Snapshot>): MetricsS
   const sample = () =>
     void snapshot()
       .then((seen) => history.add(Date.now(), seen))
-      // What cannot be looked at now is a gap in a chart.
+      // A failed sample leaves a gap in the chart.
       .catch(() => {});
   sample();
   const timer = setInterval(sample, sampleMilliseconds).unref();
@@ -23,7 +23,7 @@ export function startMetricsSampler(snapshot: () => Promise<Snapshot>): MetricsS
     close: () => clearInterval(timer),
     async metrics(span, frontEnd) {
       const now = { snapshot: await snapshot(), time: Date.now() };
-      // The console's own requests are mostly those of who looks at the charts.
+      // Requests to the console are left out: most of them come from viewing the charts.
       const points = history.points(
         span,
         frontEnd === undefined ? ["s3", "script", "public"] : [frontEnd],

@@ -1,4 +1,4 @@
-// The scripts as the console shows them, and what they write.
+// Scripts and their logs for the console.
 import { relative } from "node:path";
 import type { ConsoleScripts } from "../../console/api/scripts.ts";
 import { ConsoleError } from "../../console/response.ts";
@@ -32,7 +32,7 @@ export function consoleScripts(
       const script = scripts.find(({ config }) => config.name === name);
       await script?.restart().catch((error: unknown) => {
         throw new ConsoleError(409, error instanceof Error ? error.message : String(error), {
-          hint: "What ran before runs on.",
+          hint: "The previous version keeps running.",
         });
       });
       return script !== undefined;

@@ -1,4 +1,4 @@
-// The console beside the S3 API and the scripts: where it listens, and the token that `dev` has at hand.
+// Starts the console: its options, its port, and the sign-in token of `store dev`.
 
 import { join } from "node:path";
 import { createAuditRecorder } from "../../audit/audit-log.ts";
@@ -27,20 +27,20 @@ import type { RunningS3 } from "./s3.ts";
 export const consoleOptions: Readonly<Record<string, Option>> = {
   "console-port": {
     value: "PORT",
-    summary: "where the console answers, 9001 unless given; 0 picks a free one",
+    summary: "port of the console; default: 9001; 0 picks a free port",
   },
-  "console-url": { value: "URL", summary: "what browsers call the console, behind a proxy for example" },
+  "console-url": { value: "URL", summary: "public URL of the console, for example behind a proxy" },
 };
 
 export interface RunningConsole {
   readonly port: number;
   readonly url: string;
-  /** While developing: one that signs in to this server, as long as it runs. */
+  /** Only in dev mode: signs in to this server until it stops. */
   readonly token: string | undefined;
   close(): Promise<void>;
 }
 
-/** What the options say; wrong ones throw before anything is opened. */
+/** Parsed options. Invalid ones throw before anything is opened. */
 export interface ConsoleSettings extends PortSetting {
   readonly host: string;
   readonly url: string | undefined;

@@ -1,4 +1,4 @@
-// Delivers events beside the servers: webhooks from this process, scripts in theirs.
+// Delivers events: webhooks from this process, scripts in their own processes.
 import { type Deliverer, startDeliverer } from "../../events/delivery.ts";
 import { type Delivery, formatSequencer } from "../../events/message.ts";
 import type { ScriptTargets } from "../../events/target.ts";

@@ -1,6 +1,7 @@
-// The limits of the ports: the options that set them, and what the system allows.
+// Options for the limits of the ports, and the open-file limit of the system.
 import { readFileSync } from "node:fs";
 import { defaultPortLimits, type PortLimits } from "../../http/server/limits.ts";
+import type { NodeInternalsSetting } from "../../http/server/node-internals.ts";
 import { limits as storeLimits } from "../../model/limits.ts";
 import type { Invocation, Option } from "../framework/command.ts";
 import { usageError } from "../framework/command-error.ts";
@@ -11,19 +12,23 @@ const { connections, connectionsPerAddress, requests } = defaultPortLimits;
 export const limitOptions: Readonly<Record<string, Option>> = {
   "max-connections": {
     value: "COUNT",
-    summary: `open connections of each port; default: ${connections}`,
+    summary: `maximum open connections for each port; default: ${connections}`,
   },
   "max-connections-per-address": {
     value: "COUNT",
-    summary: `open connections of each client address; default: ${connectionsPerAddress}`,
+    summary: `maximum open connections for each client address; default: ${connectionsPerAddress}`,
   },
   "max-requests": {
     value: "COUNT",
-    summary: `requests in flight on each port; default: ${requests}`,
+    summary: `maximum requests in flight on each port; default: ${requests}`,
   },
   "max-uploads": {
     value: "COUNT",
-    summary: `open multipart uploads of each bucket; default: ${storeLimits.openUploads}`,
+    summary: `maximum open multipart uploads in each bucket; default: ${storeLimits.openUploads}`,
+  },
+  "node-internals": {
+    value: "on|off",
+    summary: "off: use only documented features of Node; slower uploads; default: on",
   },
 };
 
@@ -36,12 +41,19 @@ export function portLimits(invocation: Invocation): PortLimits {
     requests: countOption(invocation, "max-requests", requests),
     pipelined: defaultPortLimits.pipelined,
     descriptors: openFilesLimit(),
+    nodeInternals: nodeInternalsOption(invocation),
   };
 }
 
-/** Open multipart uploads of each bucket. */
+/** Maximum open multipart uploads in each bucket. */
 export function uploadLimit(invocation: Invocation): number {
   return countOption(invocation, "max-uploads", storeLimits.openUploads);
+}
+
+function nodeInternalsOption({ options }: Invocation): NodeInternalsSetting {
+  const text = options.text("node-internals") ?? defaultPortLimits.nodeInternals;
+  if (text === "on" || text === "off") return text;
+  throw usageError(`--node-internals must be "on" or "off", not "${text}".`);
 }
 
 function countOption(invocation: Invocation, name: string, defaultValue: number): number {
@@ -50,7 +62,7 @@ function countOption(invocation: Invocation, name: string, defaultValue: number)
   return number;
 }
 
-/** How many files and connections a process may have open; Node has raised it as far as the system allows. */
+/** Soft limit of open files and sockets. Node has already raised it to the hard limit. */
 function openFilesLimit(): number {
   try {
     const [, soft = ""] =

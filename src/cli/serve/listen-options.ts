@@ -1,7 +1,8 @@
-// Where servers listen: the options that say so, and what is told when it cannot be.
+// Options for the listening addresses of servers, and errors when a port cannot be opened.
 
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
+import type { OpenStreams } from "../../http/server/listener-state.ts";
 import type { WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Mode } from "../../script/context.ts";
@@ -9,20 +10,22 @@ import type { Invocation, Option } from "../framework/command.ts";
 import { CommandError, usageError } from "../framework/command-error.ts";
 import { systemCode } from "../framework/failures.ts";
 
-/** What every port of a server has in common. */
+/** Options that apply to every port of a server. */
 export interface CommonPortOptions {
   readonly tls: TlsSource | undefined;
-  /** Proxies in front: their addresses and networks. */
+  /** Addresses and CIDR ranges of trusted proxies. */
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether a port is served. */
+  /** The secret that authenticates readiness probes. */
   readonly probe: string;
+  /** Counts the bodies in flight in this process. */
+  readonly streams: OpenStreams;
 }
 
 export const proxyOptions: Readonly<Record<string, Option>> = {
   "trust-proxy": {
     value: "ADDRESS",
-    summary: "a proxy in front, or a network of them such as 10.0.0.0/8, whose word on the client is taken",
+    summary: "trust X-Forwarded-* headers from this address or CIDR range, such as 10.0.0.0/8",
     repeatable: true,
   },
 };
@@ -41,7 +44,7 @@ export function hostOption({ options }: Invocation): string {
   return options.text("host") ?? "127.0.0.1";
 }
 
-/** Without a path, so without a slash at its end. */
+/** Without a trailing slash. */
 export function serverUrl(host: string, port: number, tls: TlsSource | undefined): string {
   return `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -61,7 +64,7 @@ export function numberOption(
 
 export interface PortSetting {
   readonly port: number;
-  /** While developing, a default port that is taken gives way to a free one; a port that was asked for does not. */
+  /** In dev mode another port replaces a taken default port, but never a requested one. */
   readonly whenTaken: WhenTaken;
 }
 
@@ -79,14 +82,14 @@ export function portOption(invocation: Invocation, { option, port, mode }: Defau
   };
 }
 
-/** For the line that announces a port: why it is another one than usual. */
+/** Explains in the announcement why the port differs from the default. */
 export function portTakenNote({ port }: PortSetting, opened: number | undefined): string {
   return port === 0 || opened === undefined || opened === port ? "" : ` (port ${port} is taken)`;
 }
 
 /**
- * A URL that others call a server by, as they will write it in Host: what is signed for a port that goes
- * without saying, or for capital letters, would not be what comes.
+ * Normalized as clients send it in Host. A signature made for a default port or capital letters
+ * would not match.
  */
 export function endpointOption({ options }: Invocation, name: string): string | undefined {
   const text = options.text(name);
@@ -98,24 +101,24 @@ export function endpointOption({ options }: Invocation, name: string): string | 
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** The option that names the port. */
+  /** The option that sets the port. */
   readonly option: string;
 }
 
-/** For those who can do something about it. */
+/** Replaces common errors of listen() by messages that say what to do. */
 export function listenError(error: unknown, { host, port, option }: ListenAddress): unknown {
   const code = systemCode(error);
   const address = `port ${port} of ${host}`;
   if (code === "EADDRINUSE") {
-    const hint = `Choose another: --${option} PORT; with 0 a free one is found.`;
-    return new CommandError(`Cannot listen on ${address}: it is in use already.`, { hint });
+    const hint = `Choose another port: --${option} PORT, or 0 for any free port`;
+    return new CommandError(`Cannot listen on ${address}: it is already in use.`, { hint });
   }
   if (code === "EACCES") {
-    const hint = `Ports below 1024 need a privilege: choose another, --${option} PORT`;
+    const hint = `Ports below 1024 need extra privileges; choose another: --${option} PORT`;
     return new CommandError(`Cannot listen on ${address}: permission is denied.`, { hint });
   }
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-    return new CommandError(`Cannot listen on ${host}: it is no address of this machine.`);
+    return new CommandError(`Cannot listen on ${host}: it is not an address of this machine.`);
   }
   return error;
 }

@@ -1,8 +1,8 @@
-// What a server counts and logs: the options that say so, and the figures of all its processes as one.
+// Metrics and request log of a server: their options, and the merged metrics of all its processes.
 import type { ConsoleMetrics } from "../../console/api/metrics.ts";
 import type { MonitoringSources } from "../../console/monitoring.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams, type OpenStreams } from "../../http/server/listener-state.ts";
 import { createWatch, type Watch } from "../../metrics/collector.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { prometheusText } from "../../metrics/prometheus.ts";
@@ -17,15 +17,20 @@ import { openRequestLog } from "./request-log.ts";
 import { createStoreMetrics } from "./store-metrics.ts";
 
 export const observationOptions: Readonly<Record<string, Option>> = {
-  "request-log": { value: "FILE", summary: "a line of JSON for each request; - is standard output" },
-  "metrics-open": { summary: "let everybody read /metrics who reaches the console's port, without a token" },
-  "no-metrics": { summary: "count nothing" },
+  "request-log": {
+    value: "FILE",
+    summary: "write one JSON line for each request to FILE; - is standard output",
+  },
+  "metrics-open": { summary: "serve /metrics on the console's port without a token" },
+  "no-metrics": { summary: "turn metrics off" },
 };
 
 export interface Observation extends Pick<Observer, "metrics" | "onExchange"> {
-  /** For the processes it starts. */
+  /** Collects metrics from the processes the server starts. */
   readonly watch: Watch;
-  /** What the console's port tells, once it is known what serves. */
+  /** Open streams of the ports that this process serves itself. */
+  readonly streams: OpenStreams;
+  /** Sources of the monitoring endpoints on the console's port. */
   createMonitoring(served: Omit<ReadinessOptions, "log"> & { readonly engine: Engine }): {
     readonly monitoring: MonitoringSources;
     readonly metrics: ConsoleMetrics;
@@ -46,9 +51,10 @@ export async function openObservation({ options, output, directory }: Invocation
   const watch = createWatch({ counts, writeLines: log?.write });
   const { metrics, onExchange, receive } = createObserver(watch.observing, (message) => own.receive(message));
   const own = watch.join(receive);
-  registerProcessMetrics(metrics, "supervisor", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(metrics, "supervisor", streams);
   metrics.addReading(
-    { name: "store_info", help: "The version that runs.", labels: ["version"] },
+    { name: "store_info", help: "Version of the running server.", labels: ["version"] },
     "gauge",
     () => [[[packageVersion()], 1]],
   );
@@ -57,7 +63,7 @@ export async function openObservation({ options, output, directory }: Invocation
   }
   let sampler: MetricsSampler | undefined;
   return {
-    ...{ metrics, onExchange, watch },
+    ...{ metrics, onExchange, watch, streams },
     createMonitoring({ engine, ...served }) {
       const storeMetrics = createStoreMetrics(engine);
       const snapshot = async () =>

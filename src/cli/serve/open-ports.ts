@@ -1,4 +1,4 @@
-// The ports of a server that readiness vouches for.
+// Lists the open ports that the readiness check probes.
 import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 import type { RunningPublic } from "./public.ts";
 import type { NamedPort } from "./readiness.ts";
@@ -12,7 +12,7 @@ export interface OpenServers {
   readonly isSecure: boolean;
 }
 
-/** The ports that readiness vouches for; the console is the one that answers for them. */
+/** Without the console's port, which serves the readiness check itself. */
 export function openPorts({ host, s3, server, publicServer, isSecure }: OpenServers): NamedPort[] {
   const titled: readonly [string, number | undefined][] = [
     ["The port of the S3 API", s3.port],

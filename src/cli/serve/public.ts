@@ -1,4 +1,4 @@
-// Public buckets beside the other servers: where they answer, and by which names.
+// Starts the server for public buckets: its options, port and domains.
 
 import type { Exchange } from "../../metrics/exchange.ts";
 import { startPublic } from "../../public/server.ts";
@@ -18,11 +18,11 @@ import {
 export const publicOptions: Readonly<Record<string, Option>> = {
   "public-port": {
     value: "PORT",
-    summary: "where public buckets answer, 9002 unless given, once there is one; 0 picks a free one",
+    summary: "port of public buckets, opened once a bucket is public; default: 9002; 0 picks a free port",
   },
   "public-domain": {
     value: "NAME",
-    summary: "a name in front of which a public bucket's may stand, as in photos.files.example.com",
+    summary: "base domain for public buckets: files.example.com serves photos.files.example.com",
     repeatable: true,
   },
 };
@@ -45,7 +45,7 @@ export function publicSettings(invocation: Invocation, mode: Mode): PublicSettin
 export interface RunningPublic {
   /** Undefined while no bucket is public. */
   readonly url: string | undefined;
-  /** Undefined while it is not open. */
+  /** Undefined while the port is closed. */
   port(): number | undefined;
   close(): Promise<void>;
 }

@@ -1,6 +1,5 @@
-// Whether a server can serve, for load balancers and supervisors: every port answers a request, every script has a process,
-// and the store commits a write. Checked at most every two seconds, however often it is asked. Anyone may read the answer,
-// so it names neither an address nor a path.
+// Readiness for load balancers: every port answers, every script has a process, and the store commits
+// a write. Results are cached for two seconds. They are public, so they name no address and no path.
 import type { Documents } from "../../engine/records.ts";
 import { type ProbeTarget, probePort } from "../../http/probe.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -9,27 +8,27 @@ import type { ScriptServer } from "../../script/supervisor/supervisor.ts";
 export interface ReadinessOptions {
   readonly documents: Documents;
   readonly scripts: Pick<ScriptServer, "scripts"> | undefined;
-  /** The ports that are open now. */
+  /** Returns the ports that are open now. */
   readonly ports: () => readonly NamedPort[];
-  /** The secret that makes a port answer by itself. */
+  /** The secret that authenticates probes of a port. */
   readonly probe: string;
   readonly log: (line: string) => void;
 }
 
 export interface NamedPort extends ProbeTarget {
-  /** At the beginning of a sentence. */
+  /** Capitalized, because it starts a sentence. */
   readonly title: string;
 }
 
 const freshMilliseconds = 2000;
-/** Trouble is looked at again sooner: a server that has recovered is put back into service without delay. */
+/** Problems are cached for a shorter time, so that a recovered server returns to service quickly. */
 const troubledMilliseconds = 100;
 const timeoutMilliseconds = 5000;
 const portMilliseconds = 2000;
 const kind = "housekeeping";
 const name = "readiness";
 
-/** What keeps it from serving; nothing when it serves. */
+/** Returns a check that lists problems; an empty list means ready. */
 export function createReadiness({
   documents,
   scripts,
@@ -48,21 +47,20 @@ export function createReadiness({
     return troubles.filter((trouble) => trouble !== undefined);
   }
 
-  /** A small document is written: that goes the way of every commit. */
+  /** Writes a small document, which takes the same path as every commit. */
   async function write(): Promise<string | undefined> {
     try {
       const current = await documents.get(kind, name);
-      // Another server of the same store may be faster, which is as good.
+      // A lost race with another server of the same store also proves that writes work.
       await documents.put(kind, name, new Date().toISOString(), current?.revision);
       isLogged = false;
       return undefined;
     } catch (error) {
       // Objects can still be read and deleted, so the server stays in service.
       if (error instanceof StoreError && error.reason === "InsufficientStorage") return undefined;
-      if (!isLogged)
-        log(`The store takes no writes: ${error instanceof Error ? error.message : String(error)}`);
+      if (!isLogged) log(`The store cannot write: ${error instanceof Error ? error.message : String(error)}`);
       isLogged = true;
-      return "The store takes no writes; see the server's log.";
+      return "The store cannot write; see the server's log.";
     }
   }
 
@@ -77,7 +75,7 @@ export function createReadiness({
     const stopped = (scripts?.scripts ?? []).filter(({ pool }) => !pool.isUp());
     return [
       ...(await lastCheck.troubles),
-      ...stopped.map(({ config }) => `The script "${config.name}" has no process that serves.`),
+      ...stopped.map(({ config }) => `The script "${config.name}" has no running process.`),
     ];
   };
 }

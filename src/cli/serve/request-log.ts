@@ -1,17 +1,17 @@
-// Writes the request log: batches of lines to a file or to standard output, one after the other. A file that was
-// renamed or removed is made anew, so that logrotate needs to tell nobody.
+// Writes the request log to a file or to standard output. A file that was renamed or removed is
+// created again, so that logrotate works without a signal.
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { CommandError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
 
 export interface RequestLog {
-  /** Resolves when they are written, or could not be; lines that could not be are counted and told once. */
+  /** Never rejects: lines that cannot be written are counted in `lost`, and logged once. */
   write(lines: string): Promise<void>;
   readonly lost: number;
   close(): Promise<void>;
 }
 
-/** How often it is looked whether the file is still the one of that name. */
+/** Minimum time between checks for a rotated file. */
 const checkMilliseconds = 1000;
 
 export interface RequestLogOptions {
@@ -46,7 +46,7 @@ async function toFile(path: string, log: (line: string) => void): Promise<Reques
   let isClosed = false;
   let last: Promise<void> = Promise.resolve();
 
-  /** Whoever rotates logs has renamed it, and awaits that a new one is begun. */
+  /** Opens the path again if the file behind it has changed. */
   async function reopenIfRotated(): Promise<void> {
     if (Math.abs(Date.now() - checkedAt) < checkMilliseconds) return;
     checkedAt = Date.now();
@@ -64,7 +64,7 @@ async function toFile(path: string, log: (line: string) => void): Promise<Reques
       isFailing = false;
     } catch (error) {
       lost += lines.split("\n").length - 1;
-      if (!isFailing) log(`Requests cannot be logged, and are served all the same: ${String(error)}`);
+      if (!isFailing) log(`Cannot write the request log; requests are still served: ${String(error)}`);
       isFailing = true;
     }
   }
@@ -87,6 +87,6 @@ async function toFile(path: string, log: (line: string) => void): Promise<Reques
 }
 
 function openLogFile(path: string): Promise<FileHandle> {
-  // It names objects and addresses: for its owner and group alone.
+  // The log contains keys and client addresses, so only owner and group may read it.
   return open(path, "a", 0o640);
 }

@@ -6,7 +6,7 @@ import type { Invocation } from "../framework/command.ts";
 import { CommandError } from "../framework/command-error.ts";
 import { displayPath } from "../store/open-store.ts";
 
-/** Once for each file, at start: the output is shown as it comes. */
+/** Runs once for each file at startup. */
 export async function runBuilds(invocation: Invocation, files: readonly string[]): Promise<void> {
   const { output, options, environment } = invocation;
   for (const file of files) {
@@ -15,7 +15,7 @@ export async function runBuilds(invocation: Invocation, files: readonly string[]
     output.note(`Running the build command of ${displayPath(invocation, file)}: ${build.command}`);
     const child = spawn(build.command, {
       ...{ cwd: build.directory, shell: true, env: { ...environment } },
-      // What a build prints is not a result of this command.
+      // Build output goes to stderr, because it is not a result of this command.
       stdio: ["ignore", 2, 2],
     });
     const outcome = await Promise.race([
@@ -23,9 +23,9 @@ export async function runBuilds(invocation: Invocation, files: readonly string[]
       once(child, "error").then(([error]: unknown[]) => error),
     ]);
     if (outcome === 0) continue;
-    const why = outcome instanceof Error ? outcome.message : `it ended with ${String(outcome)}`;
+    const why = outcome instanceof Error ? outcome.message : `it exited with ${String(outcome)}`;
     throw new CommandError(`The build command failed: ${why}.`, {
-      hint: [`It is ${build.command}`, `and runs in ${build.directory}`],
+      hint: [`Command: ${build.command}`, `Folder: ${build.directory}`],
     });
   }
 }

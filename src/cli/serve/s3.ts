@@ -1,4 +1,4 @@
-// The S3 API beside the scripts: where it listens, and the key that `dev` has at hand.
+// Starts the S3 API: its options, its port, and the access key of `store dev`.
 
 import { availableParallelism } from "node:os";
 import type { Watch } from "../../metrics/collector.ts";
@@ -20,37 +20,37 @@ import {
 } from "./listen-options.ts";
 
 export const s3Options: Readonly<Record<string, Option>> = {
-  "s3-port": { value: "PORT", summary: "where the S3 API answers, 9000 unless given; 0 picks a free one" },
+  "s3-port": { value: "PORT", summary: "port of the S3 API; default: 9000; 0 picks a free port" },
   "s3-domain": {
     value: "NAME",
-    summary: "a name in front of which a bucket's may stand, as in photos.s3.example.com",
+    summary: "base domain for virtual-hosted-style requests: s3.example.com serves photos.s3.example.com",
     repeatable: true,
   },
-  "s3-url": { value: "URL", summary: "what clients call the S3 API, in URLs that scripts sign" },
+  "s3-url": { value: "URL", summary: "public URL of the S3 API, used in presigned URLs" },
 };
 
 export interface RunningS3 {
   readonly url: string;
-  /** While developing: one that may do everything. */
+  /** Only in dev mode; has full access. */
   readonly key: Credential | undefined;
-  /** What scripts sign URLs with. */
+  /** For URLs that scripts presign. */
   readonly presign: {
     readonly endpoint: string;
     readonly accessKeyId: string;
     readonly secretAccessKey: string;
   };
   readonly port: number;
-  /** When keys were used, as far as this server has seen. */
+  /** Last uses of access keys on this server. */
   readonly uses: KeyUses;
   isUp(): boolean;
   close(): Promise<void>;
 }
 
-/** What the options say; wrong ones throw before anything is opened. */
+/** Parsed options. Invalid ones throw before anything is opened. */
 export interface S3Settings extends PortSetting {
   readonly host: string;
   readonly domains: readonly string[];
-  /** What clients call it, where that is another address than its own. */
+  /** Public URL, if it differs from the listening address. */
   readonly endpoint: string | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface ServeS3Options {
   readonly watch: Watch;
   readonly log: (line: string) => void;
   readonly commonPortOptions: CommonPortOptions;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum open multipart uploads in each bucket. */
   readonly openUploads: number;
 }
 

@@ -1,4 +1,4 @@
-// Checks that everything a script's configuration names is there and unambiguous, before anything is started.
+// Checks before the start that script names are unique and that all named buckets and namespaces exist.
 
 import { configErrorFor, type ScriptConfig } from "../../script/config/config.ts";
 import { envNames } from "../../script/config/env-names.ts";
@@ -14,7 +14,7 @@ export function checkNames(configs: readonly ScriptConfig[]): void {
     throw configErrorFor(
       config,
       ["name"],
-      `The script of "${other.file}" has the name "${config.name}" already.`,
+      `The name "${config.name}" is already used by the script of "${other.file}".`,
     );
   }
   const open = configs.filter(({ routes }) => routes.length === 0);
@@ -23,7 +23,7 @@ export function checkNames(configs: readonly ScriptConfig[]): void {
     throw configErrorFor(
       open[1]!,
       ["name"],
-      "Several scripts share a server, so this one needs routes.",
+      "Several scripts share this server, so this script needs routes.",
       hint,
     );
   }
@@ -33,12 +33,12 @@ export function checkSecretNames(config: ScriptConfig, secretNames: readonly str
   for (const { name, path } of envNames(config)) {
     if (!secretNames.includes(name)) continue;
     const hint = `Choose another name, or delete the secret: store secret delete ${name}`;
-    throw configErrorFor(config, path, `The script has a secret named "${name}" too.`, hint);
+    throw configErrorFor(config, path, `The script already has a secret named "${name}".`, hint);
   }
 }
 
-/** Whether a person can be asked to create what is missing: at the start, but not when a change is reloaded. */
-export type PromptMode = "may ask" | "asks nobody";
+/** Whether to ask the user about creating missing buckets: at startup, but not on a reload. */
+export type PromptMode = "ask" | "never ask";
 
 export interface ExistenceCheck {
   readonly promptMode: PromptMode;
@@ -60,12 +60,12 @@ export async function checkBuckets(
       continue;
     }
     const path = ["store_buckets", i, "bucket_name"] as const;
-    const hint = `Create it: store bucket create ${bucketName}\nOr have it created: --create-buckets`;
+    const hint = `Create it: store bucket create ${bucketName}\nOr create it at startup: --create-buckets`;
     throw configErrorFor(config, path, `There is no bucket "${bucketName}".`, hint);
   }
 }
 
-/** The same for key-value namespaces; --create-buckets creates them too. */
+/** Like `checkBuckets`, for key-value namespaces; --create-buckets creates them too. */
 export async function checkNamespaces(
   invocation: Invocation,
   { engine, recordAudit: note }: Data,
@@ -81,8 +81,8 @@ export async function checkNamespaces(
       invocation.output.note(`Created key-value namespace ${namespace}.`);
       continue;
     }
-    const hint = `Create it: store kv namespace create ${namespace}\nOr have it created: --create-buckets`;
-    // The binding is always there; the id may be left out.
+    const hint = `Create it: store kv namespace create ${namespace}\nOr create it at startup: --create-buckets`;
+    // Point at the binding, because the id is optional in the configuration.
     throw configErrorFor(config, ["kv_namespaces", i, "binding"], `There is no ${subject}.`, hint);
   }
 }
@@ -93,10 +93,10 @@ async function shouldCreate(
   { promptMode, mode }: ExistenceCheck,
   subject: string,
 ): Promise<boolean> {
-  // As the tool that wrangler files are written for does while developing.
+  // Wrangler creates missing buckets in development too.
   if (mode === "dev" && config.kind === "wrangler") return true;
   if (invocation.options.flag("create-buckets")) return true;
-  return promptMode === "may ask" && (await askToCreate(invocation, subject));
+  return promptMode === "ask" && (await askToCreate(invocation, subject));
 }
 
 async function askToCreate({ output }: Invocation, subject: string): Promise<boolean> {

@@ -1,5 +1,5 @@
-// What `store dev` and `store serve` share: checks that everything a script needs is there, starts the
-// scripts, says where they are, and ends them in order when a signal comes.
+// Runs `store dev` and `store serve`: checks the configuration, starts all servers, announces them,
+// and shuts them down on a signal.
 
 import { randomUUID } from "node:crypto";
 import { availableParallelism } from "node:os";
@@ -59,8 +59,8 @@ import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from ".
 
 export const serverOptions: Readonly<Record<string, Option>> = {
   ...environmentOption,
-  port: { value: "PORT", summary: "where scripts answer, 8787 unless given; 0 picks a free one" },
-  host: { value: "HOST", summary: "the address to listen on, 127.0.0.1 unless given" },
+  port: { value: "PORT", summary: "port of the scripts; default: 8787; 0 picks a free port" },
+  host: { value: "HOST", summary: "address to listen on; default: 127.0.0.1" },
   ...s3Options,
   ...consoleOptions,
   ...publicOptions,
@@ -71,15 +71,15 @@ export const serverOptions: Readonly<Record<string, Option>> = {
   "create-buckets": { summary: "create buckets and key-value namespaces that do not exist yet" },
   "script-memory": {
     value: "MB",
-    summary: "heap a script may use before it is started anew, 512 unless given",
+    summary: "heap limit of a script, after which it is restarted; default: 512",
   },
 };
 
-/** What to run, read from options and configurations before anything is opened or made. */
+/** Everything read from options and configurations before anything is opened or created. */
 interface Plan extends PortSetting {
   readonly mode: Mode;
   readonly heapMegabytes: number;
-  /** None when the S3 API is served alone. */
+  /** Empty when there are no scripts. */
   readonly files: readonly string[];
   readonly s3: S3Settings;
   readonly console: ConsoleSettings;
@@ -87,11 +87,11 @@ interface Plan extends PortSetting {
   readonly tls: TlsFiles | undefined;
   readonly trusted: readonly string[];
   readonly limits: PortLimits;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum open multipart uploads in each bucket. */
   readonly openUploads: number;
 }
 
-/** What stands before anything is served: the certificates, and who is told what the processes count. */
+/** The plan together with loaded certificates and open metrics. */
 interface ReadyPlan extends Omit<Plan, "tls">, Omit<Observation, "close"> {
   readonly tls: RunningTls | undefined;
 }
@@ -122,7 +122,7 @@ async function createPlan(invocation: Invocation, mode: Mode): Promise<Plan> {
 }
 
 export async function serveScripts(invocation: Invocation, mode: Mode): Promise<void> {
-  // First: a configuration that is wrong leaves no data directory behind.
+  // Read the configuration first, so that an invalid one does not create a data directory.
   const plan = await createPlan(invocation, mode);
   const observation = await openObservation(invocation);
   try {
@@ -141,13 +141,16 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
   });
   try {
     if (data.location === "memory:") {
-      throw new CommandError("Scripts run in processes of their own, which cannot share memory.", {
-        hint: "Name a folder: --data DIR",
-      });
+      throw new CommandError(
+        "A server cannot use memory: as its store, because its processes cannot share it.",
+        {
+          hint: "Use a folder: --data DIR",
+        },
+      );
     }
     const read = createConfigReader(invocation, data, mode);
-    for (const file of plan.files) await read(file, mode === "dev" ? "may ask" : "asks nobody");
-    // Its own processes, and commands beside it, commit through this one.
+    for (const file of plan.files) await read(file, mode === "dev" ? "ask" : "never ask");
+    // The server's processes and concurrent commands commit through this process.
     await data.commitForOthers();
     await serveAll(invocation, data, { ...plan, ...observation, tls });
   } finally {
@@ -156,13 +159,15 @@ async function servePlan(invocation: Invocation, plan: Plan, observation: Observ
   }
 }
 
-/** Starts every server, and ends those that run, in order or because one could not be started. */
+/** Starts every server. Closes all of them at the end, or when one cannot be started. */
 async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Promise<void> {
   const { output } = invocation;
   const { mode, tls, watch, onExchange } = plan;
   const log = (line: string) => output.note(line);
-  const { trusted, limits } = plan;
-  const commonPortOptions: CommonPortOptions = { tls: tls?.source, trusted, limits, probe: randomUUID() };
+  const { trusted, limits, streams } = plan;
+  const commonPortOptions: CommonPortOptions = {
+    ...{ tls: tls?.source, trusted, limits, streams, probe: randomUUID() },
+  };
   const scriptLog = createScriptLog(Date.now);
   const running: { close(): Promise<void> }[] = [{ close: async () => scriptLog.close() }];
   const track = <T extends { close(): Promise<void> } | undefined>(server: T): T => {
@@ -213,14 +218,15 @@ async function serveAll(invocation: Invocation, data: Data, plan: ReadyPlan): Pr
   }
 }
 
-/** What the server's log says of damage, with what to do. */
+/** Log line for damage, with what to do. */
 function scrubLine({ bucket, key, what }: Damage): string {
   const subject = bucket === undefined ? "the store" : key === undefined ? bucket : `${bucket}/${key}`;
-  const remedy = key === undefined ? "See what is damaged" : "Put it again or take it from a backup; see all";
+  const remedy =
+    key === undefined ? "List all damage" : "Upload it again or restore it from a backup; list all damage";
   return `The scrub found damage in ${subject}: ${what} ${remedy}: store verify`;
 }
 
-/** The configuration in a file, once everything it names is there. */
+/** Reads a configuration and checks that everything it names exists. */
 function createConfigReader(invocation: Invocation, data: Data, mode: Mode) {
   const secrets = createSecrets(data.documents, data.secretKey());
   return async (file: string, promptMode: PromptMode): Promise<ScriptConfig> => {
@@ -235,7 +241,7 @@ function createConfigReader(invocation: Invocation, data: Data, mode: Mode) {
 
 const printedNotes = new WeakMap<Invocation, Set<string>>();
 
-/** A configuration is read several times: what was said of it is not said again. */
+/** Prints each note once, although a configuration is read several times. */
 function noteOnce(invocation: Invocation, notes: readonly string[]): void {
   const printed = printedNotes.get(invocation) ?? new Set();
   printedNotes.set(invocation, printed);
@@ -271,7 +277,7 @@ async function startPlannedScripts(
   const { output } = invocation;
   const read = createConfigReader(invocation, data, mode);
   return startScripts({
-    configs: files.map((file) => () => read(file, "asks nobody")),
+    configs: files.map((file) => () => read(file, "never ask")),
     location: data.location,
     ...{ mode, presign, host, port, whenTaken, watch, ...commonPortOptions },
     ...{ heapMegabytes: plan.heapMegabytes, openUploads: plan.openUploads },
@@ -289,7 +295,7 @@ async function startPlannedScripts(
   });
 }
 
-/** Why the scripts could not be started, for those who can do something about it. */
+/** Converts errors of scripts and ports that the user can fix. */
 function startError(error: unknown, host: string, port: number): unknown {
   if (isScriptError(error)) return new CommandError(error.message);
   return listenError(error, { host, port, option: "port" });
@@ -299,11 +305,11 @@ function isScriptError(error: unknown): error is Error {
   return error instanceof BundleError || error instanceof LoadError || error instanceof AssetsError;
 }
 
-/** Resolves with the first signal to end; the second ends the process at once. */
+/** Resolves at the first signal; a second one ends the process immediately. */
 function waitForEndSignal(tls: RunningTls | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-    // From a terminal it says that this one is gone; to a service, that it is to look at its files again.
+    // SIGHUP from a terminal means that it was closed; for a service it means: reload the files.
     if (tls === undefined || process.stdin.isTTY) process.once("SIGHUP", () => resolve());
     else process.on("SIGHUP", () => void tls.reload());
   });

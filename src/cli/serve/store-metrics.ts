@@ -1,5 +1,5 @@
-// What the store holds and how far its scrub is, as figures. A directory knows its totals; a cluster must count, which takes
-// long where there is much. So it is measured when somebody asks, at most a fiftieth of the time, and told with its age.
+// Metrics of the stored data and of the scrub. Counting a large cluster is slow, so totals are measured
+// on demand, at most 2 % of the time, and reported with their age.
 import type { Engine } from "../../engine/engine.ts";
 import type { ScrubProgress } from "../../engine/maintenance/scrub-report.ts";
 import type { Totals } from "../../engine/records.ts";
@@ -7,9 +7,9 @@ import { createMetrics } from "../../metrics/metrics.ts";
 import type { Snapshot } from "../../metrics/snapshot.ts";
 
 export interface StoreMetrics {
-  /** Of the last measuring; a new one is begun when it is due, and waited for a moment. */
+  /** Starts a measurement when due, waits for it briefly, and returns the latest result. */
   snapshot(): Promise<Snapshot>;
-  /** What buckets hold, as last measured. */
+  /** Totals of each bucket, as last measured. */
   totals(): ReadonlyMap<string, Totals>;
 }
 
@@ -21,7 +21,7 @@ interface Measurement {
 }
 
 const minIdleMilliseconds = 1000;
-/** As many times as long as a measuring took, there is rest. */
+/** The pause after a measurement is this many times its duration. */
 const idleFactor = 50;
 const maxWaitMilliseconds = 1000;
 
@@ -40,7 +40,7 @@ export function createStoreMetrics(engine: Engine): StoreMetrics {
       const namespaces = await measureAll(listed, (name) => engine.kv.totals(name));
       last = { at: Date.now(), totals, namespaces, scrub: await engine.scrubProgress() };
     } catch {
-      // The store is away: what was measured last is told on, with its age.
+      // The store is unavailable: keep the last measurement, which is reported with its age.
     } finally {
       const took = performance.now() - begin;
       dueAt = performance.now() + Math.max(minIdleMilliseconds, idleFactor * took);
@@ -68,22 +68,22 @@ export function createStoreMetrics(engine: Engine): StoreMetrics {
     perBucket("store_bucket_bytes", "Bytes of a bucket's objects.", ({ bytes }) => bytes);
     perNamespace("store_kv_keys", "Keys in a key-value namespace.", ({ objects }) => objects);
     perNamespace("store_kv_bytes", "Bytes of a key-value namespace's values.", ({ bytes }) => bytes);
-    gauge("store_totals_age_seconds", "How long ago it was measured what buckets hold.", ({ at }) =>
+    gauge("store_totals_age_seconds", "Age of the bucket totals.", ({ at }) =>
       Math.max(0, (Date.now() - at) / 1000),
     );
-    gauge("store_scrub_running", "1 while a scrub reads the store through.", ({ scrub }) =>
+    gauge("store_scrub_running", "1 while a scrub is running.", ({ scrub }) =>
       scrub?.isRunning === true ? 1 : 0,
     );
-    gauge("store_scrub_objects", "Objects the round of the scrub under way has read.", ({ scrub }) =>
+    gauge("store_scrub_objects", "Objects read by the running scrub.", ({ scrub }) =>
       scrub?.round === undefined ? 0 : scrub.round.objects,
     );
-    gauge("store_scrub_bytes", "Bytes the round of the scrub under way has read.", ({ scrub }) =>
+    gauge("store_scrub_bytes", "Bytes read by the running scrub.", ({ scrub }) =>
       scrub?.round === undefined ? 0 : scrub.round.bytes,
     );
-    gauge("store_scrub_damages", "Damages found by the scrub: under way, or else the last.", ({ scrub }) =>
+    gauge("store_scrub_damages", "Damaged items found by the running or the last scrub.", ({ scrub }) =>
       Math.max(scrub?.round?.damages ?? 0, scrub?.last?.damages ?? 0),
     );
-    gauge("store_scrub_last_end_timestamp_seconds", "When a scrub last came to its end.", ({ scrub }) =>
+    gauge("store_scrub_last_end_timestamp_seconds", "When the last scrub ended.", ({ scrub }) =>
       scrub?.last === undefined ? undefined : scrub.last.ended / 1000,
     );
   }
@@ -107,7 +107,7 @@ async function waitUpTo(milliseconds: number, work: Promise<void>): Promise<void
   clearTimeout(late);
 }
 
-/** A bucket or namespace that is damaged, or deleted meanwhile, is left out. */
+/** Leaves out buckets and namespaces that are damaged or were deleted meanwhile. */
 async function measureAll(
   listed: readonly { readonly name: string }[],
   measure: (name: string) => Promise<Totals>,

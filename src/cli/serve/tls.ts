@@ -1,5 +1,5 @@
-// HTTPS for all ports of a server: reads the certificate and its key, sees that they can be used, and takes in new ones
-// when the files change or a signal asks for it. A pair that cannot be used is told, and the former one stays.
+// HTTPS for all ports: reads and checks the certificate and its key, and reloads them when the files
+// change or on a signal. An invalid pair is logged, and the previous one stays in use.
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
@@ -15,8 +15,8 @@ import { CommandError, usageError } from "../framework/command-error.ts";
 import { fileError } from "../framework/failures.ts";
 
 export const tlsOptions: Readonly<Record<string, Option>> = {
-  "tls-cert": { value: "FILE", summary: "a certificate with its chain, as PEM: all ports speak HTTPS" },
-  "tls-key": { value: "FILE", summary: "the certificate's private key, as PEM" },
+  "tls-cert": { value: "FILE", summary: "PEM certificate with its chain; enables HTTPS on all ports" },
+  "tls-key": { value: "FILE", summary: "PEM private key of the certificate" },
 };
 
 export interface TlsFiles {
@@ -26,12 +26,12 @@ export interface TlsFiles {
 
 export interface RunningTls {
   readonly source: TlsSource;
-  /** Looks at the files now, and tells what became of it. */
+  /** Reads the files now and logs the outcome. */
   reload(): Promise<void>;
   close(): void;
 }
 
-/** How often the files are read: they are small, and no way of watching sees all that may happen to links. */
+/** Polling, because file watching misses changes of symbolic links. The files are small. */
 const pollMilliseconds = 5000;
 
 export function tlsFiles({ options, directory }: Invocation): TlsFiles | undefined {
@@ -52,9 +52,9 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
   let current = await readPair(files);
   const source = createTlsSource(checkCertificate(files, current).pair);
   if (((await stat(files.key)).mode & 0o004) !== 0) {
-    log(`Everybody on this machine can read the private key in ${files.key}: chmod o= takes that away.`);
+    log(`Every user of this machine can read the private key; run: chmod o= ${files.key}`);
   }
-  /** What was wrong at the last look, and what was told of. */
+  /** Problem found by the last check, and the problem last logged. */
   let lastProblem: string | undefined;
   let loggedProblem: string | undefined;
 
@@ -62,12 +62,12 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
     const { pair, subject, until } = checkCertificate(files, text);
     source.change(pair);
     current = text;
-    log(`The certificate was loaded anew: it names ${subject}, and holds until ${formatDate(until)}.`);
+    log(`Reloaded the certificate for ${subject}, valid until ${formatDate(until)}.`);
   }
 
   function logProblem(why: string): void {
     loggedProblem = why;
-    log(`The certificate was not loaded anew, and the former one is used on. ${why}`);
+    log(`The certificate was not reloaded; the previous one stays in use. ${why}`);
   }
 
   async function check(): Promise<void> {
@@ -77,7 +77,7 @@ export async function openTls(files: TlsFiles, work: OpenTlsOptions): Promise<Ru
       lastProblem = loggedProblem = undefined;
     } catch (error) {
       const why = errorMessage(error);
-      // Of two files that are written one after the other only one may be there yet: the next look tells.
+      // Only one of the two files may be written yet, so log a problem when it is seen twice.
       if (why === lastProblem && why !== loggedProblem) logProblem(why);
       lastProblem = why;
     }

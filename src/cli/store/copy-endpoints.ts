@@ -1,4 +1,4 @@
-// The two sides of a copy: each a folder or a cluster, named by an option or by what commands here work on.
+// Source and target of a copy: folders or clusters. A side without an option is the default store.
 import { isAbsolute, resolve } from "node:path";
 import { type ClusterLocation, type Location, parseScheme } from "../../model/location.ts";
 import type { Invocation } from "../framework/command.ts";
@@ -18,14 +18,16 @@ export async function resolveCopyEndpoints(invocation: Invocation): Promise<Copy
   const from = parseEndpoint(invocation, "from");
   const to = parseEndpoint(invocation, "to");
   if (from === undefined && to === undefined) {
-    throw usageError("store copy needs at least one side: --from PLACE or --to PLACE", [
+    throw usageError("store copy needs at least one of --from LOCATION and --to LOCATION", [
       "For example: store copy --from .store --to /mnt/large/store",
     ]);
   }
   const { options } = invocation;
   const stray = (["data", "records", "blobs"] as const).find((name) => options.text(name) !== undefined);
   if (from !== undefined && to !== undefined && stray !== undefined) {
-    throw usageError(`--${stray} says nothing here: both sides are named by --from and --to.`);
+    throw usageError(
+      `--${stray} has no effect here, because --from and --to name both stores. Leave it out.`,
+    );
   }
   const endpoints = {
     from: from ?? (await storeLocation(invocation)),
@@ -41,13 +43,13 @@ function parseEndpoint({ options, directory }: Invocation, side: Side): Location
   const blobs = options.text(`${side}-blobs`);
   if (text === undefined) {
     if (blobs === undefined) return undefined;
-    throw usageError(`--${side}-blobs needs --${side} postgres://… beside it.`);
+    throw usageError(`--${side}-blobs also needs --${side} postgres://…`);
   }
   if (text === "") throw usageError(`--${side} needs a folder or postgres://…, but is empty.`);
   const scheme = text === "memory:" ? undefined : parseScheme(text);
   if (scheme === undefined || isAbsolute(text)) {
     if (blobs !== undefined) {
-      throw usageError(`--${side}-blobs goes with postgres://…, and --${side} names a folder.`);
+      throw usageError(`--${side}-blobs is only for postgres://…, but --${side} names a folder.`);
     }
     return text === "memory:" ? text : resolve(directory, text);
   }
@@ -56,8 +58,8 @@ function parseEndpoint({ options, directory }: Invocation, side: Side): Location
   }
   checkClusterUrl(`--${side}`, "records", text);
   if (blobs === undefined) {
-    throw usageError(`--${side} names the records of a cluster, but not where its bytes lie.`, [
-      `Say that, too: --${side}-blobs s3://key:secret@host:port/bucket or file:///folder`,
+    throw usageError(`--${side} names the records of a cluster, but not the location of its bytes.`, [
+      `Add: --${side}-blobs s3://key:secret@host:port/bucket or file:///folder`,
     ]);
   }
   checkClusterUrl(`--${side}-blobs`, "blobs", blobs);
@@ -66,7 +68,7 @@ function parseEndpoint({ options, directory }: Invocation, side: Side): Location
 
 function checkSide(invocation: Invocation, endpoints: CopyEndpoints, side: Side): void {
   const location = endpoints[side];
-  if (location === "memory:") throw new CommandError("What is only in memory cannot be copied from or to.");
+  if (location === "memory:") throw new CommandError("A store in memory cannot be copied.");
   if (typeof location !== "string") return;
   const mustExist = side === "from" || invocation.options.flag("verify");
   if (mustExist) requireData(invocation, location);

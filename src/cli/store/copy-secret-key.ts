@@ -1,4 +1,4 @@
-// The key that secrets and access keys are sealed with, when a store is copied: what comes over is of no use without it.
+// Copies the secret key of a store, without which copied secrets and access keys cannot be decrypted.
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { CopyReport } from "../../model/copy.ts";
@@ -12,10 +12,10 @@ interface CopyResult extends CopyEndpoints {
   readonly report: CopyReport;
 }
 
-/** Goes along from folder to folder; else whoever copies is told what to do about it. */
+/** Copies the key file from folder to folder; otherwise prints what the user has to do. */
 export function carrySecretKey(invocation: Invocation, { from, to, report }: CopyResult): void {
   const { output, environment } = invocation;
-  // Kept elsewhere, it stays there.
+  // A key from the environment needs no copy.
   if (environment.STORE_SECRET_KEY || report.documents === 0) return;
   const file = typeof from === "string" ? join(from, secretKeyFile) : undefined;
   if (file !== undefined && !existsSync(file)) return;
@@ -23,11 +23,11 @@ export function carrySecretKey(invocation: Invocation, { from, to, report }: Cop
   else if (file !== undefined) {
     const path = displayPath(invocation, file);
     output.note(
-      `Secrets and access keys are sealed with the key in ${path}: set STORE_SECRET_KEY to what it holds wherever the copy is used.`,
+      `Secrets and access keys are encrypted with the key in ${path}. Set STORE_SECRET_KEY to its contents wherever the copy is used.`,
     );
   } else {
     output.note(
-      `Secrets and access keys are sealed with the STORE_SECRET_KEY of the source: set it here too, or put it into ${secretKeyFile} of the copy, readable by its owner alone.`,
+      `Secrets and access keys are encrypted with the STORE_SECRET_KEY of the source. Set it for the copy too, or store it in ${secretKeyFile} of the copy, readable only by its owner.`,
     );
   }
 }
@@ -35,7 +35,7 @@ export function carrySecretKey(invocation: Invocation, { from, to, report }: Cop
 function copyKey(from: string, to: string): void {
   if (existsSync(to)) return;
   try {
-    // With its mode: its owner alone may read it.
+    // The copy keeps the mode: only the owner can read it.
     copyFileSync(from, to, constants.COPYFILE_EXCL);
     const descriptor = openSync(to, "r+");
     fsyncSync(descriptor);

@@ -1,4 +1,4 @@
-// `<bucket>/<key>` as typed: everything behind the first slash is the key, byte for byte, never normalised.
+// Parses `<bucket>/<key>`. Everything after the first slash is the key, never normalized.
 import { parseScheme } from "../../model/location.ts";
 import { usageError } from "../framework/command-error.ts";
 
@@ -12,7 +12,7 @@ export function objectAddress(text: string): ObjectAddress {
   const slash = text.indexOf("/");
   if (slash === -1) {
     throw usageError(
-      `"${text}" names no object: bucket and key belong together, with a slash between them.`,
+      `"${text}" is not an object: write bucket and key with a slash between them.`,
       `For example: ${text === "" ? "photos" : text}/cat.jpg`,
     );
   }
@@ -32,13 +32,13 @@ export function prefixAddress(text: string): PrefixAddress {
   return { bucket, prefix: key };
 }
 
-/** No bucket's name has a colon. The rest of a URL is not repeated: it may hold a password. */
+/** Bucket names have no colon. The message omits the rest of the URL, which may hold a password. */
 function refuseUrl(text: string): void {
   const scheme = parseScheme(text);
   if (scheme === undefined) return;
   const [, rest = ""] = /^s3:\/\/([^@]*)$/i.exec(text) ?? [];
-  throw usageError(`A bucket of this store is written by its name alone, not as a URL with "${scheme}"`, [
+  throw usageError(`Write a bucket of this store as its name, not as a URL with "${scheme}"`, [
     rest === "" ? "For example: photos/2026" : `Write: ${rest}`,
-    "Objects of another S3 service are brought in by: store import https://host/bucket photos",
+    "To import from another S3 service: store import https://host/bucket photos",
   ]);
 }

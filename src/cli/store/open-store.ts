@@ -1,4 +1,4 @@
-// Where a command works: the engine on its store, always closed, and what must hold of a data directory.
+// Opens the store for a command and closes it afterwards. Checks that a folder can be a data directory.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join, relative } from "node:path";
@@ -16,30 +16,29 @@ import { storeLocation } from "./store-location.ts";
 
 export interface Data extends OpenEngine {
   readonly location: Location;
-  /** What secrets and credentials are sealed with. */
+  /** Encrypts secrets and credentials. */
   secretKey(): Uint8Array;
-  /** Notes what this command has done, when it is done. */
+  /** Records a finished action in the audit log. */
   recordAudit(action: AuditAction, subject: string): Promise<void>;
   /**
-   * Frees the bytes that deletes and overwrites have left and ends overdue uploads. A server does so by itself
-   * now and then; where only commands run, nobody else would.
+   * Frees the space of deleted and overwritten objects and aborts expired uploads. A server does this
+   * regularly; without a server, only commands do.
    */
   tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface DataOptions {
-  /** What to do when there is no data directory yet. A cluster is made by `store migrate` alone. */
+  /** For a missing data directory. The tables of a cluster are only created by `store migrate`. */
   readonly absent: "create" | "refuse";
-  /** To name in the message when the work fails. */
+  /** Named in error messages. */
   readonly subject?: Subject;
-  /** Where the store counts what it does. */
   readonly metrics?: Metrics;
-  /** Open multipart uploads of each bucket. */
+  /** Maximum open multipart uploads in each bucket. */
   readonly openUploads?: number;
 }
 
-/** Opens the store for as long as the work takes. */
+/** Opens the store, runs `work` and closes the store. */
 export async function withData<T>(
   invocation: Invocation,
   options: DataOptions,
@@ -51,7 +50,7 @@ export async function withData<T>(
     result = await work(data);
   } catch (error) {
     await data.close().catch(() => {
-      // What went wrong first is what to tell.
+      // Report the first error.
     });
     const storeKind = typeof data.location === "string" ? undefined : ("cluster" as const);
     throw toCommandError(error, { ...options.subject, storeKind });
@@ -72,6 +71,7 @@ export async function openData(
   }).catch((error: unknown) => {
     throw openError(invocation, location, error);
   });
+  let secretKey: Uint8Array | undefined;
   return {
     engine,
     documents,
@@ -83,20 +83,23 @@ export async function openData(
       const warn = (line: string) => invocation.output.note(`warning: ${line}`);
       return createAuditRecorder(auditLog, Date.now, warn)({ act: action, subject, by });
     },
-    secretKey: () => loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined),
+    secretKey() {
+      secretKey ??= loadSecretKey(location, invocation.environment.STORE_SECRET_KEY || undefined);
+      return secretKey;
+    },
     async tidy() {
       try {
         await engine.sweep();
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        invocation.output.note(`warning: space could not be freed and will be later: ${why}`);
+        invocation.output.note(`warning: could not free space now; it will be freed later: ${why}`);
       }
     },
     close: () => engine.close(),
   };
 }
 
-/** Undefined where the system knows none by that number, as in some containers. */
+/** Undefined when the user id has no name, as in some containers. */
 function userName(): string | undefined {
   try {
     return userInfo().username;
@@ -105,34 +108,34 @@ function userName(): string | undefined {
   }
 }
 
-/** Whether there is a store; a command that only asks must not make one. */
+/** Whether a store exists. Commands that only read must not create one. */
 export function hasData(location: Location): boolean {
   return typeof location !== "string" || existsSync(join(location, "registry.db"));
 }
 
-/** What a data directory may hold when its making was cut off. */
+/** Names that may exist in a data directory whose creation was interrupted. */
 const ownNames = /^(registry\.db.*|processes|buckets|trash|reserve.*|writer.*|secret\.key.*|audit\.log.*)$/;
 const unfinishedRestore = "restore.unfinished";
 
-/** Refuses when there is no data directory. */
+/** Throws when there is no data directory. */
 export function requireData(invocation: Invocation, location: string): void {
   checkDirectory(invocation, location, "refuse");
 }
 
-/** Refuses what cannot be, or become, a data directory. */
+/** Throws when the location is not a data directory and cannot become one. */
 export function checkDirectory(invocation: Invocation, location: string, absent: "create" | "refuse"): void {
   const path = displayPath(invocation, location);
   if (existsSync(join(location, unfinishedRestore))) {
-    throw new CommandError(`A backup was being restored into "${path}", and that was not finished.`, {
-      hint: "Run the same store restore again: it goes on where it was cut off.",
+    throw new CommandError(`The restore to "${path}" is not complete.`, {
+      hint: "Run the same store restore command again to resume it.",
     });
   }
   if (hasData(location)) return;
   if (absent === "refuse") {
-    throw new CommandError(`There is no data directory at "${path}" yet.`, {
+    throw new CommandError(`There is no data directory at "${path}".`, {
       hint: [
-        "Creating a bucket makes it: store bucket create <name>",
-        "Should it be elsewhere, name it: --data DIR or STORE_DATA",
+        "Create it with its first bucket: store bucket create <name>",
+        "Or use another location: --data DIR or STORE_DATA",
       ],
     });
   }
@@ -142,19 +145,22 @@ export function checkDirectory(invocation: Invocation, location: string, absent:
     names = readdirSync(location);
   } catch (error) {
     if (systemCode(error) === "ENOTDIR")
-      throw new CommandError(`Cannot keep data in "${path}": it is no folder.`);
+      throw new CommandError(`Cannot store data in "${path}": it is not a folder.`);
     throw fileError(error, "use the data directory", path);
   }
   const foreign = names.find((name) => !ownNames.test(name));
   if (foreign !== undefined) {
-    throw new CommandError(`"${path}" is no data directory: it holds other files, such as "${foreign}".`, {
-      hint: "Name a new or empty folder: --data DIR or STORE_DATA",
-    });
+    throw new CommandError(
+      `"${path}" is not a data directory: it contains other files, such as "${foreign}".`,
+      {
+        hint: "Use a new or empty folder: --data DIR or STORE_DATA",
+      },
+    );
   }
 }
 
 function openError(invocation: Invocation, location: Location, error: unknown): unknown {
-  // Says by itself what to do.
+  // Its message already says what to do.
   if (error instanceof CopyError) return error;
   if (typeof location !== "string") {
     const why = error instanceof StoreError ? error.detail : error instanceof Error ? error.message : error;
@@ -166,7 +172,7 @@ function openError(invocation: Invocation, location: Location, error: unknown): 
   return new CommandError(`Cannot open the data directory "${path}": ${error.message}`, { cause: error });
 }
 
-/** A path as it would be typed here. */
+/** The path relative to the working directory, if it lies below it. */
 export function displayPath(invocation: Invocation, path: string): string {
   const short = relative(invocation.directory, path);
   return short === "" || short.startsWith("..") ? path : short;

@@ -1,5 +1,5 @@
-// Where the store is that a command works on, asked in one order for all commands: options, else the environment, else
-// the configuration, else the data directory beside it.
+// Finds the store a command works on: from options, the environment, the configuration, or the default
+// data directory, in this order.
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import {
@@ -21,26 +21,28 @@ type ClusterPart = "records" | "blobs";
 const faults = { records: recordsFault, blobs: blobsFault } as const;
 const variables = { data: "STORE_DATA", records: "STORE_RECORDS", blobs: "STORE_BLOBS" } as const;
 
-const dataForms = "a folder or memory:, and a cluster is named by --records URL and --blobs URL";
+const dataForms = "a folder or memory: (for a cluster use --records URL and --blobs URL)";
 
-/** A directory is absolute, or "memory:". */
+/** A string is an absolute path or "memory:". */
 export async function storeLocation(invocation: Invocation): Promise<Location> {
   const { options } = invocation;
   const data = options.text("data") ?? readVariable(invocation, "data");
   if (options.text("data") === "") throw usageError("--data needs a folder, but is empty.");
   const isByOption = options.text("records") !== undefined || options.text("blobs") !== undefined;
   if (options.text("data") !== undefined && isByOption) {
-    throw usageError(
-      "--data names a directory and --records or --blobs a cluster: only one of both can be.",
-      ["Leave out --data, or --records and --blobs."],
-    );
+    throw usageError("--data (a directory) and --records or --blobs (a cluster) cannot be combined.", [
+      "Remove --data, or remove --records and --blobs.",
+    ]);
   }
   const isByVariable = Boolean(readVariable(invocation, "records") ?? readVariable(invocation, "blobs"));
   if (data !== undefined && !isByOption) {
     if (options.text("data") === undefined && isByVariable) {
-      throw new CommandError("STORE_DATA names a directory and STORE_RECORDS or STORE_BLOBS a cluster.", {
-        hint: "Unset what is not meant, or say it with an option.",
-      });
+      throw new CommandError(
+        "STORE_DATA (a directory) and STORE_RECORDS or STORE_BLOBS (a cluster) are both set.",
+        {
+          hint: "Unset one of them, or choose with an option.",
+        },
+      );
     }
     if (data === "memory:") return data;
     const label = options.text("data") === undefined ? variables.data : "--data";
@@ -50,27 +52,24 @@ export async function storeLocation(invocation: Invocation): Promise<Location> {
   return (await clusterLocation(invocation)) ?? join(folder, ".store");
 }
 
-/** The data directory, for what can be done with no other store. */
+/** For commands that do not work on clusters. */
 export async function dataDirectory(invocation: Invocation, instead: readonly string[]): Promise<string> {
   const location = await storeLocation(invocation);
   if (typeof location === "string") return location;
-  throw new CommandError(
-    `store ${invocation.command} works on a data directory, and the store is a cluster.`,
-    {
-      hint: instead,
-    },
-  );
+  throw new CommandError(`store ${invocation.command} needs a data directory, but the store is a cluster.`, {
+    hint: instead,
+  });
 }
 
-/** The folder the default data directory stands in: whether the configuration is in order does not matter. */
+/** The folder of the default data directory. The configuration may be invalid. */
 function configFolder(invocation: Invocation): string {
   const given = invocation.options.text("config");
   if (given !== undefined) {
     const file = resolve(invocation.directory, given);
-    if (!existsSync(file)) throw new CommandError(`There is no configuration "${given}".`);
+    if (!existsSync(file)) throw new CommandError(`There is no configuration file "${given}".`);
     return dirname(file);
   }
-  // A configuration is found in this folder or not at all.
+  // Parent folders are not searched for a configuration.
   return invocation.directory;
 }
 
@@ -98,10 +97,10 @@ function readClusterUrl(invocation: Invocation, name: ClusterPart): string | und
   return url;
 }
 
-/** What was given is not repeated: it may hold a password. */
+/** The message does not repeat the URL, which may hold a password. */
 export function checkClusterUrl(label: string, name: ClusterPart, url: string): void {
   const fault = faults[name](url);
-  if (fault !== undefined) throw usageError(`${label} ${fault}.`, `It is ${urlForms[name]}`);
+  if (fault !== undefined) throw usageError(`${label} ${fault}.`, `Expected: ${urlForms[name]}`);
 }
 
 function parseReads({ environment }: Invocation): Reads | undefined {
@@ -112,16 +111,14 @@ function parseReads({ environment }: Invocation): Reads | undefined {
   return found;
 }
 
-const meanings = { records: "where its records are", blobs: "where its bytes lie" } as const;
-
 function incompleteClusterError(missing: ClusterPart, config: ConfiguredLocations | undefined): Error {
   const given = missing === "records" ? "blobs" : "records";
-  const hint = `Say ${meanings[missing]}, too: --${missing} URL or ${variables[missing]}, ${urlForms[missing]}`;
-  const message = `Of a cluster "${given}" is given, but "${missing}" is missing.`;
+  const hint = `Add --${missing} URL or set ${variables[missing]}: ${urlForms[missing]}`;
+  const message = `A cluster needs both records and blobs: "${missing}" is missing.`;
   return config?.[given] === undefined ? usageError(message, hint) : config.fault(given, message, hint);
 }
 
-/** What the configurations say; several that are served together must mean the same store. */
+/** From the configurations. Several served together must name the same store. */
 async function readConfiguredLocations({
   options,
   directory,
@@ -138,7 +135,7 @@ async function readConfiguredLocations({
       if (first === undefined || first[key] === locations[key] || locations[key] === undefined) continue;
       throw locations.fault(
         key,
-        `"${key}" is another one in ${basename(first.file)}, which is served with it.`,
+        `"${key}" differs from ${basename(first.file)}; files served together must use the same store.`,
       );
     }
     first ??= { ...locations, file };

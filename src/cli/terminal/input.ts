@@ -1,4 +1,4 @@
-// Where the bytes of a put come from: a file, or stdin. What cannot be read is told by its name.
+// Reads the bytes of a put from a file or from stdin.
 import { fstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
@@ -9,15 +9,14 @@ import { shellWord } from "../framework/shell-quote.ts";
 
 export interface Input {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Undefined when only its end will tell. */
+  /** Undefined when not known in advance. */
   readonly size: number | undefined;
   close(): void;
 }
 
 export function standardInput(): Input {
-  // Node would take what it cannot read for an input that has ended.
-  if (fstatSync(0).isDirectory())
-    throw new CommandError("Standard input is a folder: give it a file or a pipe.");
+  // Node would treat a folder as empty input.
+  if (fstatSync(0).isDirectory()) throw new CommandError("Standard input is a folder; use a file or a pipe.");
   return createInput(process.stdin, "standard input", undefined);
 }
 
@@ -30,11 +29,11 @@ export async function fileInput(path: string): Promise<Input> {
   const found = await handle.stat();
   if (found.isDirectory()) {
     await handle.close();
-    throw new CommandError(`"${escapeControls(path)}" is a folder: name a file.`, {
-      hint: `A folder as one object: tar c ${shellWord(escapeControls(path))} | store object put <bucket>/<key> -`,
+    throw new CommandError(`"${escapeControls(path)}" is a folder; name a file.`, {
+      hint: `To store a folder as one object: tar c ${shellWord(escapeControls(path))} | store object put <bucket>/<key> -`,
     });
   }
-  // A pipe, a device or a file of the kernel's does not say how much it will give.
+  // Pipes, devices and kernel files do not report their size.
   const size = found.isFile() && found.size > 0 ? found.size : undefined;
   const whole = size === undefined ? {} : { start: 0, end: size - 1 };
   return createInput(handle.createReadStream({ highWaterMark: chunkBytes, ...whole }), path, size);
@@ -48,6 +47,6 @@ function createInput(stream: Readable, name: string, size: number | undefined): 
       throw fileError(error, "read", name);
     }
   }
-  // Not awaited: a read of a pipe that nobody writes to would never let it close.
+  // Not awaited: a pending read of a pipe without a writer would block the close forever.
   return { chunks: chunks(), size, close: () => void stream.destroy() };
 }

@@ -1,11 +1,11 @@
-// Prints stored bytes on stdout. On a terminal, bytes that are not text are refused unless they are asked for.
+// Prints stored bytes to stdout. On a terminal, binary data is refused unless requested.
 import { isAscii } from "node:buffer";
 import type { ObjectBytes } from "../../engine/engine.ts";
 import { CommandError } from "../framework/command-error.ts";
 import type { Output } from "../framework/output.ts";
 
 export interface PrintOptions {
-  /** For the message: "object". */
+  /** Used in the message, such as "object". */
   readonly what: string;
   readonly bytes: ObjectBytes;
   readonly onTerminal: "text only" | "anything";
@@ -16,7 +16,7 @@ export async function printBytes(output: Output, { what, bytes, onTerminal }: Pr
   for await (const chunk of bytes.chunks()) {
     if (isFirst && onTerminal === "text only" && output.isTerminal && !looksLikeText(chunk)) {
       throw new CommandError(`The ${what} is not text and would garble the terminal.`, {
-        hint: "Name a file for it, or - to print it all the same.",
+        hint: "Write it to a file, or use - to print it anyway.",
       });
     }
     isFirst = false;
@@ -24,7 +24,7 @@ export async function printBytes(output: Output, { what, bytes, onTerminal }: Pr
   }
 }
 
-/** Judged by its beginning: text has no NUL, and no escape that commands a terminal. */
+/** Checks the first bytes: text has no NUL and no escape character. */
 function looksLikeText(chunk: Uint8Array): boolean {
   const start = chunk.subarray(0, 8192);
   return !start.includes(0) && !start.includes(0x1b) && (isAscii(start) || isUtf8Start(start));
@@ -32,7 +32,7 @@ function looksLikeText(chunk: Uint8Array): boolean {
 
 function isUtf8Start(start: Uint8Array): boolean {
   try {
-    // A character that is cut off at the end of the chunk is not a fault.
+    // `stream` accepts a character that is cut off at the end.
     new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
     return true;
   } catch {

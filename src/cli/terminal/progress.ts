@@ -1,17 +1,16 @@
-// The progress of a transfer: a line on stderr that is drawn over itself while a person watches, and nothing
-// at all when nobody does.
+// A progress line on stderr, redrawn in place. Nothing is printed when stderr is not a terminal.
 import { formatBytes, type Output } from "../framework/output.ts";
 
 export interface Progress {
   advance(bytes: number): void;
-  /** Takes the line away again. */
+  /** Removes the line. */
   end(): void;
 }
 
 export interface ProgressOptions {
-  /** Asked for whenever the line is drawn, where it changes on the way. */
+  /** A function is called at every redraw, for a label that changes. */
   readonly label: string | (() => string);
-  /** Bytes in all, when they are known. */
+  /** In bytes, when known. */
   readonly total?: number | undefined;
 }
 
@@ -39,9 +38,14 @@ export function startProgress(output: Output, { label, total }: ProgressOptions)
     },
     end() {
       clearInterval(timer);
-      stderr.write("\r\u001b[K");
+      clearProgressLine(output);
     },
   };
+}
+
+/** Makes way for other output; a running progress line is redrawn below it. */
+export function clearProgressLine({ stderr }: Output): void {
+  if (stderr.isTTY === true) stderr.write("\r\u001b[K");
 }
 
 export interface ProgressState {
@@ -51,9 +55,9 @@ export interface ProgressState {
   readonly seconds: number;
 }
 
-/** Never wider than the terminal: what matters least goes first. */
+/** Fits the terminal's width: drops the bar first, then the label, then all but the percentage. */
 export function progressLine({ label, done, total, seconds }: ProgressState, columns: number): string {
-  // The last column stays free, or some terminals begin a new line.
+  // Some terminals start a new line when the last column is written.
   const maxWidth = columns - 1;
   const speed = seconds > 0 ? done / seconds : 0;
   const rate = `${formatBytes(speed)}/s`;

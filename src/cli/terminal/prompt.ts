@@ -1,4 +1,4 @@
-// Asks a person on the terminal: a name to be typed, or a value that nobody looking on should read.
+// Prompts on the terminal, for visible and for hidden input.
 import { createInterface } from "node:readline/promises";
 import { StringDecoder } from "node:string_decoder";
 import { Interrupted } from "../framework/interrupt.ts";
@@ -6,7 +6,7 @@ import type { Output } from "../framework/output.ts";
 
 export type Input = typeof process.stdin;
 
-/** The line a person types. */
+/** Returns the line the user types. */
 export async function ask(input: Input, output: Output, question: string): Promise<string> {
   const prompt = createInterface({ input, output: output.stderr });
   const interruption = new Promise<never>((_, reject) => {
@@ -21,10 +21,10 @@ export async function ask(input: Input, output: Output, question: string): Promi
   }
 }
 
-/** The line a person types without seeing it. Ctrl-C ends the command, as everywhere. */
+/** Returns the line the user types, without showing it. Ctrl-C ends the command. */
 export async function askHidden(input: Input, output: Output, question: string): Promise<string> {
   const line = createHiddenLine();
-  // Before the question: whoever answers at once must not see the answer either.
+  // Set before the question is shown, so that fast typing is hidden too.
   input.setRawMode(true);
   try {
     output.stderr.write(question);
@@ -46,14 +46,14 @@ export interface HiddenLine {
   text(): string;
 }
 
-/** What keys do to a line that is not shown. */
+/** Line editing for input that is not shown. */
 export function createHiddenLine(): HiddenLine {
   const decoder = new StringDecoder("utf8");
   let letters: string[] = [];
   let pending = "";
   return {
     type(bytes) {
-      // A key such as an arrow sends several characters; those of them that came may not be all.
+      // Keys such as arrows send escape sequences, which may arrive in several pieces.
       const typed = pending + decoder.write(Buffer.from(bytes));
       pending = /\u001b(\[[0-9;]*|O)?$/.exec(typed)?.[0] ?? "";
       const whole = typed

@@ -1,4 +1,4 @@
-// All of a stream as text, when it is text and not too long.
+// Reads a whole stream as UTF-8 text, up to a limit.
 import { CommandError } from "../framework/command-error.ts";
 
 const maxBytes = 1024 * 1024;
@@ -8,14 +8,14 @@ export async function readText(stream: AsyncIterable<Uint8Array>, what: string):
   let length = 0;
   for await (const chunk of stream) {
     length += chunk.length;
-    if (length > maxBytes) throw new CommandError(`${what} is longer than a megabyte: nothing was changed.`);
+    if (length > maxBytes) throw new CommandError(`${what} is longer than 1 MiB; nothing was changed.`);
     chunks.push(chunk);
   }
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
   } catch (cause) {
-    throw new CommandError(`${what} is not UTF-8 text: nothing was changed.`, {
-      hint: "Encode bytes first, for instance with base64.",
+    throw new CommandError(`${what} is not UTF-8 text; nothing was changed.`, {
+      hint: "Encode binary data first, for example with base64.",
       cause,
     });
   }

@@ -1,10 +1,10 @@
-// Reads a stream in the pieces a caller asks for: so many bytes, then so many more, with nothing read ahead
-// but the chunk at hand. An interruption ends a read that waits for bytes that may never come.
+// Reads a stream in pieces of requested sizes, without reading ahead beyond the current chunk.
+// An abort ends a read that waits for bytes.
 
 export interface ByteReader {
-  /** At most so many of the bytes that follow, as they come. */
+  /** Yields at most `maxBytes` of the following bytes. */
   take(maxBytes: number): AsyncGenerator<Uint8Array>;
-  /** Whether nothing follows. Waits until that is known. */
+  /** Waits until the next byte or the end arrives. */
   isAtEnd(): Promise<boolean>;
 }
 
@@ -12,7 +12,7 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   const iterator = chunks[Symbol.asyncIterator]();
   let rest: Uint8Array | undefined;
 
-  /** The chunk at hand, or the next one that is not empty; undefined at the end. */
+  /** Returns the current chunk or the next non-empty one; undefined at the end. */
   async function fill(): Promise<Uint8Array | undefined> {
     while (rest === undefined || rest.length === 0) {
       const next = await unlessAborted(iterator.next(), signal);
@@ -38,7 +38,7 @@ export function createByteReader(chunks: AsyncIterable<Uint8Array>, signal: Abor
   };
 }
 
-/** Not Promise.race with one promise for all reads: that would remember every read until the end. */
+/** Promise.race with one shared abort promise would retain every read until the end. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {

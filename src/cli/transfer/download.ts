@@ -1,5 +1,5 @@
-// Writes an object's bytes into a file through another name beside it: the file appears whole or not at all,
-// and one that was there stays until then.
+// Writes bytes to a temporary file in the same folder and renames it: the file appears complete or
+// not at all, and an existing file stays until then.
 import { randomBytes } from "node:crypto";
 import type { Stats } from "node:fs";
 import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -9,24 +9,23 @@ import { fileError, systemCode } from "../framework/failures.ts";
 import { shellWord } from "../framework/shell-quote.ts";
 
 export interface Target {
-  /** As typed. */
   readonly path: string;
-  /** Undefined when there is nothing yet. */
+  /** Undefined when the path does not exist. */
   readonly existing: Stats | undefined;
 }
 
-/** Looks at what is at the path before any bytes are fetched. */
+/** Checks the path before any bytes are fetched. */
 export async function checkTarget(path: string): Promise<Target> {
   const existing = await statIfExists(path);
   if (existing?.isDirectory()) {
-    throw new CommandError(`"${path}" is a folder: name the file to write.`, {
+    throw new CommandError(`"${path}" is a folder; name a file.`, {
       hint: `For example: ${shellWord(join(path, "cat.jpg"))}`,
     });
   }
   const folder = dirname(path);
   if (existing === undefined && (await statIfExists(folder)) === undefined) {
     throw new CommandError(`Cannot write "${path}": there is no folder "${folder}".`, {
-      hint: `Make it first: mkdir -p ${shellWord(folder)}`,
+      hint: `Create it first: mkdir -p ${shellWord(folder)}`,
     });
   }
   return { path, existing };
@@ -47,9 +46,9 @@ export async function writeFileWhole(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    // A device or a pipe is written to; to put a file in its place would take it away.
+    // Devices and pipes are written to directly: a rename would replace them.
     if (existing !== undefined && !existing.isFile()) await writeInto(path, "w", chunks, signal);
-    // What a link points to is replaced, not the link.
+    // Replace the target of a symbolic link, not the link.
     else await replace(existing === undefined ? path : await realpath(path), chunks, signal, existing?.mode);
   } catch (error) {
     throw fileError(error, "write", path);
@@ -68,11 +67,11 @@ async function replace(
 export interface FileWrite {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly signal: AbortSignal;
-  /** Of a file that it will replace. */
+  /** Mode of the file to be replaced. */
   readonly mode?: number | undefined;
 }
 
-/** Writes and syncs a new file in the folder, for `place` to give it its name. Whatever fails, nothing of it is left. */
+/** Writes and syncs a temporary file, which `publish` renames. On failure the file is removed. */
 export async function writeBeside(
   folder: string,
   { chunks, signal, mode }: FileWrite,
@@ -99,7 +98,7 @@ async function writeInto(
   try {
     if (mode !== undefined) await handle.chmod(mode & 0o777);
     await writeFile(handle, chunks, { signal });
-    // A device has nothing to sync and may say so.
+    // Some devices fail on sync.
     if (flags === "wx") await handle.sync();
   } finally {
     await handle.close();

@@ -1,4 +1,4 @@
-// The file of `store kv bulk put`: an array of keys with their values, checked by shape and against every limit.
+// Parses and validates the file of `store kv bulk put`: a JSON array of keys and values.
 import type { KeyValuePutOptions } from "../../engine/key-value/key-value.ts";
 import {
   checkKeyValueKey,
@@ -24,12 +24,12 @@ const knownFields = ["key", "value", "expiration", "expiration_ttl", "metadata",
 export async function parseBulk({ chunks }: Input, name: string): Promise<readonly BulkEntry[]> {
   const parsed = parseJson(await readAll(chunks, name), name);
   if (!Array.isArray(parsed)) {
-    throw bulkFileError(name, "it does not hold an array", 'Write: [{ "key": "a", "value": "1" }]');
+    throw bulkFileError(name, "it does not contain an array", 'Write: [{ "key": "a", "value": "1" }]');
   }
   if (parsed.length > maxEntries) {
     throw bulkFileError(
       name,
-      `it holds ${parsed.length} keys, and ${maxEntries} are the limit`,
+      `it contains ${parsed.length} keys, but the limit is ${maxEntries}`,
       "Split the file.",
     );
   }
@@ -39,7 +39,7 @@ export async function parseBulk({ chunks }: Input, name: string): Promise<readon
       return bulkEntry(entry, now);
     } catch (error) {
       if (!(error instanceof KeyValueError)) throw error;
-      throw bulkFileError(name, `entry ${i + 1} of its array is refused: ${error.message}`);
+      throw bulkFileError(name, `entry ${i + 1} of its array is invalid: ${error.message}`);
     }
   });
 }
@@ -67,7 +67,10 @@ function bulkEntry(entry: unknown, now: number): BulkEntry {
   if (!isFields(entry)) throw new KeyValueError(400, "it is not an object");
   const unknown = Object.keys(entry).find((field) => !knownFields.includes(field));
   if (unknown !== undefined) {
-    throw new KeyValueError(400, `it has a field "${unknown}"; fields are ${knownFields.join(", ")}`);
+    throw new KeyValueError(
+      400,
+      `it has an unknown field "${unknown}"; valid fields are ${knownFields.join(", ")}`,
+    );
   }
   const { key, metadata } = entry;
   if (typeof key !== "string" || !key.isWellFormed()) throw new KeyValueError(400, '"key" is not a string');
@@ -106,7 +109,7 @@ function secondsField(entry: Fields, name: string): number | undefined {
 
 function bulkFileError(name: string, why: string, hint?: string): CommandError {
   return new CommandError(`Cannot use "${name}": ${why}.`.replace(/\.\.$/, "."), {
-    hint: hint ?? "Nothing was put.",
+    hint: hint ?? "Nothing was changed.",
     exitCode: 2,
   });
 }

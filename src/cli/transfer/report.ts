@@ -1,11 +1,11 @@
-// What a sync or an import tells on its way: a line for what failed or was passed by, and, when asked, for all it does.
+// Events, progress label and final report of the commands that move data.
 import { toCommandError } from "../framework/failures.ts";
-import type { Output } from "../framework/output.ts";
-import { escapeControls } from "../framework/output.ts";
+import { escapeControls, formatCount, type Output } from "../framework/output.ts";
+import { clearProgressLine } from "../terminal/progress.ts";
 import type { SyncCounts, TransferEvent } from "./sync/sync.ts";
 
 export interface TransferEventOptions {
-  /** What a copy is called: "put" or "get". */
+  /** Verb for a copied object: "put" or "get". */
   readonly copy: string;
   readonly bucket: string;
   readonly isDryRun: boolean;
@@ -22,39 +22,67 @@ export async function printTransferEvent(
     const why = kind === "passed" ? event.why : error instanceof Error ? error.message : String(error);
     if (output.isJson) return output.line(JSON.stringify({ kind, key, why }));
     const { red, bold, yellow } = output.noteStyle;
-    const label = kind === "failed" ? red(bold("failed:")) : yellow("passed by:");
-    // Over the progress, which is drawn anew behind it.
-    const clear = output.stderr.isTTY === true ? "\r\u001b[K" : "";
-    output.note(`${clear}${label} ${escapeControls(`${key}: ${why}`)}`);
+    const label = kind === "failed" ? red(bold("failed:")) : yellow("skipped:");
+    clearProgressLine(output);
+    output.note(`${label} ${escapeControls(`${key}: ${why}`)}`);
     return;
   }
-  const what = kind === "delete" ? "delete" : copy;
+  const action = kind === "delete" ? "delete" : copy;
   const size = kind === "copy" ? event.size : undefined;
-  if (output.isJson) return output.line(JSON.stringify({ kind: what, key, size }));
+  if (output.isJson) return output.line(JSON.stringify({ kind: action, key, size }));
   if (!isDryRun) return;
   const columns = [
-    { name: "WHAT", width: 6 },
+    { name: "ACTION", width: 6 },
     { name: "SIZE", align: "right", width: 10 } as const,
     { name: "KEY" },
   ];
-  await output.moreRows(columns, [[what, size === undefined ? "-" : output.bytes(size), key]]);
+  await output.moreRows(columns, [[action, size === undefined ? "-" : output.bytes(size), key]]);
 }
 
-/** For the line of the progress. */
+/** Label of the progress line. */
 export function transferLabel({ same, copied, deleted, failed }: SyncCounts): string {
   const rest = [deleted > 0 ? `, ${deleted} deleted` : "", failed > 0 ? `, ${failed} failed` : ""];
-  return `${same} same, ${copied} copied${rest.join("")}`;
+  return `${same} unchanged, ${copied} copied${rest.join("")}`;
 }
 
-export function transferFacts(
-  { same, deleted, passed, failed }: SyncCounts,
-  output: Output,
-  isDryRun: boolean,
-): string {
-  return [
-    `${same} the same`,
-    ...(deleted > 0 ? [`${deleted} ${isDryRun ? "to be deleted" : "deleted"}`] : []),
-    ...(passed > 0 ? [`${passed} passed by`] : []),
+export interface TransferReport {
+  /** The finished verb and the verb of a dry run: "Imported", "Would import". */
+  readonly verbs: readonly [done: string, planned: string];
+  readonly noun: string;
+  /** Left out when the source's name may hold a secret. */
+  readonly from?: string;
+  readonly to: string;
+  readonly isDryRun: boolean;
+  readonly counts: SyncCounts;
+}
+
+export async function printTransferReport(output: Output, report: TransferReport): Promise<void> {
+  const { verbs, noun, from, to, isDryRun, counts } = report;
+  if (output.isJson) return output.line(JSON.stringify({ kind: "report", from, to, isDryRun, ...counts }));
+  const { copied, bytes, same, deleted, passed, failed } = counts;
+  const source = from === undefined ? "" : ` from ${output.name(from)}`;
+  const facts = [
+    `${same} unchanged`,
+    ...(deleted > 0 ? [`${deleted} ${isDryRun ? "to delete" : "deleted"}`] : []),
+    ...(passed > 0 ? [`${passed} skipped`] : []),
     ...(failed > 0 ? [output.style.red(`${failed} failed`)] : []),
-  ].join(", ");
+  ];
+  await output.line(
+    `${verbs[isDryRun ? 1 : 0]} ${formatCount(copied, noun)} (${output.size(bytes)})${source} to ${output.name(to)}: ${facts.join(", ")}.`,
+  );
+}
+
+/** Contents of a whole store, as part of a sentence. */
+export function formatTotals(
+  { buckets, objects, bytes }: { readonly buckets: number; readonly objects: number; readonly bytes: number },
+  output: Output,
+): string {
+  return `${formatCount(buckets, "bucket")}, ${formatCount(objects, "object")}, ${output.size(bytes)}`;
+}
+
+/** The last words of a check that counts damages. */
+export function formatVerdict(damages: number, { style }: Output): string {
+  return damages === 0
+    ? style.green("No damage found.")
+    : style.red(`Found ${formatCount(damages, "damaged item")}.`);
 }

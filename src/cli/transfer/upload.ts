@@ -1,5 +1,5 @@
-// Puts bytes of any size: in one piece while they are few, else in parts, by itself. Parts stream as they are
-// read, so memory does not grow with them. An upload that fails or is interrupted leaves nothing.
+// Uploads bytes of any size: small ones with a single put, large ones as a multipart upload with
+// streamed parts. A failed or interrupted upload is aborted.
 import type { ByteStream, Engine, WriteOptions } from "../../engine/engine.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -9,14 +9,14 @@ import { type ByteReader, createByteReader } from "./byte-reader.ts";
 const MiB = 1024 * 1024;
 
 export const uploadSizes = {
-  /** A file up to this size goes as one piece. */
+  /** Files up to this size use a single put. */
   wholeFile: 100 * MiB,
-  /** What is held in memory of a stream whose end is not known, before it goes in parts. */
+  /** Bytes of a stream of unknown length to buffer before switching to parts. */
   wholeStream: 64 * MiB,
   minPart: 64 * MiB,
 } as const;
 
-/** Parts are all alike but the last, and there are 10,000 at most: this size is enough for so many bytes. */
+/** The smallest part size that fits `size` bytes into 10,000 equal parts. */
 export function partBytesFor(size: number): number {
   const needed = Math.ceil(size / limits.partNumber);
   return Math.max(uploadSizes.minPart, Math.ceil(needed / MiB) * MiB);
@@ -26,7 +26,7 @@ export interface Upload {
   readonly engine: Engine;
   readonly to: ObjectAddress;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** How many bytes there are, when that is known. */
+  /** Undefined when not known in advance. */
   readonly size: number | undefined;
   readonly options: WriteOptions;
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export async function upload(given: Upload): Promise<ObjectRecord> {
   if (await reader.isAtEnd())
     return putWhole(given, { length: start.length, ...toByteSource(start.drain()) });
   const all = createByteReader(concatenate(start.drain(), reader), given.signal);
-  // Whatever is still to come, up to the largest object there can be.
+  // The length is unknown, so choose parts for the largest possible object.
   return uploadParts(given, all, partBytesFor(limits.objectBytes));
 }
 
@@ -62,7 +62,7 @@ async function* concatenate(start: AsyncIterable<Uint8Array>, rest: ByteReader):
 }
 
 function toByteSource(bytes: AsyncIterable<Uint8Array>): Pick<ByteStream, "chunks" | "cancel"> {
-  // The stream behind it belongs to whoever opened it, and is closed there.
+  // The caller that opened the underlying stream closes it.
   return { chunks: () => bytes, cancel: async () => {} };
 }
 
@@ -72,7 +72,7 @@ async function putWhole({ engine, to, options }: Upload, bytes: ByteStream): Pro
   return result.record;
 }
 
-/** Public for its tests: the size of the parts is the caller's choice. */
+/** Exported for tests, which choose small parts. */
 export async function uploadParts(
   { engine, to, options, signal }: Upload,
   reader: ByteReader,
@@ -106,17 +106,17 @@ async function abort(engine: Engine, bucket: string, name: { key: string; id: st
   try {
     await engine.abortUpload(bucket, name);
   } catch {
-    // Why the upload failed is what to tell; what is left of it ends by itself after seven days.
+    // Report why the upload failed. Its parts expire after seven days.
   }
 }
 
 interface StreamStart {
   readonly length: number;
-  /** The bytes, each piece let go as it is taken. */
+  /** Yields the bytes and releases each buffer. */
   drain(): AsyncIterable<Uint8Array>;
 }
 
-/** Copied into large pieces: a sender of single bytes would otherwise cost a buffer for each. */
+/** Copies into large buffers, because tiny chunks would each retain a buffer of their own. */
 async function collectStart(chunks: AsyncIterable<Uint8Array>): Promise<StreamStart> {
   const buffers: Buffer[] = [];
   let length = 0;

@@ -168,5 +168,5 @@ export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
 }
 
 export function damaged(what: string): StoreError {
-  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.` });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.` });
 }

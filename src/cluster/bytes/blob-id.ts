@@ -12,7 +12,7 @@ const blobIdPattern = /^(\d+)\.([0-9a-f]{32})\.(\d+)\.(\d+)(\.doubtful)?$/;
 export function parseBlobId(id: string): BackendBlob {
   const [, bucket, name, size, pieceBlocks, doubtful] = blobIdPattern.exec(id) ?? [];
   if (bucket === undefined || name === undefined) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: "${id}" is not a blob id.`,
     });
   }

@@ -87,7 +87,7 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
     }
     case "end parts":
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
-    case "tell": {
+    case "append event": {
       const { rule, event, ifExists } = mutation;
       return { kind, rule, event, ...(ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) }) };
     }

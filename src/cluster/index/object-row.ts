@@ -13,7 +13,7 @@ function toBody(inline: unknown, blob: unknown, stored: unknown, parts: unknown)
   if (inline !== null) return { storage: "inline", bytes: inline as Buffer };
   if (blob !== null) return { storage: "blob", blob: { id: String(blob), size: Number(stored) } };
   if (parts !== null) return { storage: "parts", parts: decodeManifest(parts as string) };
-  throw new StoreError("InternalError", { detail: "The stored data is damaged: an object has no body." });
+  throw new StoreError("Damaged", { detail: "The stored data is damaged: an object has no body." });
 }
 
 /** Columns: key, then as above. A damaged record is returned as an error, not thrown. */
@@ -23,10 +23,10 @@ export function toInspectedObject([bytes, ...row]: Row): InspectedObject {
     const found = toObjectWithBody(row);
     if (found.record.key === key) return { key, found };
     const detail = "The stored data is damaged: a record is stored under another key.";
-    return { key, found: new StoreError("InternalError", { detail }) };
+    return { key, found: new StoreError("Damaged", { detail }) };
   } catch (error) {
     if (error instanceof StoreError) return { key, found: error };
     const detail = "The stored data is damaged: a record cannot be read.";
-    return { key, found: new StoreError("InternalError", { detail, cause: error }) };
+    return { key, found: new StoreError("Damaged", { detail, cause: error }) };
   }
 }

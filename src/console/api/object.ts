@@ -75,7 +75,8 @@ async function describe(engine: Engine, bucket: string, key: string): Promise<Om
   const record = await engine.head(bucket, key);
   if (record === undefined) throw new StoreError("NoSuchKey");
   // Of one under a customer's key no more is told without it.
-  const parts = record.encryption === undefined ? (await engine.describe(bucket, key))?.parts : undefined;
+  const described = record.encryption === undefined ? await engine.describe(bucket, key) : undefined;
+  const parts = described?.outcome === "found" ? described.parts : undefined;
   return {
     ...toObjectRow(record),
     version: record.version,

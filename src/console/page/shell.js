@@ -93,7 +93,7 @@ async function showPage(main, links) {
   main.replaceChildren(content);
   main.removeAttribute("aria-busy");
   // What is shown, for whoever waits for it.
-  main.dataset.place = hash;
+  main.dataset.page = hash;
   if (!isFirst && document.activeElement === document.body) main.focus({ preventScroll: true });
 }
 

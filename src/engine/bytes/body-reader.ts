@@ -1,5 +1,5 @@
-// Giving bytes out: a range of a body, wherever it lives, opened so that a reader finishes the version it
-// began, whatever is put or deleted meanwhile. A body nobody reads is let go after a while.
+// Reads a range of a stored body. A reader that has begun finishes its version, whatever is put or
+// deleted meanwhile. A body that is not read gives up its file after a minute.
 import { StoreError } from "../../model/errors.ts";
 import type { ByteRange } from "../../model/range.ts";
 import type { BlobReader, StoredBlob } from "../blobs.ts";
@@ -15,16 +15,16 @@ export interface BodyRequest {
   readonly size: number;
   readonly range: ByteRange;
   readonly dataKey: Uint8Array | undefined;
-  /** Whether the records still name this body. */
+  /** Whether a record still names this body. */
   readonly isReferenced: () => Promise<boolean>;
-  /** Where the bytes of this version are by now; undefined when it is no longer the current one. */
+  /** Where the bytes of this version are now; undefined when the version is no longer current. */
   readonly currentBody: () => Promise<Body | undefined>;
 }
 
-/** How long a body may wait for its reader before it gives up its file. */
+/** How long a body stays open without being read. */
 const unreadMilliseconds = 60_000;
 
-/** Undefined when the body is gone already: the record read before is no longer the current one. */
+/** Undefined when the body was removed: the record that was read is no longer current. */
 export async function openBody(
   context: Context,
   body: Body,
@@ -44,7 +44,7 @@ export async function openBody(
     const reader = await open();
     const now = reader === undefined ? await request.currentBody() : undefined;
     if (now === undefined || now.storage === "inline") return reader;
-    // The bytes were moved while nobody read them.
+    // Compaction moved the bytes while the body was not read.
     segments = toSegments(now, request);
     return open();
   };
@@ -55,14 +55,14 @@ export async function openBody(
   );
 }
 
-/** Bytes left out at the end of a body, or added to it, are noticed by every range. */
+/** Checked for every range, so that a truncated or extended body is always noticed. */
 function checkLength(
   { blockBytes }: Context,
   { dataKey }: BodyRequest,
   { size, stored }: { readonly size: number; readonly stored: number },
 ): void {
   if (stored === (dataKey === undefined ? size : sealedSize(size, blockBytes))) return;
-  throw new StoreError("InternalError", {
+  throw new StoreError("Damaged", {
     detail: "The stored data is damaged: a body is not as long as its record says.",
   });
 }
@@ -115,10 +115,10 @@ async function* readSegments(
   }
 }
 
-/** Closes what a body held when the script has dropped it half read, neither finished nor cancelled. */
+/** Closes the reader of a body that a script dropped without finishing or cancelling it. */
 const leakedReaders = new FinalizationRegistry<BlobReader>((reader) => {
   reader.close().catch(() => {
-    // Nobody is left to tell; the descriptor is gone either way.
+    // Nothing can be done: the body was dropped, and its descriptor is gone either way.
   });
 });
 
@@ -142,7 +142,7 @@ function toObjectBytes(
 
   const timer = setTimeout(() => {
     close().catch(() => {
-      // The file is opened again, with any error it has, when the body is read after all.
+      // When the body is read after all, the file is opened again and reports the error.
     });
   }, unreadMilliseconds).unref();
 

@@ -1,8 +1,45 @@
-// Small pieces of byte-stream plumbing that several parts of the engine share.
+// Helpers for byte streams: check a declared length, copy into buffers, regroup into blocks.
+import { StoreError } from "../../model/errors.ts";
+import type { ByteStream, Source } from "../engine.ts";
+
+export function readChunks(source: Source): AsyncIterable<Uint8Array> {
+  return source instanceof Uint8Array ? once(source) : readDeclared(source);
+}
+
+/** The chunks of a stream; throws when they are more or fewer bytes than the stream declares. */
+async function* readDeclared(stream: ByteStream): AsyncGenerator<Uint8Array> {
+  let seen = 0;
+  for await (const chunk of stream.chunks()) {
+    seen += chunk.length;
+    checkNotLonger(stream, seen);
+    yield chunk;
+  }
+  checkNotShorter(stream, seen);
+}
+
+export function checkNotLonger({ length }: ByteStream, seen: number): void {
+  if (length === undefined || seen <= length) return;
+  throw new StoreError("IncompleteBody", { detail: "The body is longer than its declared length." });
+}
+
+export function checkNotShorter({ length }: ByteStream, seen: number): void {
+  if (length !== undefined && seen < length) throw new StoreError("IncompleteBody");
+}
+
+/** All bytes of a stream in one buffer. Copies chunks: their sender may reuse them. */
+export async function readWhole(stream: ByteStream, length: number): Promise<Uint8Array> {
+  const whole = Buffer.allocUnsafe(length);
+  let filled = 0;
+  for await (const chunk of readDeclared(stream)) {
+    whole.set(chunk, filled);
+    filled += chunk.length;
+  }
+  return whole;
+}
 
 export interface BufferRequest {
   readonly size: number;
-  /** Shared memory can be read by other threads where it is. */
+  /** Other threads can read shared memory without a copy. */
   readonly memory: "own" | "shared";
 }
 
@@ -10,7 +47,7 @@ export function allocate({ size, memory }: BufferRequest): Buffer {
   return memory === "shared" ? Buffer.from(new SharedArrayBuffer(size)) : Buffer.allocUnsafeSlow(size);
 }
 
-/** What `set` does. Into shared memory that one moves a byte at a time where the two are not aligned alike. */
+/** Like `set`, which is slow for shared memory when the two are aligned differently. */
 export function copyTo(target: Buffer, bytes: Uint8Array, at: number): void {
   if (!(target.buffer instanceof SharedArrayBuffer)) target.set(bytes, at);
   else if (bytes.length > 0) target.fill(bytes, at, at + bytes.length);
@@ -20,12 +57,12 @@ function fits({ length, buffer }: Buffer, { size, memory }: BufferRequest): bool
   return length === size && buffer instanceof SharedArrayBuffer === (memory === "shared");
 }
 
-/** How many of them take turns. */
 export interface RingRequest extends BufferRequest {
+  /** Buffers in the ring. */
   readonly buffers: number;
 }
 
-/** Buffers that take turns: the one that was given out longest ago comes again, once it is free. */
+/** When the ring is full, issues the oldest buffer again once it is free. */
 export function createRing(
   nextRequest: () => RingRequest,
   whenFree: (buffer: Buffer) => Promise<void> | undefined,
@@ -43,7 +80,7 @@ export function createRing(
   };
 }
 
-/** The same bytes, copied into buffers that are asked for one by one, each filled to its size but for the last. */
+/** Copies the bytes into buffers from `nextBuffer`. Every buffer but the last is full. */
 export async function* refill(
   chunks: AsyncIterable<Uint8Array>,
   nextBuffer: () => Promise<Buffer>,
@@ -68,7 +105,7 @@ export async function* refill(
   if (block !== undefined) yield block.subarray(0, filled);
 }
 
-/** The same in blocks of one size: each stays as it is until the one after the next is asked for. */
+/** Regroups into blocks of one size. A block is valid until the next but one is asked for. */
 export function rechunk(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   const nextBuffer = createRing(
     () => ({ size, memory: "own", buffers: 2 }),

@@ -1,5 +1,5 @@
-// The hashes of a body as it passes: MD5 always, and the one the sender names. Small bodies are hashed where
-// they are; large ones in a thread beside, since MD5 is slower than the disk.
+// Hashes a body as it comes in: MD5 always, and the algorithms the sender names. Small bodies are
+// hashed in this thread, large ones in another, since MD5 is slower than the disk.
 import { type ChecksumAlgorithm, type ExpectedChecksum, hex, verifyChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { hashBytes, startHash } from "../../model/hashes.ts";
@@ -14,11 +14,11 @@ export interface DigestResult {
 }
 
 export interface Digests {
-  /** Resolves when the bytes are no longer needed. */
+  /** Undefined or resolved: the bytes are no longer needed. */
   update(bytes: Uint8Array): Promise<void> | undefined;
-  /** Rejects when the sender named another hash. */
+  /** Rejects when a checksum differs from the one the sender expects. */
   finish(): Promise<DigestResult>;
-  /** For a body that did not come to its end. */
+  /** For a body that did not arrive completely. */
   abandon(): void;
 }
 
@@ -28,7 +28,7 @@ interface HashRun {
   abandon(): void;
 }
 
-/** With threads the hashing goes on beside. */
+/** Hashes in one of `threads`; without them, in this thread. */
 export function startDigests(expected: readonly ExpectedChecksum[], threads?: HashThreads): Digests {
   const algorithms = neededAlgorithms(expected);
   const run = threads?.start(algorithms) ?? hashInThread(algorithms);
@@ -47,7 +47,7 @@ export function startDigests(expected: readonly ExpectedChecksum[], threads?: Ha
   };
 }
 
-/** Those of a few bytes at once; throws when the sender named another hash. */
+/** Hashes a small body in one call; throws when a checksum differs from the expected one. */
 export function computeDigests(bytes: Uint8Array, expected: readonly ExpectedChecksum[]): DigestResult {
   const values = neededAlgorithms(expected).map((algorithm) => hashBytes(algorithm, bytes));
   return toDigestResult(bytes.length, values, expected);
@@ -67,7 +67,7 @@ function toDigestResult(
 ): DigestResult {
   const checksums: { -readonly [name in keyof Checksums]: Checksums[name] } = {};
   for (const [i, algorithm] of neededAlgorithms(expected).entries()) checksums[algorithm] = values[i]!;
-  for (const one of expected) verifyChecksum(one, checksums[one.algorithm]!);
+  for (const checksum of expected) verifyChecksum(checksum, checksums[checksum.algorithm]!);
   return { size, etag: hex(values[0]!), checksums };
 }
 

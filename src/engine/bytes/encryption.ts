@@ -1,7 +1,7 @@
-// Encryption under a customer's key (SSE-C). The key is never stored: it opens a random data key that is
-// sealed under a key derived from it and bound to bucket, key and scope. Bytes are sealed in blocks in
-// STREAM form (counter and final flag in the nonce), so ranges can be read while truncation, reordering
-// and swapping are caught. Each stored stream begins with a salt of its own, from which its key derives.
+// Encryption with a customer's key (SSE-C), which is never stored: it seals a random data key that
+// is bound to bucket, key and scope. Bytes are sealed in blocks in STREAM form (counter and final
+// flag in the nonce), so ranges can be read while truncation, reordering and swapping are detected.
+// Each stored stream starts with its own salt, from which its key is derived.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, timingSafeEqual } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Encryption } from "../../model/object.ts";
@@ -13,7 +13,7 @@ const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** What a data key belongs to. */
+/** The object or upload that a data key belongs to. */
 export interface KeySubject {
   readonly bucket: string;
   readonly key: string;
@@ -34,7 +34,7 @@ export function sealNewKey(context: Context, customerKey: Uint8Array, subject: K
   return { encryption: { keyMd5: keyMd5(customerKey), scope: subject.scope, sealedKey }, dataKey };
 }
 
-/** The data key, or AccessDenied: the seal decides, the MD5 beside it is only a name. */
+/** Throws AccessDenied for a wrong key. The seal decides; the stored MD5 is only a label. */
 export function openKey(
   customerKey: Uint8Array,
   encryption: Encryption,
@@ -56,7 +56,7 @@ export function openKey(
   }
 }
 
-/** The data key of something stored, when the caller's key and the record agree on whether there is one. */
+/** The data key of a stored object. Throws when only one of caller and record has a key. */
 export function dataKeyFor(
   customerKey: Uint8Array | undefined,
   encryption: Encryption | undefined,
@@ -85,7 +85,7 @@ function keyMd5(customerKey: Uint8Array): string {
 }
 
 function deriveWrappingKey(customerKey: Uint8Array, salt: Uint8Array, subject: KeySubject): Uint8Array {
-  // Lengths before the names keep ("ab", "c") and ("a", "bc") apart.
+  // Length prefixes distinguish ("ab", "c") from ("a", "bc").
   const names = [subject.bucket, subject.key, subject.scope].map(
     (name) => `${Buffer.byteLength(name)}:${name}`,
   );
@@ -106,7 +106,7 @@ function blockNonce(index: number, isLast: boolean): Uint8Array {
   return nonce;
 }
 
-/** Seals a stream; `part` is 0 for a body of its own. */
+/** Seals a stream; `part` is 0 for the body of an object that is put in one request. */
 export async function* encrypt(
   context: Context,
   dataKey: Uint8Array,
@@ -122,7 +122,7 @@ export async function* encrypt(
   yield salt;
   let pending: Uint8Array | undefined;
   let index = 0;
-  // A block is held back until the next one shows that it is not the last.
+  // Sealed one block late: only the next block shows that this one is not the last.
   for await (const block of rechunk(chunks, context.blockBytes)) {
     if (pending !== undefined) yield seal(pending, index++, false);
     pending = block;
@@ -130,12 +130,12 @@ export async function* encrypt(
   yield seal(pending ?? new Uint8Array(), index, true);
 }
 
-/** How long a sealed stream of so many bytes is. */
+/** The size of a sealed stream of `size` plain bytes. */
 export function sealedSize(size: number, blockBytes: number): number {
   return saltBytes + size + Math.max(1, Math.ceil(size / blockBytes)) * tagBytes;
 }
 
-/** Which stored bytes hold a range of a sealed stream. */
+/** The stored bytes that contain a range of a sealed stream. */
 interface SealedSpan {
   readonly firstBlock: number;
   readonly lastBlock: number;
@@ -155,7 +155,7 @@ function findSealedSpan(range: ByteRange, size: number, blockBytes: number): Sea
   return { firstBlock, lastBlock, stored: { offset: saltBytes + offset, length: end - offset } };
 }
 
-/** Opens the sealed blocks that hold a range of the plain bytes; `read` gives stored bytes. */
+/** Decrypts the blocks that contain a range of plain bytes; `read` returns stored bytes. */
 export async function* decrypt(
   { blockBytes }: Pick<Context, "blockBytes">,
   dataKey: Uint8Array,
@@ -193,8 +193,8 @@ function openBlock(key: Uint8Array, sealed: Uint8Array, index: number, isLast: b
 }
 
 function damaged(cause: unknown): StoreError {
-  return new StoreError("InternalError", {
-    detail: "The stored bytes are damaged: a sealed block does not open.",
+  return new StoreError("Damaged", {
+    detail: "The stored bytes are damaged: a sealed block cannot be decrypted.",
     cause,
   });
 }

@@ -1,4 +1,4 @@
-// Threads that hash: started when first needed, each body in one of them from its first byte to its last.
+// A pool of threads that hash bodies, started when needed. Each body stays in one thread.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { ChecksumAlgorithm } from "../../model/checksum.ts";
@@ -10,7 +10,7 @@ export interface HashThreads {
 }
 
 export interface RemoteHash {
-  /** Resolves when the thread is done with the bytes; shared memory is read where it is. */
+  /** Resolves when the thread no longer needs the bytes. Shared memory is read without a copy. */
   update(bytes: Uint8Array): Promise<void>;
   finish(): Promise<readonly Uint8Array[]>;
   abandon(): void;
@@ -22,7 +22,7 @@ export type ToHashThread =
   | { readonly kind: "finish"; readonly body: number }
   | { readonly kind: "abandon"; readonly body: number };
 
-/** Answers come in the order of the questions: one for each update, with the values for each finish. */
+/** Answers come in the order of requests: one for each update, and the values for each finish. */
 export interface FromHashThread {
   readonly body: number;
   readonly values: readonly Uint8Array[] | undefined;
@@ -71,7 +71,7 @@ function startThread(): Thread {
     pending.clear();
   };
   worker.on("error", fail);
-  worker.on("exit", (code) => fail(new Error(`A hashing thread ended with code ${code}.`)));
+  worker.on("exit", (code) => fail(new Error(`A hash thread exited with code ${code}.`)));
 
   const thread: Thread = {
     bodies: 0,
@@ -80,7 +80,7 @@ function startThread(): Thread {
       const answers: Answer[] = [];
       pending.set(body, answers);
       thread.bodies++;
-      // A body under way keeps the process alive, an idle thread does not.
+      // A body in flight keeps the process alive, an idle thread does not.
       worker.ref();
       const send = (message: ToHashThread) => worker.postMessage(message);
       const request = (message: ToHashThread) =>

@@ -1,5 +1,6 @@
-// What is known of the plain bytes under a customer's key. A hash of them would confirm a guess to anyone who can list
-// or read the disk: so the etag is random, and checksums are sealed under the data key, for those who bring the key.
+// Etag and checksums of bytes that are encrypted with a customer's key. A hash of the plain bytes
+// would confirm a guess to anyone who can list objects or read the disk: so the etag is random, and
+// checksums are sealed with the data key.
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { allAlgorithms, type ChecksumAlgorithm, hex } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -9,7 +10,7 @@ import type { Context } from "../context.ts";
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** The same form as an MD5, so that etags of parts compose as others do. */
+/** Has the form of an MD5, so that etags of parts are combined as usual. */
 export function randomEtag(context: Pick<Context, "randomBytes">): string {
   return hex(context.randomBytes(16));
 }
@@ -29,7 +30,7 @@ export function sealChecksums(
   return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** The record as the holder of its key sees it. */
+/** The record as seen by a caller who has its key. */
 export function withOpenedChecksums(record: ObjectRecord, dataKey: Uint8Array | undefined): ObjectRecord {
   const sealed = record.encryption?.sealedChecksums;
   if (sealed === undefined || dataKey === undefined) return record;
@@ -46,8 +47,8 @@ function openChecksums(dataKey: Uint8Array, sealed: Uint8Array): Checksums {
       Object.entries(values).map(([name, value]) => [name, Buffer.from(value, "hex")]),
     );
   } catch (cause) {
-    throw new StoreError("InternalError", {
-      detail: "The stored record is damaged: its sealed checksums do not open.",
+    throw new StoreError("Damaged", {
+      detail: "The stored record is damaged: its sealed checksums cannot be decrypted.",
       cause,
     });
   }

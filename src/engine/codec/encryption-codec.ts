@@ -1,4 +1,4 @@
-// How a record says that it is encrypted under a customer's key. Records of earlier versions have no sealed checksums.
+// Encoding of a record's encryption fields. Records of earlier versions have no sealed checksums.
 import type { Encryption } from "../../model/object.ts";
 import { expectText } from "./validate.ts";
 

@@ -1,6 +1,6 @@
-// Records as text, for adapters that keep them in a database: JSON arrays, led by a format number so that a
-// later layout can tell an earlier one. Text, because the drivers hand a string over several times faster
-// than a buffer. Each carries its own key, so that a record that turns up in another's place is noticed.
+// Encodes records as text for adapters that use a database: JSON arrays that begin with a format
+// number. Text, because the drivers pass strings several times faster than buffers. Each record
+// contains its own key, so that a misplaced record is detected.
 import { allAlgorithms, checksumLengths, hex, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -92,7 +92,7 @@ function writeObject(record: ObjectRecord): string {
   return JSON.stringify(checksumParts === undefined ? encoded : [...encoded, checksumParts]);
 }
 
-/** Whether a record that passed its checksum begins as that of this object must: sooner said than by reading all of it. */
+/** Whether a checksummed record begins with this key, version and size. Faster than decoding it. */
 export function beginsAsObject(text: string, key: string, version: string, size: number): boolean {
   return text.startsWith(`[${format},${JSON.stringify(key)},${JSON.stringify(version)},${size},`);
 }
@@ -111,7 +111,7 @@ function readObject(text: string): ObjectRecord {
   expectCount(size);
   expectTime(uploaded);
   const metadata = decodeMetadata(storageClass, http, custom, encryption);
-  // Read for every entry of a listing, so written out: spreading costs as much as all the rest.
+  // Runs for every entry of a listing, so fields are listed: spreading costs as much as the rest.
   const { httpMetadata, customMetadata } = metadata;
   const record = {
     key,
@@ -191,7 +191,7 @@ function readPart(number: number, blob: string, text: string): PartRecord {
   return { number, size, etag, uploaded, blob, stored, ...decodeOptional(checksums) };
 }
 
-/** The parts an object is made of. */
+/** Encodes the parts of an object's body. */
 export function encodeManifest(parts: readonly BodyPart[]): string {
   const rows = parts.map(
     ({ number, size, blob, checksums }): EncodedBodyPart => [
@@ -225,7 +225,7 @@ function parse<T extends readonly [number, ...unknown[]]>(text: string): T {
   const [storedFormat] = encoded;
   if (storedFormat === format) return encoded;
   expectCount(storedFormat);
-  throw new StoreError("InternalError", {
+  throw new StoreError("Damaged", {
     detail: `The stored data is damaged, or was written by a later version: record format ${storedFormat} is not known.`,
   });
 }

@@ -1,14 +1,14 @@
-// What a stored record must look like when it is read back. A checksum has been over it before, so this is the second
-// line: text that cannot be a record is told as damage, and never read as something else.
+// Checks the shape of a stored record when it is decoded. Checksums were verified before, so this
+// is the second defence: text that is not a record is reported as damage and never misread.
 import { StoreError } from "../../model/errors.ts";
 
-/** Runs a reading of a record; whatever stops it is damage. */
+/** Runs a decoder; any unexpected error becomes a Damaged error. */
 export function readStored<T>(what: string, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (cause instanceof StoreError) throw cause;
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: ${what} cannot be read.`,
       cause,
     });
@@ -25,12 +25,12 @@ export function expectText(value: unknown): void {
   expect(typeof value === "string", "text");
 }
 
-/** Bytes, parts: whole, and nothing below zero. */
+/** A number of bytes or parts: a non-negative integer. */
 export function expectCount(value: unknown): void {
   expect(Number.isSafeInteger(value) && (value as number) >= 0, "a count");
 }
 
-/** Milliseconds since the epoch, before it too. */
+/** Milliseconds since the epoch; may be negative. */
 export function expectTime(value: unknown): void {
   expect(Number.isFinite(value), "a time");
 }
@@ -43,7 +43,7 @@ export function expectList(value: unknown): asserts value is readonly unknown[] 
   expect(Array.isArray(value), "a list");
 }
 
-/** Every value under a name that `isValue` takes. */
+/** An object whose fields all satisfy `isValue`. */
 export function expectFields(value: unknown, isValue: (field: unknown, name: string) => boolean): void {
   expect(typeof value === "object" && value !== null && !Array.isArray(value), "fields");
   for (const name in value) expect(isValue((value as Record<string, unknown>)[name], name), name);

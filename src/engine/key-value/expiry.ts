@@ -15,7 +15,7 @@ export function storedExpiration({ customMetadata }: ObjectRecord): number | und
   return text === undefined ? undefined : Number(text);
 }
 
-/** How many keys were removed. */
+/** Returns how many keys were removed. */
 export async function removeExpiredKeys(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after: Position | undefined;
@@ -35,7 +35,7 @@ export async function removeExpiredKeys(context: Context, bucket: string): Promi
       removed += await removeVersions(context, bucket, expired.slice(i, i + batchKeys));
     }
     after = page.next;
-    // Requests come between one page and the next.
+    // Lets pending requests run between pages.
     await new Promise((resolve) => setImmediate(resolve));
   } while (after !== undefined);
   return removed;
@@ -46,7 +46,7 @@ interface SeenVersion {
   readonly version: string;
 }
 
-/** All of them in one commit, or one by one when another writer changed one of them. */
+/** Removes all in one commit, or one by one when another writer changed one of them. */
 async function removeVersions(
   context: Context,
   bucket: string,

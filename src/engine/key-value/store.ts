@@ -24,7 +24,7 @@ import { cancelSourceOnFailure } from "../write-path.ts";
 import { removeExpiredKeys, storedExpiration } from "./expiry.ts";
 import type { KeyValueListing, KeyValueListOptions, KeyValuePutOptions, KeyValues } from "./key-value.ts";
 
-/** The operations on objects and buckets that namespaces are made of. */
+/** The object and bucket operations that namespaces use. */
 export interface KeyValueParts extends Pick<Engine, "get" | "put" | "delete"> {
   deleteBucket(bucket: string): Promise<void>;
 }
@@ -107,7 +107,7 @@ function checkNamespaceName(name: string): void {
   });
 }
 
-/** Names the namespace where the error would speak of a bucket. */
+/** An error about the bucket of a namespace names the namespace instead. */
 function namespaceError(error: unknown, namespace: string): unknown {
   if (!(error instanceof StoreError)) return error;
   const { reason, action } = error;
@@ -132,7 +132,7 @@ function storedMetadata(context: Context, options: KeyValuePutOptions): Readonly
   return stored;
 }
 
-/** A stream fails as soon as it has given more bytes than a value may have. */
+/** The stream fails once it exceeds the maximum size of a value. */
 function limitLength(source: Source): Source {
   if (source instanceof Uint8Array || source.length !== undefined) return source;
   const stream: ByteStream = {
@@ -150,7 +150,7 @@ function limitLength(source: Source): Source {
   return stream;
 }
 
-/** A listing that meets only expired keys stops after so many pages, with a cursor. */
+/** A listing that finds only expired keys ends after this many pages and returns a cursor. */
 const maxPages = 20;
 
 async function list(
@@ -164,7 +164,7 @@ async function list(
   const live: ObjectRecord[] = [];
   let after = cursor === undefined ? undefined : decodeCursor(cursor);
   for (let page = 0; page < maxPages && live.length <= limit; page++) {
-    // One more than the limit: whether a cursor is needed depends on a key that has not expired.
+    // One more than the limit: a cursor is needed only if another unexpired key follows.
     const { entries, next } = await context.records.objects(bucket, {
       prefix,
       delimiter: "",

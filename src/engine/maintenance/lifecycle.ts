@@ -1,5 +1,6 @@
-// Runs the lifecycle rules of buckets: objects whose time is up are deleted or moved to their new class, uploads
-// are given up. Each change commits on the version that was looked at, so a write meanwhile is never lost.
+// Applies the lifecycle rules of buckets: deletes or moves objects whose age is reached, and aborts
+// uploads. Each change commits on the version that was evaluated, so a concurrent write is never
+// lost.
 import type { LifecycleRule } from "../../model/lifecycle.ts";
 import { findExpiry, findTransition, findUploadAbort } from "../../model/lifecycle.ts";
 import type { Position } from "../../model/listing.ts";
@@ -17,7 +18,7 @@ export interface LifecycleCounts {
 
 const intervalMilliseconds = 3600_000;
 
-/** True for the one of all processes that is to run the rules now. */
+/** True for the one process that runs the rules now. */
 export async function claimLifecycleRun({ records, now }: Context): Promise<boolean> {
   const last = await records.documents.get("housekeeping", "lifecycle");
   if (last !== undefined && now() - Number(last.text) < intervalMilliseconds) return false;
@@ -95,7 +96,7 @@ async function* everyObject(context: Context, bucket: string, prefix: string): A
   } while (after !== undefined);
 }
 
-/** Prefixes that cover all of the rules, none inside another. */
+/** The shortest prefixes that cover all rules: none of them begins with another. */
 function outermost(rules: readonly LifecycleRule[]): string[] {
   const prefixes = [...new Set(rules.map(({ prefix }) => prefix))];
   return prefixes.filter((prefix) => !prefixes.some((other) => other !== prefix && prefix.startsWith(other)));

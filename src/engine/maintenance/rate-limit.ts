@@ -1,18 +1,18 @@
-// How fast a scrub goes: slow enough that nobody notices, fast enough that the whole store takes less than a week.
+// Rate limit of a scrub: slow enough not to disturb requests, fast enough to finish within a week.
 import type { Context } from "../context.ts";
 
 const minBytesPerSecond = 16 * 1024 * 1024;
 const wholeStoreSeconds = 5 * 86_400;
-/** What an object counts for at least: small ones cost more than their bytes. */
+/** Minimum charge per object: small objects cost more than their bytes. */
 const objectBytes = 64 * 1024;
 const minPause = 20;
-/** So that whoever ends it does not wait. */
+/** Pauses are short, so that stopping a scrub does not take long. */
 const maxPause = 200;
 
 export interface RateLimit {
-  /** Bytes were read. */
+  /** Charges the bytes that were read. */
   consume(bytes: number): Promise<void>;
-  /** An object was looked at. */
+  /** Charges one object. */
   consumeObject(): Promise<void>;
 }
 
@@ -39,11 +39,11 @@ export function createRateLimit(
   return { consume: wait, consumeObject: () => wait(objectBytes) };
 }
 
-/** Of all buckets that can be counted. */
+/** Total size of all buckets whose totals can be read. */
 export async function storedBytes({ records }: Pick<Context, "records">): Promise<number> {
   let bytes = 0;
   for (const { name } of await records.buckets("sound")) {
-    // One that cannot is told of when it is read.
+    // A bucket that cannot be read is reported by the walk.
     bytes += await records.totals(name).then(
       (totals) => totals.bytes,
       () => 0,

@@ -1,5 +1,6 @@
-// When housekeeping runs: soon after writes that may have buried bytes, every few minutes for what time
-// alone brings, and whenever asked. One sweep at a time; failures are told once and tried again later.
+// Schedules background maintenance: soon after writes that may leave garbage, every few minutes for
+// expirations, and on request. Sweeps run one at a time; a failure is logged once and retried
+// later.
 
 import { type Metrics, secondsBounds } from "../../metrics/metrics.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -11,13 +12,13 @@ import { removeGarbage, sweep } from "./sweep.ts";
 
 const soonMilliseconds = 20;
 const everyMilliseconds = 5 * 60_000;
-/** When what dead processes left is seen to: first requests go before. */
+/** Delay of the cleanup after a crash, so that the first requests are not slowed down. */
 const afterOpeningMilliseconds = 500;
-/** How soon after a start, and how often then, it is asked whether a scrub is due. */
+/** Delay after a start, and then the interval, of the check whether a scrub is due. */
 const scrubMilliseconds = 60_000;
 
 export interface Housekeeping {
-  /** The same operation; what it buried is removed shortly after. Its first argument names the bucket. */
+  /** Wraps an operation on a bucket, its first argument: its garbage is removed shortly after. */
   sweepAfter<A extends [bucket: string, ...rest: never[]], R>(
     operation: (...args: A) => Promise<R>,
   ): (...args: A) => Promise<R>;
@@ -31,7 +32,7 @@ export interface Housekeeping {
 export function createHousekeeping(context: Context, metrics: Metrics): Housekeeping {
   const sweepMetrics = createSweepMetrics(metrics);
   const touched = new Set<string>();
-  /** Buckets whose space is being given back, or is to be. */
+  /** Buckets whose space is being reclaimed; "again" when another pass must follow. */
   const reclaimed = new Map<string, "once" | "again">();
   let reclaims: Promise<unknown> = Promise.resolve();
   let soonTimer: NodeJS.Timeout | undefined;
@@ -41,7 +42,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   let scrubbing: Promise<unknown> | undefined;
   let scrubTimer: NodeJS.Timeout | undefined;
 
-  /** Runs one piece of work after the other, so that two sweeps never do the same thing twice at once. */
+  /** Runs one piece of work after the other, so that two sweeps never do the same work. */
   function enqueue<T>(work: () => Promise<T>): Promise<T> {
     const run = last.then(work);
     last = run.catch(() => {});
@@ -52,7 +53,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     enqueue(work).catch(warn);
   }
 
-  /** Beside the removal of what is buried: that must go on while bodies are moved. */
+  /** Runs outside the queue: garbage must be removed while bodies are being moved. */
   function reclaimSoon(name: string): void {
     if (context.blobs.reclaim === undefined || stopped) return;
     if (reclaimed.has(name)) {
@@ -73,7 +74,10 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
 
   function warn(error: unknown): void {
     if (!stopped)
-      process.emitWarning(`Housekeeping failed and will be tried again: ${String(error)}`, "StoreWarning");
+      process.emitWarning(
+        `Background maintenance failed and will be retried: ${String(error)}`,
+        "StoreWarning",
+      );
   }
 
   async function removeTouched(): Promise<void> {
@@ -102,7 +106,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     }
   }
 
-  /** One at a time, and beside the sweeps, since it takes hours. */
+  /** One scrub at a time, outside the queue of sweeps, since it takes hours. */
   function scrubNow(options: ScrubOptions): Promise<ScrubOutcome> {
     const run = (scrubbing ?? Promise.resolve()).then(() => scrub(context, options, () => isStopping));
     scrubbing = run.catch(() => {});
@@ -114,7 +118,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
       scrubNow({ onDamage })
         .catch((error: unknown) => {
           if (!isStopping)
-            process.emitWarning(`The scrub failed and will be tried again: ${String(error)}`, "StoreWarning");
+            process.emitWarning(`The scrub failed and will be retried: ${String(error)}`, "StoreWarning");
         })
         .finally(() => {
           if (!isStopping) scheduleScrub(onDamage);
@@ -122,14 +126,14 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
     }, scrubMilliseconds).unref();
   }
 
-  /** What dead processes have buried, and segments that they left half filled. */
+  /** Removes the garbage of crashed processes and reclaims their half-filled segments. */
   async function cleanUpAfterCrash(): Promise<void> {
     for (const { name } of await context.records.buckets("sound")) {
       if (isStopping) return;
       const removed = (await removeGarbage(context, name).catch(ignoreGone)) ?? 0;
       sweepMetrics.countSwept({ blobsRemoved: removed });
       reclaimSoon(name);
-      // Requests come between one bucket and the next.
+      // Lets pending requests run between buckets.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -164,7 +168,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
       clearInterval(sweepTimer);
       clearTimeout(crashTimer);
       clearTimeout(soonTimer);
-      // What was deleted a moment ago is not left to the next who opens the store.
+      // Removes recent garbage now instead of leaving it to the next process.
       if (touched.size > 0) inBackground(removeTouched);
       await last;
       await reclaims;
@@ -173,7 +177,7 @@ export function createHousekeeping(context: Context, metrics: Metrics): Housekee
   };
 }
 
-/** A bucket deleted meanwhile took its garbage with it. */
+/** A bucket that was deleted meanwhile took its garbage with it. */
 function ignoreGone(error: unknown): undefined {
   if (error instanceof StoreError && error.reason === "NoSuchBucket") return undefined;
   throw error;
@@ -190,7 +194,7 @@ const sweptNames: Readonly<Record<keyof SweepReport, string>> = {
 function createSweepMetrics(metrics: Metrics) {
   const swept = metrics.counter({
     name: "store_swept_total",
-    help: "What housekeeping has ended, moved and removed.",
+    help: "Objects, uploads and blobs that maintenance expired, moved, aborted or removed.",
     labels: ["what"],
   });
   return {
@@ -205,7 +209,7 @@ function createSweepMetrics(metrics: Metrics) {
       labels: ["outcome"],
     }),
     seconds: metrics.histogram(
-      { name: "store_sweep_seconds", help: "How long sweeps of the whole store took." },
+      { name: "store_sweep_seconds", help: "Duration of sweeps of the whole store." },
       secondsBounds,
     )(),
   };

@@ -1,4 +1,4 @@
-// What a scrub is told to do, and what is told of it.
+// Options of a scrub and the report it returns.
 import type { Damage } from "../engine.ts";
 
 export interface ScrubReport {
@@ -10,20 +10,20 @@ export interface ScrubReport {
 }
 
 export interface ScrubProgress {
-  /** Whether somebody is at it now. */
+  /** Whether a process is running it now. */
   readonly isRunning: boolean;
-  /** Of the round under way; undefined between two rounds. */
+  /** The current round; undefined between two rounds. */
   readonly round: Omit<ScrubReport, "ended"> | undefined;
   readonly last: ScrubReport | undefined;
 }
 
 export interface ScrubOptions {
-  /** Told of each damage once, not again in later rounds. */
+  /** Called once for each damage, not again in later rounds. */
   readonly onDamage: (damage: Damage) => void;
-  /** How long after the last began a round is due. */
+  /** Time from the start of one round to the start of the next. */
   readonly everyMilliseconds?: number | undefined;
   readonly bytesPerSecond?: number | undefined;
-  /** How often it is noted how far it is. */
+  /** Interval at which progress is saved. */
   readonly savedMilliseconds?: number | undefined;
 }
 

@@ -1,6 +1,6 @@
-// The scrub: walks the whole store in the background, slowly, once a week, so that damage is found while a backup
-// still has what it hit. A document remembers who is at it and how far: of all processes one does it, and one
-// that is ended or dies is followed where it left.
+// The scrub: verifies the whole store slowly in the background, once a week, so that damage is
+// found while backups still hold the data. A document records which process runs it and how far it
+// is: one process runs it, and another resumes it when that process ends.
 import { StoreError } from "../../model/errors.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";
@@ -10,15 +10,15 @@ import { type WalkPosition, walkStore } from "./verify-walk.ts";
 
 const everyMilliseconds = 7 * 86_400_000;
 const savedMilliseconds = 10_000;
-/** Who has not said anything for so long is gone. */
+/** A process without a heartbeat for this long is considered gone. */
 const staleMilliseconds = 60_000;
-/** As much as is remembered, to tell each only once. */
+/** Damages remembered, so that each is reported once. */
 const maxFound = 1000;
 
 interface State {
-  /** When this round began; the next is due a week later. */
+  /** Start of this round; the next is due a week later. */
   readonly begun: number;
-  /** The last sign of life of whoever is at it; undefined when nobody is. */
+  /** Last heartbeat of the process that runs the round; undefined when none does. */
   readonly beat?: number;
   readonly at?: WalkPosition;
   readonly isEnded: boolean;
@@ -57,7 +57,7 @@ export async function scrubProgress(context: Context): Promise<ScrubProgress> {
   return { isRunning, round: { objects, bytes, damages: found.length }, last };
 }
 
-/** Goes on with the round under way, or begins one that is due. */
+/** Resumes the current round, or starts one that is due. */
 export async function scrub(
   context: Context,
   options: ScrubOptions,
@@ -87,7 +87,7 @@ export async function scrub(
       if (!(await claim.save({ ...state, beat: savedAt }))) return "taken over";
     }
   } catch (error) {
-    // Ended under the scrub: the next goes on where this one was saved.
+    // The engine is closing: the next scrub resumes from the saved position.
     if (isStopped() && error instanceof StoreError) return "stopped";
     throw error;
   }
@@ -105,15 +105,15 @@ function damageId({ bucket, key, what }: Damage): string {
 
 interface ScrubClaim {
   readonly state: State;
-  /** False when another has taken it. */
+  /** False when another process took over. */
   save(state: State): Promise<boolean>;
 }
 
-/** Undefined when nothing is due, or somebody is at it. */
+/** Undefined when no round is due, or another process runs it. */
 async function claimRound(context: Context, every: number): Promise<ScrubClaim | undefined> {
   const { state, revision } = await readState(context);
   const now = context.now();
-  // Clocks jump in either direction: what lies ahead is as good as long ago.
+  // Clocks jump in both directions, so a time in the future counts as long ago.
   const isPast = (time: number, by: number) => Math.abs(now - time) >= by;
   if (state?.beat !== undefined && !isPast(state.beat, staleMilliseconds)) return undefined;
   if (state?.isEnded === true && !isPast(state.begun, every)) return undefined;

@@ -1,5 +1,5 @@
-// Housekeeping: ends uploads whose time is up (spec 3: seven days), forgets ended ones, and removes the
-// bytes that commits have buried. Safe to run in several processes at once, and to be cut off anywhere.
+// The sweep: aborts uploads that are due (spec 3: seven days), removes ended uploads and frees
+// garbage. It may run in several processes at once and be interrupted anywhere.
 import { StoreError } from "../../model/errors.ts";
 import { isNamespaceBucket } from "../../model/key-value.ts";
 import type { Context } from "../context.ts";
@@ -10,12 +10,12 @@ import { abort } from "../uploads/uploads.ts";
 import { claimLifecycleRun, runLifecycle } from "./lifecycle.ts";
 
 const batch = 256;
-/** As many as busy writers bury during one commit. */
+/** As many entries as busy writers add during one commit. */
 const garbageBatch = 512;
 
 type Counts = { -readonly [name in keyof SweepReport]: SweepReport[name] };
 
-/** Lifecycle rules look at every object, so of all processes that sweep by themselves one does it, once an hour. */
+/** Lifecycle rules read every object: "in turn" runs them in one process, once an hour. */
 export async function sweep(context: Context, lifecycle: "now" | "in turn"): Promise<SweepReport> {
   const runsLifecycle = lifecycle === "now" || (await claimLifecycleRun(context));
   const blobsRemoved = await context.blobs.recover();
@@ -42,7 +42,8 @@ export async function sweep(context: Context, lifecycle: "now" | "in turn"): Pro
     ];
     for (const step of steps) {
       await step().catch((error: unknown) => {
-        // A bucket deleted under the sweep took its garbage with it; a damaged one keeps no other waiting.
+        // A bucket deleted meanwhile took its garbage with it; a damaged one must not block the
+        // others.
         if (!(error instanceof StoreError)) throw error;
         if (error.reason !== "NoSuchBucket") failures.push(error);
       });
@@ -69,11 +70,11 @@ async function sweepUploads(context: Context, bucket: string, counts: Counts): P
   }
 }
 
-/** Removes buried bytes and strikes them out; what a reader still holds waits for the next sweep. */
+/** Removes garbage and acknowledges it. Blobs that a reader still uses wait for the next sweep. */
 export async function removeGarbage(context: Context, bucket: string): Promise<number> {
   let removed = 0;
   let after = 0;
-  // Meanwhile there may come to be many of them, and each would only be asked for in vain.
+  // During a backup nothing can be removed, and the queue may grow long.
   if (context.blobs.isLeased?.(bucket)) return removed;
   for (;;) {
     const garbage = await context.records.garbage(bucket, after, garbageBatch);
@@ -83,7 +84,7 @@ export async function removeGarbage(context: Context, bucket: string): Promise<n
   }
 }
 
-/** How many blobs were removed and struck out. */
+/** Returns how many blobs were removed. */
 async function removeAll(
   context: Context,
   bucket: string,

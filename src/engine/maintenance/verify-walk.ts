@@ -1,5 +1,5 @@
-// Walks everything that is stored, past every damage, to the end: every record, every byte behind it, and what
-// ties them together. Verification does it at once, the scrub a little at a time.
+// Walks everything that is stored and continues after damage: records, their bytes and the
+// references between them. Verification runs it at full speed, the scrub with a rate limit.
 import { createHash } from "node:crypto";
 import { StoreError } from "../../model/errors.ts";
 import type { Key } from "../../model/key.ts";
@@ -9,27 +9,27 @@ import type { Damage } from "../engine.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
 import { everyUpload } from "../uploads/uploads.ts";
 
-/** One thing looked at: an object, a part, or something that is wrong. */
+/** One checked item: an object, a part, or a damage. */
 export interface Step {
   readonly isObject: boolean;
   /** Bytes as stored. */
   readonly stored: number;
   readonly damage?: Damage;
-  /** Where a later walk goes on to come behind this. */
+  /** Position from which a later walk continues after this step. */
   readonly at: WalkPosition;
 }
 
 export interface WalkPosition {
   readonly bucket: string;
-  /** The last object that was looked at. */
+  /** The last object that was checked. */
   readonly key?: Key;
 }
 
 export interface WalkOptions {
   readonly from?: WalkPosition | undefined;
-  /** Whether to check also what holds the records together, which reads each database in one go. */
+  /** "pages" also checks the structure of each database, in one long read. */
   readonly depth: "records" | "pages";
-  /** Awaited as bytes are read, for a walk that is not to disturb. */
+  /** Awaited while bytes are read, to limit the rate. */
   readonly throttle?: ((bytes: number) => Promise<void>) | undefined;
 }
 
@@ -51,7 +51,8 @@ export async function* walkStore(
       yield* walkBucket(context, bucket, { after, depth, throttle });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // Deleted under the walk, it is no damage; one that cannot be read does not keep it from the others.
+      // A bucket that was deleted meanwhile is not damage. An unreadable one must not block the
+      // others.
       if (error.reason === "NoSuchBucket") continue;
       yield toDamageStep({ bucket }, error.detail);
     }
@@ -73,7 +74,7 @@ async function* walkBucket(
       yield { isObject: true, stored, at, ...damage };
     }
   } catch (error) {
-    // An index that cannot be walked to its end does not keep the audit from what it can tell.
+    // An index that cannot be read to its end must not block the integrity check.
     if (!(error instanceof StoreError) || error.reason === "NoSuchBucket") throw error;
     yield toDamageStep(at, error.detail);
   }
@@ -106,16 +107,16 @@ async function verifyObject(
     return { stored: await readAll(context, bucket, found, throttle) };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    // Replaced or deleted while it was being read: what is there now is another matter.
+    // Replaced or deleted while it was being read: the old version no longer matters.
     const current = await context.records.objectWithBody(bucket, key);
     if (current?.record.version !== found.record.version) return { stored: 0 };
     if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
-    // The same version, elsewhere: its bytes were moved.
+    // The same version in another place: its bytes were moved.
     return verifyObject(context, bucket, { key, found: current }, throttle);
   }
 }
 
-/** Every stored byte through its checksums; the etag too, where it is the hash of what is stored. */
+/** Reads and verifies every stored byte, and the etag where it is the hash of the stored bytes. */
 async function readAll(
   context: Context,
   bucket: string,
@@ -138,7 +139,7 @@ async function readAll(
     }
   }
   if (hash !== undefined && hash.digest("hex") !== record.etag) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: "The stored data is damaged: the bytes do not match their etag.",
     });
   }
@@ -183,7 +184,7 @@ async function* verifyUploadParts(
   throttle: Throttle,
 ): AsyncIterable<Verification & { key: string }> {
   const parts = await context.records.parts(bucket, id).catch((error: unknown) => {
-    if (error instanceof StoreError && error.reason === "InternalError") return error;
+    if (error instanceof StoreError && error.reason === "Damaged") return error;
     throw error;
   });
   if (parts instanceof StoreError) return yield { key, stored: 0, what: parts.detail };

@@ -16,7 +16,7 @@ export async function verify(context: Context, { onProgress }: VerifyOptions = {
     onProgress?.({ objects, bytes });
   }
   const buckets = (await context.records.buckets("sound")).length;
-  // Damaged itself, it was told of above.
+  // A damaged document was already reported by the walk.
   const last = await lastScrub(context).catch(() => undefined);
   return { buckets, objects, bytes, damages, lastScrub: last };
 }

@@ -35,9 +35,9 @@ export async function complete(
       const object = await tryComplete(context, bucket, stored, parts, options);
       if (object !== undefined) return object;
     } catch (error) {
-      // Of a commit that failed nobody knows whether it counts: asking again would only hide the failure.
+      // The outcome of a failed commit may be unknown: trying again would only hide the failure.
       if (isStorageFailure(error)) throw error;
-      // What was found wrong with the parts only counts when the upload did not change meanwhile.
+      // An error about the parts is valid only if the upload did not change meanwhile.
       const now = await activeUpload(context, bucket, upload);
       if (now.revision === stored.revision) throw error;
     }
@@ -46,7 +46,7 @@ export async function complete(
 
 function isStorageFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return true;
-  return ["ServiceUnavailable", "InsufficientStorage", "InternalError"].includes(error.reason);
+  return ["ServiceUnavailable", "InsufficientStorage", "InternalError", "Damaged"].includes(error.reason);
 }
 
 export async function activeUpload(
@@ -93,7 +93,7 @@ async function tryComplete(
   if (object.size > limits.objectBytes) throw new StoreError("EntityTooLarge");
   if (options.size !== undefined && options.size !== object.size) {
     throw new StoreError("InvalidArgument", {
-      detail: `The parts have ${object.size} bytes together, not the ${options.size} you announced.`,
+      detail: `The parts have ${object.size} bytes in total, not the declared ${options.size}.`,
     });
   }
   const body = parts.map(({ number, size, blob, stored, checksums }) => ({
@@ -116,7 +116,7 @@ async function tryComplete(
   return outcome === "committed" ? object : undefined;
 }
 
-/** The stored parts the caller named, by number, whatever order they were named in. */
+/** The requested parts, sorted by number, in whatever order they were requested. */
 function chooseParts(stored: readonly PartRecord[], requested: readonly PartName[]): PartRecord[] {
   if (requested.length === 0) throw new StoreError("InvalidPart");
   const byNumber = new Map(stored.map((part) => [part.number, part]));
@@ -137,7 +137,7 @@ function hasChecksum({ checksums }: PartRecord, expected: ExpectedChecksum | und
   return expected.value instanceof Uint8Array && Buffer.compare(expected.value, actual) === 0;
 }
 
-/** The checksum of the object, where every part has one; verified when the caller names its value. */
+/** The object's checksum, made from those of the parts, verified against the expected value. */
 function wholeChecksum(
   { checksum }: UploadRecord,
   parts: readonly PartRecord[],
@@ -154,7 +154,7 @@ function wholeChecksum(
   return { checksums: { [algorithm]: whole }, ...(isOfParts ? { checksumParts: parts.length } : {}) };
 }
 
-/** The version the condition was seen to hold for, to commit on. */
+/** Checks the condition and returns the check that the object still has this version. */
 async function checkReplaced(
   context: Context,
   bucket: string,

@@ -1,4 +1,4 @@
-// Which uploads are in flight, and which parts they have.
+// Lists uploads in flight and their parts.
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import { isActive, type UploadRecord } from "../../model/upload.ts";
@@ -31,7 +31,7 @@ export async function listUploads(
   for await (const upload of activeUploads(context, bucket, prefix, last)) {
     const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
     const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
-    // One that a caller has seen as a group goes on behind all of the group.
+    // After a cursor that is a group, the whole group is skipped.
     const isSeen = group !== undefined && (group === prefixes.at(-1) || group === after?.key);
     if (!isSeen && uploads.length + prefixes.length >= maxEntries) return { uploads, prefixes, next: last };
     if (group === undefined) {

@@ -1,25 +1,26 @@
-// How many uploads a bucket has open, against its limit. Counting reads them page by page, so it is done rarely: after
-// a count, a share of what is left may be created before the next, and a full bucket is counted once a second at most.
+// Limits the number of open uploads per bucket. Counting reads all uploads page by page, so it is
+// rare: a count is reused until a share of the remaining number was created, and a full bucket is
+// counted at most once a second.
 import { StoreError } from "../../model/errors.ts";
 import { isActive } from "../../model/upload.ts";
 import type { Context } from "../context.ts";
 
 export interface OpenUploads {
-  /** Before an upload is created; rejects with TooManyUploads. */
+  /** Called before an upload is created; rejects with TooManyUploads. */
   admit(bucket: string): Promise<void>;
 }
 
 interface Count {
-  /** How many more could be created when it was counted. */
+  /** How many more uploads were allowed at the time of the count. */
   readonly left: number;
   readonly time: number;
-  /** How many were created since. */
+  /** Uploads created since the count. */
   created: number;
 }
 
 const pageUploads = 1000;
 const recountMilliseconds = 1000;
-/** After this share of what is left, it is counted again: other processes create uploads, too. */
+/** Counts again after this share of the remaining number: other processes create uploads too. */
 const share = 1 / 16;
 const maxBuckets = 1000;
 
@@ -27,7 +28,7 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
   const counts = new Map<string, Count>();
   const counting = new Map<string, Promise<Count>>();
 
-  /** A bounded scan: ended uploads, which are remembered for days, are passed by up to as many as may be open. */
+  /** The scan is bounded: it skips at most as many ended uploads, which are kept for days. */
   async function countOpen(bucket: string): Promise<Count> {
     const time = context.now();
     const before = counts.get(bucket)?.created ?? 0;
@@ -38,10 +39,10 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
       for (const upload of page) if (isActive(upload, time)) open++;
       after = page.at(-1);
       if (page.length < pageUploads) break;
-      // Requests come between one page and the next.
+      // Lets pending requests run between pages.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    // Those created meanwhile may have been counted or not: taken as not.
+    // The scan may have missed uploads created meanwhile, so they are added.
     const created = (counts.get(bucket)?.created ?? 0) - before;
     const count = { left: maxOpen - open, time, created };
     if (counts.size >= maxBuckets) counts.clear();
@@ -49,7 +50,7 @@ export function createOpenUploads(context: Pick<Context, "records" | "now">, max
     return count;
   }
 
-  /** One at a time for each bucket. */
+  /** One count at a time per bucket. */
   function recount(bucket: string): Promise<Count> {
     const running = counting.get(bucket) ?? countOpen(bucket).finally(() => counting.delete(bucket));
     counting.set(bucket, running);

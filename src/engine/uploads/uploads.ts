@@ -1,5 +1,5 @@
-// Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted. Each part
-// is a blob; completing moves no bytes, it only gives the parts to an object.
+// Multipart uploads (spec 3): created, filled part by part, completed into an object or aborted.
+// Each part is a blob; completing moves no bytes, it only assigns the parts to an object.
 import { checksumNames, type ExpectedChecksum, type UploadChecksum } from "../../model/checksum.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
@@ -78,7 +78,7 @@ function sealedFor(context: Context, customerKey: Uint8Array, bucket: string, ke
   return { encryption: sealNewKey(context, customerKey, { bucket, key, scope: id }).encryption };
 }
 
-/** Ends an active upload and buries its parts. */
+/** Ends an active upload; its parts become garbage. */
 export function abort(context: Context, bucket: string, { record, revision }: StoredUpload) {
   return context.records.commit(bucket, {
     checks: [{ kind: "upload", key: record.key, id: record.id, revision }],
@@ -89,7 +89,7 @@ export function abort(context: Context, bucket: string, { record, revision }: St
   });
 }
 
-/** Every upload of a bucket, in flight or remembered. */
+/** Every upload of a bucket, in flight or ended. */
 export async function* everyUpload(
   context: Pick<Context, "records">,
   bucket: string,
@@ -103,7 +103,7 @@ export async function* everyUpload(
   }
 }
 
-/** Ends every upload in flight, as when the bucket goes. */
+/** Aborts every upload in flight, before its bucket is deleted. */
 export async function abortAll(context: Context, bucket: string): Promise<void> {
   for await (const { key, id } of everyUpload(context, bucket)) {
     const stored = await context.records.upload(bucket, key, id);
@@ -160,7 +160,7 @@ async function uploadPart(
   return part;
 }
 
-/** What the sender expects, and the one the upload was created with. */
+/** The checksums the sender declared, and the one of the upload. */
 function partChecksums(
   { checksum }: UploadRecord,
   expected: readonly ExpectedChecksum[],
@@ -180,7 +180,7 @@ function pickChecksum(checksums: Checksums, { algorithm }: UploadChecksum): Chec
   return { [algorithm]: checksums[algorithm] };
 }
 
-/** The key at every part must be the one the upload was created with, or none when it had none. */
+/** Every part must use the key of the upload, or none when the upload has none. */
 function partKey(
   record: UploadRecord,
   customerKey: Uint8Array | undefined,

@@ -1,31 +1,32 @@
-// The open connections of one listener: limits their number, and ends them without cutting a request.
+// The open connections of one listener: limits their number, and closes them when idle.
 import type { Server } from "node:http";
 import type { Server as NetServer, Socket } from "node:net";
 import { plainAddress, type TrustedPeers, trustNone } from "./forwarded.ts";
+import { pendingResponse } from "./last-response.ts";
 import type { PortLimits } from "./limits.ts";
 import { createBurstWatch } from "./release-memory.ts";
 
 export interface Connections {
-  /** Serves a connection whose TLS handshake is done, in place of the socket below it. */
+  /** Serves a connection after its TLS handshake, in place of the raw socket. */
   serveSecured(socket: Socket, rawSocket: Socket): void;
-  /** Closes each connection once it has nothing to do; resolves when none is left. */
+  /** Closes each connection when it is idle; resolves when none is left. */
   end(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** Where connections are accepted: the HTTP server itself, or the acceptor in front of TLS. */
+  /** Accepts the connections: the HTTP server itself, or the acceptor in front of TLS. */
   readonly acceptor: NetServer;
   readonly limits: PortLimits | undefined;
   readonly trusted: TrustedPeers;
   /**
-   * How long an idle connection stays open while the listener ends: its client may be sending the next request, and
-   * would find the connection reset.
+   * How long an idle connection stays open while the listener ends: its client may be sending a
+   * request, and would see a reset.
    */
   readonly graceMilliseconds: number;
 }
 
 const checkMilliseconds = 50;
-/** How many connections are looked at to find an idle one. */
+/** Connections that are examined to find an idle one. */
 const maxChecks = 64;
 
 export function trackConnections(server: Server, options: ConnectionOptions): Connections {
@@ -33,7 +34,7 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   const open = new Set<Socket>();
   const addresses = createAddressCounts(open, { max: limits?.connectionsPerAddress, trusted });
   const max = limits?.connections ?? Number.POSITIVE_INFINITY;
-  /** From here on, idle connections make room: at the limit itself, Node closes new ones unseen. */
+  /** From this number on, idle connections are closed: at `max` itself, Node drops new ones. */
   const softLimit = max - Math.max(1, max / 64);
   if (limits !== undefined) acceptor.maxConnections = limits.connections;
   const burst = createBurstWatch();
@@ -90,12 +91,11 @@ export function trackConnections(server: Server, options: ConnectionOptions): Co
   };
 }
 
-/** Node keeps the pending response of a connection there; counting by events would cost every request. */
 function isServing(socket: Socket): boolean {
-  return (socket as Socket & { _httpMessage?: object | null })._httpMessage != null;
+  return pendingResponse(socket) !== undefined;
 }
 
-/** The oldest of those that are looked at; busy ones move to the end, so that the next look starts after them. */
+/** Closes the first idle connection. Busy ones move to the end, so the next search skips them. */
 function closeOneIdle(open: Set<Socket>): void {
   let checks = 0;
   for (const socket of open) {
@@ -116,8 +116,8 @@ interface AddressLimit {
 }
 
 /**
- * How many connections each client address has. Asking the kernel for an address costs every new connection, so addresses
- * are counted only while there are so many connections that one address could have too many.
+ * Counts connections by client address. Reading an address is a system call, so counting starts
+ * only when there are enough connections for one address to exceed its share.
  */
 function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: AddressLimit) {
   let counted: Map<Socket, string> | undefined;
@@ -140,7 +140,7 @@ function createAddressCounts(open: ReadonlySet<Socket>, { max, trusted }: Addres
   }
 
   return {
-    /** False when its address has too many connections. */
+    /** False when the address has too many connections. */
     admit(socket: Socket): boolean {
       if (max === undefined) return true;
       if (counted === undefined) {

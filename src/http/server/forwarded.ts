@@ -1,5 +1,4 @@
-// Who asks, by which name and over what, when a proxy stands in front: it says so in headers, which are believed from
-// proxies that were named as such and from nobody else.
+// The client of a request that came through proxies. Only configured proxies are trusted.
 import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP } from "node:net";
 import type { HttpRequest } from "./listen.ts";
@@ -8,14 +7,14 @@ export interface TrustedPeers {
   has(address: string): boolean;
 }
 
-/** Addresses and networks, such as 10.0.0.7, 10.0.0.0/8 or fd00::/8; throws a RangeError for what is neither. */
+/** Parses addresses and networks such as 10.0.0.7 or fd00::/8; throws a RangeError. */
 export function parseTrustedPeers(texts: readonly string[]): TrustedPeers {
   const list = new BlockList();
   for (const text of texts) {
     const [, address = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
     const family = ipFamily(address);
     if (family === undefined || Number(length ?? 0) > (family === "ipv4" ? 32 : 128)) {
-      throw new RangeError(`"${text}" is no address and no network, such as 10.0.0.7 or 10.0.0.0/8.`);
+      throw new RangeError(`"${text}" is not an address or a network. Use the form 10.0.0.7 or 10.0.0.0/8.`);
     }
     if (length === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(length), family);
@@ -29,19 +28,19 @@ export function parseTrustedPeers(texts: readonly string[]): TrustedPeers {
 }
 
 export const trustNone: TrustedPeers = { has: () => false };
-/** For a listener that only our own front can reach. */
+/** For a listener that only the server's own front can reach. */
 export const trustAll: TrustedPeers = { has: () => true };
 
-/** What is known of the sender of a request. */
+/** The client that sent a request. */
 export interface Sender {
-  /** Empty when the connection is gone already. */
+  /** Empty when the connection is already closed. */
   readonly address: string;
   readonly scheme: "http" | "https";
-  /** What the client wrote as Host, where a proxy has told. */
+  /** The Host of the client's request, if a proxy reports it. */
   readonly host: string | undefined;
 }
 
-/** What the nearest hop says, or what is told by proxies that are trusted, back to the first that is not. */
+/** Follows the chain of trusted proxies back to the first address that is not trusted. */
 export function resolveSender(peer: Sender, headers: IncomingHttpHeaders, trusted: TrustedPeers): Sender {
   if (!trusted.has(peer.address)) return peer;
   const hops = parseHops(headers);
@@ -60,12 +59,13 @@ export function resolveSender(peer: Sender, headers: IncomingHttpHeaders, truste
 
 type Hop = { readonly [Name in keyof Sender]: Sender[Name] | undefined };
 
-/** As told by each proxy, the nearest one last. */
+/** One hop for each proxy, the nearest last. */
 function parseHops(headers: IncomingHttpHeaders): Hop[] {
   const [forwardedFor, proto, host] = ["for", "proto", "host"].map((name) =>
     splitList(headers[`x-forwarded-${name}`]),
   );
-  // A proxy sets one kind and may pass on what a client wrote as the other: the kind that most of them set counts.
+  // A proxy sets one kind of header and may pass on the client's own of the other kind. Most
+  // proxies set X-Forwarded-*, so those are preferred.
   if (forwardedFor!.length + proto!.length + host!.length === 0)
     return forwardedHops(splitList(headers.forwarded));
   const nearest = { scheme: parseScheme(proto!.at(-1)), host: host!.at(-1) };
@@ -104,7 +104,7 @@ function parseScheme(text: string | undefined): Sender["scheme"] | undefined {
   return scheme === "http" || scheme === "https" ? scheme : undefined;
 }
 
-/** Some write a port behind it; what hides its address says nothing. */
+/** Some proxies append a port. Obfuscated identifiers are ignored. */
 function parseAddress(text: string): string | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/.exec(text) ?? [];
   const address = bracketed ?? plain ?? text;
@@ -116,12 +116,12 @@ function ipFamily(address: string): "ipv4" | "ipv6" | undefined {
   return version === 0 ? undefined : version === 4 ? "ipv4" : "ipv6";
 }
 
-/** An address of IPv4 as such, also where a socket of IPv6 has taken it. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 export function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, "");
 }
 
-/** By which proxies, and the platforms that scripts were written for, tell of the sender. */
+/** Headers that proxies and the platforms of scripts describe the client with. */
 const senderHeaderNames = [
   "forwarded",
   "x-forwarded-for",
@@ -131,7 +131,7 @@ const senderHeaderNames = [
   "cf-connecting-ip",
 ];
 
-/** The headers as they came, with what is known of the sender in place of what anybody might have written. */
+/** The headers of the request, in which the sender is the one that this server knows. */
 export function withSenderHeaders({ rawHeaders, header, address, scheme }: HttpRequest): string[] {
   const hasSenderHeaders = senderHeaderNames.some((name) => header(name) !== undefined);
   const headers = hasSenderHeaders ? withoutSenderHeaders(rawHeaders) : rawHeaders.slice();

@@ -1,16 +1,19 @@
-// How much one port takes on at a time. The limits of a port are divided among the processes that serve it.
+// How much one port accepts at a time. The limits are divided among the processes that serve it.
+import type { NodeInternalsSetting } from "./node-internals.ts";
 
 export interface PortLimits {
-  /** Open connections. At the limit idle ones make room for new ones; when all are busy, new ones are closed. */
+  /** Open connections. At the limit an idle one is closed, or the new one if all are busy. */
   readonly connections: number;
-  /** Open connections of one client address. Proxies that are trusted are exempt. */
+  /** Open connections of one client address. Trusted proxies are exempt. */
   readonly connectionsPerAddress: number;
-  /** Requests that are being served. More are answered 503. */
+  /** Requests in flight. Further requests get 503. */
   readonly requests: number;
-  /** Pipelined requests that wait for the response before them. A connection that adds more is closed. */
+  /** Pipelined requests that wait for a response. A connection that adds more is closed. */
   readonly pipelined: number;
-  /** Files and connections that each process may have open, as the system allows. */
+  /** Files and connections that the system lets each process open. */
   readonly descriptors: number;
+  /** Not a limit, but set with them because it must reach every process that serves a port. */
+  readonly nodeInternals: NodeInternalsSetting;
 }
 
 export const defaultPortLimits: PortLimits = {
@@ -19,23 +22,24 @@ export const defaultPortLimits: PortLimits = {
   requests: 4096,
   pipelined: 8192,
   descriptors: 1024,
+  nodeInternals: "on",
 };
 
-/** Header lines of a request; their size is limited too. */
+/** Header lines of a request; the bytes of all headers are limited too. */
 export const maxHeaderLines = 512;
 
-/** Descriptors that are left for databases, logs and what a request opens besides its connection. */
+/** Descriptors reserved for databases, logs and the files of requests. */
 const reservedDescriptors = 128;
 const descriptorsPerConnection = 2;
 
 export interface LimitShare {
   /** Processes that serve the port. */
   readonly processes: number;
-  /** Ports that such a process serves. */
+  /** Ports that one process serves. */
   readonly ports: number;
 }
 
-/** What one process takes of a port's limits, and never more than its descriptors allow. */
+/** The share of one process, bounded by its descriptors. */
 export function divideLimits(limits: PortLimits, { processes, ports }: LimitShare): PortLimits {
   const { connections, connectionsPerAddress, requests, pipelined, descriptors } = limits;
   const spare = Math.max(descriptors - reservedDescriptors, descriptors / 2);
@@ -47,6 +51,7 @@ export function divideLimits(limits: PortLimits, { processes, ports }: LimitShar
     requests: share(requests),
     pipelined: share(pipelined),
     descriptors,
+    nodeInternals: limits.nodeInternals,
   };
 }
 

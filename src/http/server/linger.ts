@@ -1,18 +1,18 @@
-// Ends a connection whose request was answered before its body had come. Closed at once, the client would be cut off
-// while it still sends, and might never read its answer (RFC 9112 9.6): so the rest is read and dropped for a while.
+// Closes a connection whose request was answered before its body arrived. The rest is discarded for
+// a while: a client that is still sending might never read the response (RFC 9112 9.6).
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 const maxBytes = 16 * 1024 * 1024;
 const maxMilliseconds = 2000;
 
-/** Whether the connection closes after this response, while more of the request is to come. */
+/** Whether the connection closes after this response while the request is incomplete. */
 export function mustLinger(message: IncomingMessage, response: ServerResponse): boolean {
-  // The listener's own header closes the connection of a client whose body was never asked for.
+  // The listener's own header is for a client that was not asked for its body.
   if (response.shouldKeepAlive || response.hasHeader("connection")) return false;
   return !message.complete && !message.destroyed;
 }
 
-/** Resolves when the request has ended, or enough of it was dropped. */
+/** Resolves when the request has ended, or after a limit of bytes or time. */
 export function dropRest(message: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let remaining = maxBytes;

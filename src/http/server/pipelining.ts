@@ -1,20 +1,24 @@
-// One request of a connection at a time. Node parses every request of the bytes it has read and announces each at once;
-// here a request waits for the response before it, and the connection is not read while requests wait.
+// Serves one request of a connection at a time. Node emits all requests it has read at once; here a
+// request waits for the response before it, and the connection is not read meanwhile.
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { NodeInternals } from "./node-internals.ts";
 
 export interface Pipelining {
-  /** Calls `serve` when all earlier requests of the connection are answered; for responses that have no socket yet. */
+  /** Calls `serve` after all earlier responses; for a response that has no socket yet. */
   enqueue(response: ServerResponse, socket: Socket, serve: () => void): void;
 }
 
-export function createPipelining(maxWaiting: number): Pipelining {
+export function createPipelining(
+  maxWaiting: number,
+  { stopReading, startReading }: NodeInternals,
+): Pipelining {
   const waiting = new Map<Socket, number>();
-  /** Connections that have pipelined before, and have their listeners. */
+  /** Connections that have pipelined already, and so have listeners. */
   const tracked = new WeakSet<Socket>();
   let totalWaiting = 0;
 
-  /** Node resumes a connection by itself when a body was read or output has drained. */
+  /** Node resumes a connection by itself after reading a body or draining output. */
   function track(socket: Socket): void {
     tracked.add(socket);
     socket.on("resume", () => {
@@ -51,26 +55,4 @@ export function createPipelining(maxWaiting: number): Pipelining {
       });
     },
   };
-}
-
-/**
- * What Node reads a connection with. Not the stream's pause and resume: Node's HTTP server uses these for its own ends, and
- * a pause within the turn of a resume would be lost.
- */
-interface ReadingSocket extends Socket {
-  readonly _handle?: { reading?: boolean; readStart(): unknown; readStop(): unknown } | null;
-  readonly _paused?: boolean;
-}
-
-function stopReading({ _handle: handle }: ReadingSocket): void {
-  if (handle == null || handle.reading === false) return;
-  handle.reading = false;
-  handle.readStop();
-}
-
-function startReading({ _handle: handle, _paused: isPaused }: ReadingSocket): void {
-  // Node itself waits for output to drain, and starts reading after that.
-  if (handle == null || handle.reading === true || isPaused === true) return;
-  handle.reading = true;
-  handle.readStart();
 }

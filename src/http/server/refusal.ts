@@ -1,10 +1,11 @@
-// Refuses what never reaches a handler: requests that are not valid HTTP, and those beyond a limit.
+// Refuses requests before they reach a handler: invalid HTTP, and requests over a limit.
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { getLastResponse, pendingResponse } from "./last-response.ts";
 
 export type RefusalStatus = 400 | 408 | 431 | 501 | 503;
 
-/** The body of a refusal, in the format of the front end that listens. */
+/** The body of a refusal, in the front end's format. */
 export type RefusalText = (status: RefusalStatus) => { readonly type: string; readonly body: string };
 
 const sentences: Readonly<Record<RefusalStatus, string>> = {
@@ -20,7 +21,7 @@ export const plainRefusal: RefusalText = (status) => ({
   body: `${sentences[status]}\n`,
 });
 
-/** Answers a request without reading its body, so nothing else can follow on its connection. */
+/** Answers without reading the body, so the connection closes. */
 export function refuse(
   response: ServerResponse,
   status: RefusalStatus,
@@ -37,22 +38,10 @@ export function refuse(
   response.end(response.req.method === "HEAD" ? undefined : body);
 }
 
-/** The request that a connection brought last, for what comes after it. */
-const lastMessage = Symbol("last message");
-
-interface TrackedSocket extends Socket {
-  _httpMessage?: ServerResponse | null;
-  [lastMessage]?: IncomingMessage;
-}
-
-export function setLastMessage(message: IncomingMessage): void {
-  (message.socket as TrackedSocket)[lastMessage] = message;
-}
-
-/** A client takes a second answer for that of its next request: a request that was answered early gets no other. */
-function isAnswered(socket: TrackedSocket): boolean {
-  if (socket._httpMessage != null) return socket._httpMessage.headersSent;
-  return socket[lastMessage]?.complete === false;
+/** The client would take a second response for that of its next request. */
+function isAnswered(socket: Socket): boolean {
+  const pending = pendingResponse(socket);
+  return pending === undefined ? getLastResponse(socket)?.req.complete === false : pending.headersSent;
 }
 
 export function refuseMalformed(server: Server, text: RefusalText = plainRefusal): void {
@@ -71,13 +60,13 @@ export function refuseMalformed(server: Server, text: RefusalText = plainRefusal
   });
 }
 
-/** Why the head of a request is refused, if it is. */
+/** The status to refuse the head of a request with, if it is invalid. */
 export function headFault(
   { rawHeaders, headers }: IncomingMessage,
   maxLines: number,
 ): RefusalStatus | undefined {
   if (rawHeaders.length > 2 * maxLines) return 431;
   const encoding = headers["transfer-encoding"];
-  // Node decodes the last coding only; with others before it, the handler would store what is still encoded.
+  // Node decodes only the last coding; the handler would store bytes that are still encoded.
   return encoding === undefined || encoding.trim().toLowerCase() === "chunked" ? undefined : 501;
 }

@@ -1,16 +1,16 @@
-// Gives memory back at once. Chunks of bodies lie outside of the heap of JavaScript, where its collector hardly sees
-// them: of a thousand bodies on their way it leaves a hundred megabytes of dead chunks before it looks.
+// Frees the memory of a chunk at once. Chunks are outside the JavaScript heap, where the collector
+// hardly sees them: with a thousand bodies in flight, 100 MB of dead chunks would remain.
 
 const { port1: closedPort } = new MessageChannel();
 closedPort.close();
 
-/** For a chunk that nobody will look at again; a window on something larger is left alone. */
+/** For a chunk that is not used again. A view of a larger buffer is left alone. */
 export function release(chunk: Uint8Array): void {
   const { buffer, byteLength } = chunk;
   if (!(buffer instanceof ArrayBuffer) || byteLength !== buffer.byteLength || byteLength < minBytes) return;
-  // What is sent away is no longer ours, and what nobody receives is freed.
+  // A transferred buffer is detached here, and freed since no port receives it.
   closedPort.postMessage(undefined, [buffer]);
 }
 
-/** Below, it costs more than it gives. */
+/** Smaller chunks are not worth the cost. */
 const minBytes = 8 * 1024;

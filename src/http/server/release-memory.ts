@@ -1,17 +1,17 @@
-// Gives memory back after a burst of connections. Their objects die together, and V8 would keep the pages that they took
-// until it collects for another reason, which on a quiet server may be hours later.
+// Returns memory after a burst of connections. Their objects die together, and on a quiet server V8
+// might keep the pages for hours.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 export interface BurstWatch {
-  /** How many connections are open, after one was opened or closed. */
+  /** Called with the number of open connections after each change. */
   count(open: number): void;
 }
 
-/** Fewer connections than this at a time leave too little to collect. */
+/** Smaller bursts leave too little to collect. */
 const burstConnections = 512;
 const calmMilliseconds = 1000;
-/** A larger heap would be collected for longer than clients should wait. */
+/** Collecting a larger heap would block clients for too long. */
 const maxHeapBytes = 128 * 1024 * 1024;
 
 export function createBurstWatch(release: () => void = collectGarbage): BurstWatch {
@@ -26,7 +26,7 @@ export function createBurstWatch(release: () => void = collectGarbage): BurstWat
       isScheduled = true;
       setTimeout(() => {
         isScheduled = false;
-        // The next burst has begun: collect after that one.
+        // The next burst has started: collect after it.
         if (current > peak / 4) return;
         peak = current;
         release();
@@ -37,7 +37,7 @@ export function createBurstWatch(release: () => void = collectGarbage): BurstWat
 
 let gc: (() => void) | undefined;
 
-/** The first collection empties pages, the second one returns them. */
+/** The first collection empties pages, the second returns them to the system. */
 function collectGarbage(): void {
   if (process.memoryUsage().heapUsed > maxHeapBytes) return;
   if (gc === undefined) {

@@ -1,13 +1,13 @@
-// The body of a request as its bytes come, with no more of them in memory than are looked at.
+// Reads the body of a request as its bytes arrive, with few of them in memory.
 import type { IncomingMessage } from "node:http";
-import { openStreams } from "./open-streams.ts";
+import type { ListenerState } from "./listener-state.ts";
 
-/** Among few that are being read, what Node fetches ahead is time gained. */
+/** With more bodies than this, Node does not read a chunk ahead, to save memory. */
 const highConcurrency = 32;
 
 /**
- * All of a body whose length was told, when it has come with its head, as small ones do. That it has ended Node
- * tells after the handler has gone on, so it is the length that says so.
+ * The whole body, if it arrived with the head as small bodies do. Judged by Content-Length, because
+ * Node reports the end only after the handler has run.
  */
 export function readBufferedBody(
   message: IncomingMessage,
@@ -23,14 +23,15 @@ export function readBufferedBody(
   return bytes;
 }
 
-/** Leaving the stream of Node early would cut the connection, and with it the answer. */
+/** Never destroys Node's stream: that would close the connection before the response. */
 export async function* readBody(
   message: IncomingMessage,
   onBytes: (count: number) => void,
+  { streams, internals }: ListenerState,
 ): AsyncIterable<Uint8Array> {
-  const throttle = ++openStreams.incoming > highConcurrency ? readOnDemand(message) : undefined;
+  const throttle = ++streams.incoming > highConcurrency ? internals.throttle(message) : undefined;
   try {
-    // All of a small body is often there by now, and takes no waiting.
+    // A small body has often arrived completely, and is read without waiting.
     if (message.complete && !message.destroyed) {
       for (let chunk = message.read(); chunk !== null; chunk = message.read()) {
         onBytes((chunk as Uint8Array).length);
@@ -44,33 +45,8 @@ export async function* readBody(
       throttle?.resume();
     }
   } finally {
-    openStreams.incoming--;
+    streams.incoming--;
     throttle?.end();
     message.resume();
   }
-}
-
-/**
- * Node fetches the next chunk while one is in use: for a thousand senders that is as much memory again. Theirs
- * wait in the system instead, until the one before is done with.
- */
-function readOnDemand(message: IncomingMessage): { resume(): void; end(): void } {
-  const originalRead = message._read;
-  let isReadPending = false;
-  let isFirst = true;
-  message._read = (size) => {
-    // The first tells Node that somebody reads: else it throws the body away once the answer is out.
-    if (isFirst || message.readableLength === 0) originalRead.call(message, size);
-    else isReadPending = true;
-    isFirst = false;
-  };
-  const resume = () => {
-    if (isReadPending) originalRead.call(message, message.readableHighWaterMark);
-    isReadPending = false;
-  };
-  const end = () => {
-    message._read = originalRead;
-    resume();
-  };
-  return { resume, end };
 }

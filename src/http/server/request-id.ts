@@ -1,4 +1,4 @@
-// Ids of requests: different in every process and for every request, and short enough to read out.
+// Request ids: unique across processes and requests, and short enough to read aloud.
 import { randomBytes } from "node:crypto";
 
 const processId = randomBytes(4).toString("hex").toUpperCase();

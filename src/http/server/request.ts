@@ -1,15 +1,21 @@
-// A request as handlers are given it: plain data made of Node's message, with what is known of its sender.
+// Converts Node's message to the plain request that handlers get, with the client's address.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
 import { plainAddress, resolveSender, type Sender, type TrustedPeers, trustNone } from "./forwarded.ts";
 import type { HttpRequest } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
 import { readBody, readBufferedBody } from "./request-body.ts";
 import { createDirectReader } from "./zero-copy-body.ts";
+
+export interface RequestContext {
+  readonly state: ListenerState;
+  readonly trusted: TrustedPeers;
+}
 
 export function toHttpRequest(
   message: IncomingMessage,
   response: ServerResponse,
-  trusted: TrustedPeers,
+  { state, trusted }: RequestContext,
 ): HttpRequest {
   let bytesRead = 0;
   const onBytes = (count: number) => {
@@ -27,9 +33,9 @@ export function toHttpRequest(
     address: () => peerAddress(message),
     hasBody:
       message.headers["content-length"] !== undefined || message.headers["transfer-encoding"] !== undefined,
-    body: () => readBody(message, onBytes),
+    body: () => readBody(message, onBytes, state),
     bufferedBody: () => readBufferedBody(message, onBytes),
-    directReader: () => createDirectReader(message, onBytes),
+    directReader: () => createDirectReader(message, onBytes, state),
     bytesRead: () => bytesRead,
     onDisconnect(listener) {
       if (response.destroyed) return listener();
@@ -45,7 +51,7 @@ function peerAddress({ socket }: IncomingMessage): string {
   return plainAddress(socket.remoteAddress ?? "");
 }
 
-/** As the client sent it to the proxy: its Host is what it has signed. */
+/** The request as the client sent it to the proxy: signatures cover the original Host. */
 function withForwardedSender(
   request: HttpRequest,
   message: IncomingMessage,
@@ -59,7 +65,7 @@ function withForwardedSender(
   const rawHeaders = request.rawHeaders.map((text, i, all) =>
     i % 2 === 1 && isHost(all[i - 1]!) ? host : text,
   );
-  // HTTP/1.0 may leave it out.
+  // Optional in HTTP/1.0.
   if (message.headers.host === undefined) rawHeaders.push("host", host);
   return { ...resolved, rawHeaders, header: (name) => (name === "host" ? host : request.header(name)) };
 }

@@ -1,35 +1,36 @@
-// Writes an answer: its head, then its body with backpressure, small ones in one piece. Whoever asked for it is told when
-// nothing more of it will be sent.
-import type { IncomingMessage, ServerResponse } from "node:http";
+// Writes a response: the head, then the body with backpressure; a small body in one write.
+import type { ServerResponse } from "node:http";
 import { dropRest, mustLinger } from "./linger.ts";
 import type { ByteSource, HttpBody, HttpResponse } from "./listen.ts";
-import { openStreams } from "./open-streams.ts";
+import type { ListenerState } from "./listener-state.ts";
+import type { NodeInternals } from "./node-internals.ts";
 
 const emptyBytes = new Uint8Array();
 
 export async function writeAnswer(
   answer: HttpResponse,
-  message: IncomingMessage,
   response: ServerResponse,
+  state: ListenerState,
 ): Promise<void> {
+  const message = response.req;
   const { status, statusText, body, onSent } = answer;
   const mayHaveBody = status !== 204 && status !== 304;
-  const saysLength = mayHaveBody && !(message.method === "HEAD" && body === null);
-  const headers = headerLines(answer, saysLength);
+  const sendsLength = mayHaveBody && !(message.method === "HEAD" && body === null);
+  const headers = headerLines(answer, sendsLength);
   if (response.hasHeader("connection")) headers.push("connection", "close");
   if (statusText === undefined || statusText === "") response.writeHead(status, headers);
   else response.writeHead(status, statusText, headers);
   const sendsBody = mayHaveBody && message.method !== "HEAD";
   if (body === null || typeof body === "string" || body instanceof Uint8Array) {
     if (mustLinger(message, response)) {
-      // With a length, the client has its whole answer now.
+      // The head has the length, so the client has its whole response now.
       response.write(sendsBody && body !== null ? asBuffer(body) : emptyBytes);
       await dropRest(message);
       response.end();
-    } else endWith(response, sendsBody ? body : null);
+    } else endWith(response, sendsBody ? body : null, state.internals);
     onSent?.(sendsBody ? (bodyLength(body) ?? 0) : 0, !response.destroyed);
   } else if (sendsBody) {
-    await stream(body, response, onSent);
+    await stream(body, response, { streams: state.streams, onSent });
   } else {
     response.end();
     onSent?.(0, !response.destroyed);
@@ -37,28 +38,16 @@ export async function writeAnswer(
   }
 }
 
-/** A small body goes out in one write with its headers: as text of one character a byte, which Node joins. */
-function endWith(response: ServerResponse, body: string | Uint8Array | null): void {
+/** Writes a small body with the head: as text of one character a byte, which Node joins. */
+function endWith(
+  response: ServerResponse,
+  body: string | Uint8Array | null,
+  { endInOneWrite }: NodeInternals,
+): void {
   if (body === null) response.end();
-  // Never as text of another encoding: Node would write the headers in it, too.
+  // Never as text of another encoding: Node would encode the head in it, too.
   else if (body.length > oneWriteBytes) response.end(asBuffer(body));
   else endInOneWrite(response, asBuffer(body).toString("latin1"));
-}
-
-/** Node keeps the head as text until something is written. Behind it, the body goes out with it and not in a list. */
-interface UnsentResponse {
-  _header?: unknown;
-  readonly _headerSent?: unknown;
-}
-
-function endInOneWrite(response: ServerResponse & UnsentResponse, text: string): void {
-  const isWhole = typeof response._header === "string" && response._headerSent === false;
-  if (!isWhole || response.chunkedEncoding) {
-    response.end(text, "latin1");
-    return;
-  }
-  response._header += text;
-  response.end();
 }
 
 const oneWriteBytes = 16 * 1024;
@@ -69,8 +58,8 @@ function asBuffer(body: string | Uint8Array): Buffer {
     : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
-/** Names and values in turn, so that several values of one name stay several lines; with the length if known. */
-function headerLines({ headers, body }: HttpResponse, saysLength: boolean): string[] {
+/** Names and values alternate, so that repeated headers stay separate lines. */
+function headerLines({ headers, body }: HttpResponse, sendsLength: boolean): string[] {
   const lines: string[] = [];
   let hasLength = false;
   for (const [name, value] of headers) {
@@ -78,7 +67,7 @@ function headerLines({ headers, body }: HttpResponse, saysLength: boolean): stri
     hasLength ||= name === "content-length" || name.toLowerCase() === "content-length";
   }
   const length = bodyLength(body);
-  if (saysLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
+  if (sendsLength && !hasLength && length !== undefined) lines.push("content-length", String(length));
   return lines;
 }
 
@@ -87,32 +76,32 @@ function bodyLength(body: HttpBody): number | undefined {
   return typeof body === "string" ? Buffer.byteLength(body) : body.length;
 }
 
-/** The connection is cut: the client must not take what it received for the whole body. */
+/** The connection is closed: the client must not take a partial body for the whole. */
 class LengthMismatch extends Error {
-  constructor(announced: number | undefined, given: number) {
-    super(`The body of a response was announced with ${announced} bytes, and its stream gave ${given}.`);
+  constructor(declared: number | undefined, produced: number) {
+    super(`A response declared a body of ${declared} bytes, but its stream produced ${produced}.`);
   }
 }
 
 async function stream(
   body: ByteSource,
   response: ServerResponse,
-  onSent: HttpResponse["onSent"],
+  { streams, onSent }: Pick<ListenerState, "streams"> & Pick<HttpResponse, "onSent">,
 ): Promise<void> {
   const chunks = body.chunks()[Symbol.asyncIterator]();
   let isGone = false;
   let sent = 0;
-  const announced = body.length ?? Number.POSITIVE_INFINITY;
+  const declaredBytes = body.length ?? Number.POSITIVE_INFINITY;
   let wake = () => {};
   const onClose = () => {
     isGone = true;
     wake();
     if (response.writableFinished) return;
-    body.cancel(new Error("The client went away.")).catch(() => {
-      // The source has failed by itself; nobody is left to be told.
+    body.cancel(new Error("The client disconnected.")).catch(() => {
+      // The source has failed already, and there is no client to report it to.
     });
   };
-  // The client may have left before there was anything to send.
+  // The client may have disconnected before there was anything to send.
   if (response.destroyed) onClose();
   else response.once("close", onClose);
   response.on("drain", () => wake());
@@ -121,17 +110,17 @@ async function stream(
       wake = resolve;
       if (isGone) resolve();
     });
-  // The head does not wait for a first chunk that takes its time.
+  // The head is sent without waiting for a slow first chunk.
   const head = setImmediate(() => response.write(emptyBytes));
-  openStreams.outgoing++;
+  streams.outgoing++;
   try {
     while (!isGone) {
       const { done, value } = await chunks.next();
       clearImmediate(head);
       if (isGone || done === true) break;
       const onWritten = body.release === undefined ? undefined : () => body.release!(value);
-      // What exceeds the announced length would be taken for the next response on this connection.
-      if (sent + value.length > announced) throw new LengthMismatch(body.length, sent + value.length);
+      // The client would take more bytes than the declared length for the next response.
+      if (sent + value.length > declaredBytes) throw new LengthMismatch(body.length, sent + value.length);
       sent += value.length;
       if (!response.write(value, onWritten)) await waitForDrain();
     }
@@ -142,7 +131,7 @@ async function stream(
     isGone = true;
     throw error;
   } finally {
-    openStreams.outgoing--;
+    streams.outgoing--;
     onSent?.(sent, !isGone);
   }
 }

@@ -1,12 +1,14 @@
-// Takes a request from Node to the handler and the answer back: in turn on its connection, within the limits of the
-// port, and with the client's expectation of a 100 met when its body is wanted.
+// Takes a request from Node to the handler and the response back: in order on its connection,
+// within the limits of the port, and with 100-continue sent when the body is read.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { probeHeader } from "../probe.ts";
 import { trustAll, trustNone } from "./forwarded.ts";
+import { setLastResponse } from "./last-response.ts";
 import { defaultPortLimits, maxHeaderLines } from "./limits.ts";
 import type { HttpHandler, HttpRequest, ListenOptions } from "./listen.ts";
+import type { ListenerState } from "./listener-state.ts";
 import { createPipelining } from "./pipelining.ts";
-import { headFault, refuse, setLastMessage } from "./refusal.ts";
+import { headFault, refuse } from "./refusal.ts";
 import { toHttpRequest } from "./request.ts";
 import { writeAnswer } from "./response.ts";
 
@@ -14,19 +16,21 @@ export type Expectation = "nothing" | "100-continue";
 
 export interface Serving {
   serve(message: IncomingMessage, response: ServerResponse, expects: Expectation): void;
-  /** From now on every response closes its connection. */
+  /** Makes every later response close its connection. */
   drain(): void;
 }
 
 export interface ServingOptions extends Pick<ListenOptions, "limits" | "probe" | "refusal" | "trusted"> {
-  /** Requests come from our own front, over a socket that only it knows. */
+  /** Requests come from the server's own front, over a private socket. */
   readonly isInternal: boolean;
+  readonly state: ListenerState;
 }
 
 export function createServing(handler: HttpHandler, options: ServingOptions): Serving {
-  const { limits, probe, refusal, isInternal, trusted = trustNone } = options;
+  const { limits, probe, refusal, isInternal, state } = options;
+  const requestContext = { state, trusted: isInternal ? trustAll : (options.trusted ?? trustNone) };
   const maxRequests = limits?.requests ?? Number.POSITIVE_INFINITY;
-  const pipelining = createPipelining((limits ?? defaultPortLimits).pipelined);
+  const pipelining = createPipelining((limits ?? defaultPortLimits).pipelined, state.internals);
   let isDraining = false;
   let inFlight = 0;
 
@@ -35,6 +39,7 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
   };
 
   function serveNow(message: IncomingMessage, response: ServerResponse, expects: Expectation): void {
+    setLastResponse(message.socket, response);
     if (response.destroyed) return;
     if (isDraining) response.setHeader("connection", "close");
     if (probe !== undefined && message.headers[probeHeader] === probe) {
@@ -46,17 +51,16 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
       refuse(response, fault, refusal);
       return;
     }
-    // The front learns that this process has begun: from now on the request must not go to another one too.
+    // The front must not send the request to another process once this one has started.
     if (isInternal) response.writeProcessing();
     inFlight++;
-    const request = toHttpRequest(message, response, isInternal ? trustAll : trusted);
-    void answer(handler, request, { message, response, expects, onDone });
+    const request = toHttpRequest(message, response, requestContext);
+    void answer(handler, request, { response, expects, state, onDone });
   }
 
   return {
     serve(message, response, expects) {
-      setLastMessage(message);
-      // Node gives a response its socket when the one before it is complete.
+      // Node assigns the socket when the response before is complete.
       if (response.socket !== null) serveNow(message, response, expects);
       else pipelining.enqueue(response, message.socket, () => serveNow(message, response, expects));
     },
@@ -67,20 +71,20 @@ export function createServing(handler: HttpHandler, options: ServingOptions): Se
 }
 
 interface NodeExchange {
-  readonly message: IncomingMessage;
   readonly response: ServerResponse;
   readonly expects: Expectation;
-  /** Called once, when nothing more of the response will be written. */
+  readonly state: ListenerState;
+  /** Called once, when no more of the response is written. */
   readonly onDone: () => void;
 }
 
 async function answer(
   handler: HttpHandler,
   request: HttpRequest,
-  { message, response, expects, onDone }: NodeExchange,
+  { response, expects, state, onDone }: NodeExchange,
 ): Promise<void> {
   try {
-    if (expects === "nothing") return await writeAnswer(await handler(request), message, response);
+    if (expects === "nothing") return await writeAnswer(await handler(request), response, state);
     let isContinued = false;
     const sendContinue = () => {
       if (!isContinued && !response.headersSent) response.writeContinue();
@@ -95,11 +99,11 @@ async function answer(
       return request.directReader!();
     };
     const answered = await handler({ ...request, body, directReader, bufferedBody: () => undefined });
-    // A body that was never wanted may still come, or not: nothing else can follow on this connection.
+    // The client may still send the body that was not asked for: the connection is not reused.
     if (!isContinued) response.setHeader("connection", "close");
-    await writeAnswer(answered, message, response);
+    await writeAnswer(answered, response, state);
   } catch (error) {
-    // The handler answers its own faults: what arrives here is a response that broke off under way.
+    // Handlers answer their own errors: this is a response that failed while it was written.
     response.destroy(error instanceof Error ? error : undefined);
   } finally {
     onDone();

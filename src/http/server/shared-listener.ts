@@ -1,26 +1,27 @@
-// A port that several processes serve. This process binds it and keeps it open; its children inherit the socket and
-// accept on it themselves, so that no connection passes through this process and a child that blocks delays no client.
+// A port that several processes serve. This process binds it; its children inherit the socket and
+// accept on it themselves, so a child that blocks delays no other client.
 import { lookup } from "node:dns/promises";
-import * as net from "node:net";
+import type { Socket } from "node:net";
 import { getSystemErrorName } from "node:util";
+import { bindWithoutAccepting } from "./node-internals.ts";
 
 export interface SharedListener {
   readonly port: number;
   /** For the `stdio` of a child process. */
-  readonly handle: net.Socket;
+  readonly handle: Socket;
   close(): void;
 }
 
 export interface PortAddress {
   readonly host: string;
   readonly port: number;
-  /** What to do when another process has the port; the default is to fail. */
+  /** What to do if the port is in use; default: fail. */
   readonly whenTaken?: WhenTaken | undefined;
 }
 
 export type WhenTaken = "fail" | "choose another";
 
-/** Binds the port, or a free one where the address permits that. */
+/** Binds the port, or a free one if the address permits it. */
 export async function bindOrChoose<T, A extends PortAddress>(
   address: A,
   bind: (address: A) => Promise<T>,
@@ -34,50 +35,28 @@ export async function bindOrChoose<T, A extends PortAddress>(
   }
 }
 
-/** Connections that the kernel completes before a process accepts them: as many as net.core.somaxconn allows. */
+/** Connections that the kernel queues, up to net.core.somaxconn, until they are accepted. */
 export const backlog = 65_535;
-
-/**
- * What node:cluster shares sockets with. Node has no documented way to bind a port without accepting on it, and this
- * process must not accept: it has nothing to serve these connections with.
- */
-interface NodeInternals {
-  readonly _createServerHandle?: (
-    address: string,
-    port: number,
-    addressType: 4 | 6,
-    fd: number,
-    flags: number,
-  ) => BoundHandle | number;
-}
-
-interface BoundHandle {
-  getsockname(out: { port?: number }): number;
-  close(): void;
-}
 
 export function bindShared({ host, port, whenTaken }: PortAddress): Promise<SharedListener> {
   return bindOrChoose({ host, port, whenTaken }, bindPort);
 }
 
 async function bindPort({ host, port }: PortAddress): Promise<SharedListener> {
-  const { _createServerHandle: createServerHandle } = net as NodeInternals;
-  if (createServerHandle === undefined) {
-    throw new Error(
-      `Node ${process.version} cannot share a port between processes. Use a release line of Node 20 to 26.`,
-    );
-  }
   const { address, family } = await lookup(host);
-  const handle = createServerHandle(address, port, family === 6 ? 6 : 4, -1, 0);
+  const handle = bindWithoutAccepting(address, port, family);
+  if (handle === undefined) {
+    throw new Error(`Node ${process.version} cannot share a port between processes. Use Node 20 to 26.`);
+  }
   if (typeof handle === "number") throw bindError(handle, { host, port });
   const bound: { port?: number } = {};
-  // libuv reports here, and not before, that the port is taken.
+  // libuv reports only here that the port is in use.
   const fault = handle.getsockname(bound);
   if (fault !== 0) {
     handle.close();
     throw bindError(fault, { host, port });
   }
-  return { port: bound.port ?? port, handle: handle as unknown as net.Socket, close: () => handle.close() };
+  return { port: bound.port ?? port, handle: handle as unknown as Socket, close: () => handle.close() };
 }
 
 function bindError(errno: number, { host, port }: PortAddress): Error {

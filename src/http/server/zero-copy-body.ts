@@ -1,14 +1,13 @@
-// The body of a request written into buffers that its receiver gives: for large bodies, where a promise and a buffer
-// for every chunk of Node's would cost as much as moving the bytes.
+// Reads the body of a request into the receiver's buffers. For large bodies, a promise and a buffer
+// for each of Node's chunks would cost as much as moving the bytes.
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
-import { openStreams } from "./open-streams.ts";
-import { createSocketReader } from "./socket-reader.ts";
+import type { ListenerState } from "./listener-state.ts";
 
 export interface DirectReader {
-  /** Answers how many bytes it wrote; fewer than there was room for only at the end of the body. */
+  /** Resolves with the bytes written; fewer than fit only at the end of the body. */
   readInto(into: Buffer): Promise<number>;
-  /** Called once, at the end or before: nobody wants more. */
+  /** Called once, at the end or earlier: no more is read. */
   close(): void;
 }
 
@@ -19,28 +18,24 @@ interface PendingRead {
   reject(error: unknown): void;
 }
 
-/** Messages of which nobody wants more at present. */
-const pausedMessages = new WeakSet<IncomingMessage>();
-
-/** Whether it is not the sender's fault that nothing comes. */
-export function isPausedByReceiver(message: IncomingMessage): boolean {
-  return pausedMessages.has(message);
-}
-
-export function createDirectReader(message: IncomingMessage, onBytes: (count: number) => void): DirectReader {
+export function createDirectReader(
+  message: IncomingMessage,
+  onBytes: (count: number) => void,
+  { internals, streams, pausedByReceiver }: ListenerState,
+): DirectReader {
   let pending: PendingRead | undefined;
-  /** What found no room of a chunk. */
+  /** The rest of a chunk that did not fit. */
   let leftover: Uint8Array | undefined;
   let end: { readonly error: unknown } | undefined;
   let unread = contentLength(message);
   let isPulling = false;
-  const socketReader = unread === undefined ? undefined : createSocketReader(message);
-  openStreams.incoming++;
+  const socketReader = unread === undefined ? undefined : internals.createSocketReader(message);
+  streams.incoming++;
 
   function settle(): void {
     const done = pending;
     pending = undefined;
-    pausedMessages.add(message);
+    pausedByReceiver.add(message);
     message.pause();
     done?.resolve(done.filled);
   }
@@ -54,7 +49,7 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
     leftover = bytes;
     if (pending === undefined) return;
     const fitting = bytes.subarray(0, pending.into.length - pending.filled);
-    // Not `set`: into shared memory that is many times slower.
+    // Not `set`, which is many times slower for shared memory.
     if (fitting.length > 0) pending.into.fill(fitting, pending.filled, pending.filled + fitting.length);
     pending.filled += fitting.length;
     leftover = fitting.length < bytes.length ? bytes.subarray(fitting.length) : undefined;
@@ -65,7 +60,7 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
     countBytes(chunk.length);
     take(chunk);
     if (socketReader === undefined) return;
-    // One chunk told that there is something; the rest is taken past the parser, once that is done with this one.
+    // This chunk shows that more has arrived. The rest is read past the parser, after its event.
     socketReader.pause();
     pullSoon();
   }
@@ -78,7 +73,7 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
   function pull(): void {
     isPulling = false;
     if (pending === undefined || end !== undefined) return;
-    // What Node has read already comes first.
+    // Bytes that Node has read already come first.
     if (message.readableLength > 0) return void message.resume();
     const { into, filled } = pending;
     const maxBytes = Math.min(into.length - filled, unread!);
@@ -108,7 +103,7 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
   return {
     readInto(into) {
       return new Promise((resolve, reject) => {
-        pausedMessages.delete(message);
+        pausedByReceiver.delete(message);
         pending = { into, filled: 0, resolve, reject };
         if (leftover !== undefined) take(leftover);
         if (pending === undefined) return;
@@ -121,10 +116,10 @@ export function createDirectReader(message: IncomingMessage, onBytes: (count: nu
     close() {
       message.off("data", onData);
       stopWatching();
-      pausedMessages.delete(message);
+      pausedByReceiver.delete(message);
       pending = undefined;
       leftover = undefined;
-      openStreams.incoming--;
+      streams.incoming--;
       message.resume();
       socketReader?.close();
     },

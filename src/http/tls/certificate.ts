@@ -1,5 +1,4 @@
-// Whether a certificate and a key can be used together and now: in words for those who have to mend it. The key itself
-// never gets into them.
+// Checks that a certificate and a key can be used. Error messages never contain the key.
 import { createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
 import { secureContext, type TlsPair } from "./tls.ts";
 
@@ -10,12 +9,13 @@ export interface PairText {
 
 export interface CheckedPair {
   readonly pair: TlsPair;
-  /** Whom it names, and until when it holds. */
+  /** The names in the certificate. */
   readonly subject: string;
+  /** End of its validity, in milliseconds since the epoch. */
   readonly until: number;
 }
 
-/** The part that is at fault, and why; the sentence goes on behind the name of its file. */
+/** The faulty part. The message continues a sentence that begins with the file name. */
 export class PairError extends Error {
   override readonly name = "PairError";
   readonly part: keyof PairText;
@@ -48,7 +48,7 @@ function parseCertificate(text: string): X509Certificate {
   } catch (error) {
     throw new PairError(
       "certificate",
-      "holds no certificate: it must be PEM, with -----BEGIN CERTIFICATE----- in it.",
+      "contains no certificate: use PEM with -----BEGIN CERTIFICATE-----.",
       error,
     );
   }
@@ -62,15 +62,17 @@ function parsePrivateKey(text: string): KeyObject {
     throw new PairError(
       "key",
       isEncrypted
-        ? "is encrypted, and nobody is there to be asked for its passphrase: decrypt it with openssl pkey."
-        : "holds no private key: it must be PEM, with -----BEGIN PRIVATE KEY----- in it.",
+        ? "is encrypted, and the server has no passphrase: decrypt it with openssl pkey."
+        : "contains no private key: use PEM with -----BEGIN PRIVATE KEY-----.",
       error,
     );
   }
 }
 
 function formatSubject({ subject, subjectAltName }: X509Certificate): string {
-  return subjectAltName?.replaceAll(/(DNS|IP Address):/g, "") ?? subject?.replace(/^.*CN=/s, "") ?? "nobody";
+  return (
+    subjectAltName?.replaceAll(/(DNS|IP Address):/g, "") ?? subject?.replace(/^.*CN=/s, "") ?? "(no name)"
+  );
 }
 
 export function formatDate(time: number): string {

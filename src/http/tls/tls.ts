@@ -1,20 +1,19 @@
-// TLS on connections that came as bare sockets, be it from another process: whoever serves them shakes hands. The
-// certificate may change at any time; connections keep the one they began with.
+// TLS handshakes on accepted sockets. A new certificate applies to new connections.
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 
 export interface TlsPair {
-  /** With its chain, as PEM. */
+  /** The certificate and its chain, as PEM. */
   readonly certificate: string;
   readonly key: string;
-  /** 48 bytes in base64, the same in all processes: a client may come back to any of them. */
+  /** 48 bytes in base64, the same in all processes, so that sessions resume in any of them. */
   readonly ticketKeys: string;
 }
 
-/** The pair in use. */
+/** The certificate and key in use. */
 export interface TlsSource {
   current(): TlsPair;
-  /** Calls with each new one; gives what takes the listener back. */
+  /** Calls `listener` with each new pair; returns a function that unsubscribes. */
   onChange(listener: (pair: TlsPair) => void): () => void;
 }
 
@@ -38,7 +37,7 @@ export function createTlsSource(first: TlsPair): MutableTlsSource {
   };
 }
 
-/** Throws in OpenSSL's words when the pair is none. */
+/** Throws OpenSSL's error when the pair cannot be used. */
 export function secureContext({ certificate, key, ticketKeys }: TlsPair): SecureContext {
   return createSecureContext({
     cert: certificate,
@@ -49,18 +48,27 @@ export function secureContext({ certificate, key, ticketKeys }: TlsPair): Secure
 }
 
 export interface Handshakes {
-  /** Calls once the client has shaken hands; one that cannot, or takes too long, is cut. */
+  /** Calls `onSecured` after the handshake; disconnects a client that fails or is too slow. */
   start(socket: Socket, onSecured: (secured: TLSSocket) => void): void;
-  /** Takes in no more changes. */
+  /** Stops following changes of the certificate. */
   end(): void;
 }
 
-/** What a protocol that TLS agrees on is called on the wire: a byte of length, and its name. */
+/** The ALPN protocol list: a length byte and the name. */
 const protocols = Buffer.from("\x08http/1.1");
-/** The first byte of every client that begins with TLS. */
+/** The first byte of a TLS handshake record. */
 const handshakeByte = 22;
 
-export function createHandshakes(source: TlsSource, silenceMilliseconds: number): Handshakes {
+export interface HandshakeOptions {
+  readonly silenceMilliseconds: number;
+  /** Events by which Node reports a failed handshake. */
+  readonly errorEvents: readonly string[];
+}
+
+export function createHandshakes(
+  source: TlsSource,
+  { silenceMilliseconds, errorEvents }: HandshakeOptions,
+): Handshakes {
   let context = secureContext(source.current());
   const unsubscribe = source.onChange((pair) => {
     context = secureContext(pair);
@@ -74,14 +82,13 @@ export function createHandshakes(source: TlsSource, silenceMilliseconds: number)
       socket.setTimeout(0);
       onSecured(secured);
     });
-    // Also what Node calls an error of TLS before the handshake is done, and tells in no other way.
-    for (const event of ["error", "_tlsError"]) secured.on(event, () => secured.destroy());
+    for (const event of errorEvents) secured.on(event, () => secured.destroy());
   }
 
   return {
     start(socket, onSecured) {
       socket.on("error", () => socket.destroy());
-      // One that says nothing, or never comes to the end of its greeting.
+      // A client that sends nothing, or never completes the handshake.
       socket.setTimeout(silenceMilliseconds, () => socket.destroy());
       socket.once("data", (first: Buffer) => {
         if (first[0] !== handshakeByte) return refusePlainHttp(socket);
@@ -89,20 +96,20 @@ export function createHandshakes(source: TlsSource, silenceMilliseconds: number)
         socket.unshift(first);
         secure(socket, onSecured);
       });
-      // It was paused for whoever would serve it.
+      // The acceptor accepts sockets paused.
       socket.resume();
     },
     end: unsubscribe,
   };
 }
 
-/** To a client that speaks plain HTTP, in plain HTTP. */
+/** Answers a client that speaks plain HTTP. */
 function refusePlainHttp(socket: Socket): void {
-  const body = "This port speaks HTTPS: ask with https:// in place of http://.\n";
+  const body = "This port speaks HTTPS: use https:// instead of http://.\n";
   socket.end(
     "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n" +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
-  // What else it sends is passed over, and the connection does not wait for its end.
+  // Discards the rest, so that the connection can close.
   socket.resume();
 }

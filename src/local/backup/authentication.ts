@@ -1,5 +1,6 @@
-// Authenticates a backup's manifest with a key derived from the store's secret key, so that a manifest written
-// by someone without the key is refused. The manifest holds the digests of all copied databases.
+// Authenticates a backup's manifest with a key derived from the store's secret key, so that a
+// manifest written by someone without the key is refused. The manifest holds the digests of all
+// copied databases.
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ export function computeAuthentication(manifest: Manifest | SealedManifest, secre
   return createHmac("sha256", key).update(JSON.stringify(content)).digest("hex");
 }
 
-/** How far the manifest can be trusted. Throws when a key is at hand and the manifest was not made with it. */
+/** How far the manifest can be trusted. Throws if a key is available that did not make it. */
 export async function authenticate(
   backup: BackupLayout,
   manifest: Manifest,
@@ -63,6 +64,6 @@ async function companionKey(
   createLinkCheck(backup.root)(path);
   if (!existsSync(path)) return undefined;
   const { sha256 } = await inspectFile(path, () => {});
-  // Reported as damage by whatever reads the backup.
+  // A mismatch is reported as damage when the file is read as part of the backup.
   return sha256 === entry.sha256 ? parseSecretKey(readFileSync(path, "utf8")) : undefined;
 }

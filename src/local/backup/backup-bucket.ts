@@ -1,5 +1,5 @@
-// The backup of one bucket: a snapshot of its records, and every body they name. Until all are copied nothing
-// of the bucket is removed, so a body in the snapshot is there, whatever is overwritten or deleted meanwhile.
+// Backs up one bucket: a snapshot of its records and every body they reference. The lease on the
+// bucket keeps all bodies until they are copied, whatever is overwritten or deleted meanwhile.
 import { closeSync, existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { type BackupLayout, backupBlobPath, type SnapshotLayout } from "./layout
 import type { BucketEntry } from "./manifest.ts";
 import { copyDatabase, listContents, openSnapshot } from "./sqlite-snapshot.ts";
 
-/** Files copied at once: enough to keep a disk busy while others wait for their sync. */
+/** Files copied concurrently, so that the disk is busy while some wait for their sync. */
 const fileConcurrency = 8;
 
 export interface BucketBackup {
@@ -27,11 +27,11 @@ export interface BucketBackup {
   readonly snapshot: SnapshotLayout;
   readonly watch: Watch;
   readonly counts: { copiedFiles: number; copiedBytes: number };
-  /** What is damaged in the store itself. */
+  /** Damage found in the store itself. */
   readonly damages: string[];
 }
 
-/** The bucket must be held. Undefined when it was deleted: its snapshot says so too. */
+/** The caller must hold a lease on the bucket. Undefined if the bucket was deleted. */
 export async function backUpBucket(
   work: BucketBackup,
   bucket: RegisteredBucket,
@@ -59,12 +59,12 @@ export async function backUpBucket(
 async function copyRecords({ source, watch }: BucketBackup, id: string, to: string): Promise<void> {
   const from = bucketPaths(source, id).database;
   try {
-    // A copy is read as this Store writes it, so one of an earlier schema is brought up to date first.
+    // A snapshot must have the current schema, so opening the source migrates it first.
     openBucketDatabase(from, "reader").close();
     await copyDatabase(from, to, watch);
   } catch (error) {
-    // Held, a deleted bucket waits in the trash. It may have gone there between one look at its files and the
-    // next, and then SQLite has many names for what it met.
+    // A leased bucket that is deleted waits in the trash. If it was moved while SQLite opened it,
+    // the error may be any.
     if (existsSync(from)) throw error;
     await copyDatabase(join(source.trash, id, "records.db"), to, watch);
   }
@@ -78,7 +78,7 @@ async function copyBodies(
   const { backup, damages, watch } = work;
   const folders = createFolderMaker(join(backup.blobs, id));
   const counts = { objects: 0, files: 0, stored: 0 };
-  await forEachLimit(contents, fileConcurrency, async (found) => {
+  await forEachLimit(contents, { concurrency: fileConcurrency }, async (found) => {
     if (found.kind === "damage") {
       damages.push(formatDamage(name, found.key, found.what));
     } else if (found.kind === "object") {
@@ -109,7 +109,7 @@ async function copyBody({ source, backup, watch, counts }: BucketBackup, blob: S
   if (await hasBlob(to, blob)) return watch(blob.size);
   const descriptor = await openDescriptor(source, parseBlobId(blob.id));
   if (descriptor === undefined) {
-    throw new StoreError("InternalError", {
+    throw new StoreError("Damaged", {
       detail: `The stored data is damaged: blob ${blob.id} is missing.`,
     });
   }

@@ -1,6 +1,6 @@
-// The end of a backup: the registry, which comes last, with the buckets that were made meanwhile. Its lock is
-// held while its few pages are copied and those buckets are held, before anybody can delete them: however many
-// come and go, this ends.
+// Completes a backup: copies the registry last, and the buckets created meanwhile. The registry
+// stays locked while it is copied and those buckets are leased, so none of them is deleted first,
+// and this always ends.
 import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ export interface PreparedSnapshot {
 
 export type CompletedSnapshot = Pick<Manifest, "registry" | "companions" | "buckets">;
 
-/** All of it is on the disk when this resolves. */
+/** Everything is durable when this resolves. */
 export async function completeSnapshot(
   work: BucketBackup,
   prepared: PreparedSnapshot,
@@ -71,7 +71,7 @@ async function backUpRegistry(
   return [...copied.values()];
 }
 
-/** Buckets that were deleted before their turn came are deleted in the copy as well, in the usual way. */
+/** Deletes the buckets from the copied registry that were deleted before they could be copied. */
 async function settleDeleted(
   snapshot: SnapshotLayout,
   all: readonly RegisteredBucket[],
@@ -88,7 +88,7 @@ async function settleDeleted(
     }
     for (const log of ["-wal", "-shm"]) await rm(snapshot.registry + log, { force: true });
   }
-  // And of those that the registry had forgotten by then, nothing is kept.
+  // Copies of buckets that were deleted before the registry was copied are removed, too.
   for (const id of readdirSync(snapshot.buckets)) {
     if (!copied.has(id)) await rm(bucketPaths(snapshot, id).directory, { recursive: true, force: true });
   }
@@ -101,13 +101,13 @@ async function settleDeleted(
   }
 }
 
-/** By closing it is not certain: the driver keeps a closed database as long as any of its statements is held. */
+/** Closing may run no checkpoint: the driver waits until all statements are garbage-collected. */
 function truncateLog(database: Database): void {
-  const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
-  invariant(busy === 0, "nobody else uses the copy of the registry");
+  const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
+  invariant(busy === 0, "no other process uses the copy of the registry");
 }
 
-/** After the registry: a key is made before anything is sealed with it. */
+/** Copied after the registry: a key file exists before anything is sealed with it. */
 async function copyCompanions(source: Layout, to: string, names: readonly string[]) {
   const entries = [];
   for (const name of names) {

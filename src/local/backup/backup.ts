@@ -1,5 +1,6 @@
-// Makes a backup of a data directory that others go on using. Bucket by bucket, then the registry, then, when
-// all of it is on the disk, the manifest that makes it the backup; what only an earlier one had goes last.
+// Backs up a data directory in use: bucket by bucket, then the registry, then, when everything is
+// durable, the manifest that makes it the current backup. What only the previous backup needed is
+// removed last.
 import { mkdir, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { BackupError, type BackupOptions, type BackupReport } from "../../model/backup.ts";
@@ -28,11 +29,11 @@ export async function backUp(
   const source = dataLayout(resolve(directory));
   const backup = backupLayout(resolve(to));
   prepareBackupFolder(source, backup);
-  // Brings the registry up to date, as opening the directory does.
+  // Migrates the registry, as opening the directory does.
   prepareDirectory(source);
   const unlock = lockForWriting(backup);
   try {
-    // Others honour what a process holds for as long as it is there.
+    // Other processes respect pins only while the process that made them holds its lock.
     const processLock = acquireProcessLock(source.processes);
     try {
       return await backUpLocked(source, backup, createPins(processLock.name), options);
@@ -40,7 +41,7 @@ export async function backUp(
       processLock.close();
     }
   } catch (error) {
-    throw mapFullDiskError(error, backup.root, "An earlier backup there is as it was.");
+    throw mapFullDiskError(error, backup.root, "An earlier backup there was not changed.");
   } finally {
     unlock();
   }
@@ -81,7 +82,7 @@ async function backUpLocked(
     await removeUnreferenced(backup, manifest);
     return { ...toSummary(manifest), ...work.counts };
   } catch (error) {
-    // What was copied of the bodies stays: the next run need not copy it again.
+    // Copied bodies stay, so that the next run need not copy them again.
     if (readManifest(backup)?.snapshot !== name) await rm(snapshot.root, { recursive: true, force: true });
     throw error;
   }
@@ -91,7 +92,7 @@ function authenticated(manifest: Manifest, key: Uint8Array | undefined): Manifes
   return key === undefined ? manifest : { ...manifest, authentication: computeAuthentication(manifest, key) };
 }
 
-/** By id. One that is deleted meanwhile is left out. */
+/** Entries by bucket id, without buckets that were deleted meanwhile. */
 async function backUpBuckets(
   work: BucketBackup,
   pins: Pins,
@@ -119,16 +120,16 @@ function leaseIfExists(pins: Pins, source: Layout, id: string): (() => void) | u
   }
 }
 
-/** For a person who watches: as many as the buckets count at the beginning. */
+/** Expected bytes, for the progress display: the totals of the buckets at the start. */
 function bytesIn(source: Layout, buckets: readonly RegisteredBucket[]): number {
   let bytes = 0;
   for (const { id } of buckets) {
     try {
-      const count = (database: Database) => database.prepare("SELECT bytes FROM bucket").get();
-      const row = readDatabase(bucketPaths(source, id).database, count) as { bytes: number } | undefined;
-      bytes += row?.bytes ?? 0;
+      const count = (database: Database) =>
+        database.prepare<{ bytes: number }>("SELECT bytes FROM bucket").get();
+      bytes += readDatabase(bucketPaths(source, id).database, count)?.bytes ?? 0;
     } catch {
-      // Deleted by now; other failures come up again when the bucket's turn comes, and are told then.
+      // Deleted meanwhile; other errors are reported when the bucket is copied.
     }
   }
   return bytes;
@@ -148,7 +149,7 @@ const maxReported = 20;
 function damagedStoreError(damages: readonly string[]): BackupError {
   const more = damages.length - maxReported;
   return new BackupError(
-    "The store itself is damaged, so the backup was not completed; an earlier one there is as it was.",
+    "The store itself is damaged, so the backup was not completed; an earlier backup there was not changed.",
     [
       ...damages.slice(0, maxReported),
       ...(more > 0 ? [`and ${more} more`] : []),

@@ -1,5 +1,6 @@
-// Whether the registry in a backup names the same buckets as the manifest. A restored registry says where each
-// bucket's files are, so an id in it that is not the manifest's must never reach a data directory.
+// Checks that the registry in a backup names the same buckets as the manifest. A restored registry
+// locates each bucket's files, so an id that is not in the manifest must never reach a data
+// directory.
 import { StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import { createRegistryReader } from "../index/bucket-registry.ts";
@@ -9,7 +10,7 @@ import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
-/** What is wrong. Undefined also for a file that is missing or damaged: whatever copies it reports that. */
+/** Describes the mismatch. Undefined also for a missing or damaged file: its copy reports that. */
 export async function findForeignBucket(
   backup: BackupLayout,
   manifest: Manifest,

@@ -1,4 +1,4 @@
-// Copies of files for backups: whole, durable, and held against the checksums of what they hold.
+// Copies files for backups: complete, synced, and verified against their checksums.
 import { createHash } from "node:crypto";
 import { close, fsync, open, read, write } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
@@ -19,15 +19,15 @@ const writeFile = promisify(write);
 const blockBytes = limits.blockBytes;
 const chunkBytes = 1024 * 1024;
 
-/** Called with the bytes that came by; throws when the work is to end. */
+/** Called with the number of bytes processed; throws if the work was cancelled. */
 export type Watch = (bytes: number) => void;
 
-/** A new file with these bytes, synced, for its owner alone. */
+/** Writes and syncs a file that only its owner may read. */
 export async function writeWhole(path: string, bytes: Uint8Array): Promise<FileEntry> {
   return writeChunks(path, [bytes]);
 }
 
-/** A new file, synced, in the place of one that is there; the caller syncs the directory. */
+/** Writes and syncs a file, replacing an existing one; the caller syncs the directory. */
 async function writeChunks(
   path: string,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -51,12 +51,12 @@ async function writeChunks(
   }
 }
 
-/** Copies a file as it is; what was copied is told for the caller to compare. */
+/** Copies a file and returns its size and digest for the caller to compare. */
 export function copyWhole(from: string, to: string, watch: Watch): Promise<FileEntry> {
   return writeChunks(to, readChunks(from, watch));
 }
 
-/** What a file holds; with `sync` it is on the disk when this is told. */
+/** Size and digest of a file; with `sync` it is durable when this resolves. */
 export async function inspectFile(path: string, watch: Watch, sync?: "sync"): Promise<FileEntry> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -92,7 +92,7 @@ async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Where a blob is read from: an open file, and where in it the blob begins. */
+/** An open file, and the offset of the blob in it. */
 export interface BlobSource {
   readonly descriptor: number;
   readonly start: number;
@@ -108,7 +108,7 @@ async function* blobChunks(source: BlobSource, { id, size }: StoredBlob, watch: 
   }
 }
 
-/** Copies a blob's file, verified block by block. It has its name once it is whole and synced. */
+/** Copies and verifies a blob. The file gets its name when it is complete and synced. */
 export async function copyBlob(
   source: BlobSource,
   blob: StoredBlob,
@@ -124,7 +124,7 @@ export async function copyBlob(
   await rename(partial, to);
 }
 
-/** Copies a blob's file into its place in a segment, which is made with the first one. */
+/** Copies a blob's file to its offset in a segment, which the first blob creates. */
 export async function copyIntoSegment(
   descriptor: number,
   blob: StoredBlob,
@@ -138,7 +138,7 @@ export async function copyIntoSegment(
   });
 }
 
-/** Reads a blob to its end; throws what is wrong with it. */
+/** Reads a blob to its end; throws if it is damaged. */
 export async function readBlob(path: string, blob: StoredBlob, watch: Watch, start = 0): Promise<void> {
   const descriptor = await openFile(path, "r");
   try {
@@ -148,7 +148,7 @@ export async function readBlob(path: string, blob: StoredBlob, watch: Watch, sta
   }
 }
 
-/** Whether a file of a blob's length is there. Files have their name only once they are whole. */
+/** Whether a file of the blob's length exists. Files get their name only when they are complete. */
 export async function hasBlob(path: string, { size }: StoredBlob): Promise<boolean> {
   try {
     return (await stat(path)).size === storedBytes(size, blockBytes);

@@ -1,4 +1,4 @@
-// Makes folders for copied bodies as they are needed, and makes them and the names in them durable at the end.
+// Creates folders for copied bodies on demand, and syncs them and their parents at the end.
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncDirectory } from "../disk/fsync-directory.ts";
@@ -6,7 +6,7 @@ import { privateFolder } from "../disk/private-files.ts";
 
 export interface FolderMaker {
   make(folder: string): Promise<unknown>;
-  /** Also of folders that were there: what a run that was cut off has left in them may not be on the disk. */
+  /** Also syncs folders that existed: the entries of an interrupted run may not be durable. */
   sync(): Promise<void>;
 }
 

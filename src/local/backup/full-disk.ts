@@ -1,4 +1,4 @@
-// A disk without room, in the words of backups; other errors pass as they are.
+// Maps a full disk to a BackupError; other errors pass unchanged.
 import { BackupError } from "../../model/backup.ts";
 import { sqliteCode, sqliteFull } from "../index/sqlite.ts";
 

@@ -1,11 +1,11 @@
-// Where things are in a backup. Bodies are immutable under their ids, so all backups made into one place share
-// them; the databases are copied anew each time, and the manifest, replaced in one step, says which copy counts.
+// Paths in a backup. Bodies are immutable, so all backups into one folder share them; the databases
+// are copied every time, and the manifest, replaced in one step, names the current copy.
 //
-//   manifest.json                              the backup: what belongs to it, with a checksum; written last
+//   manifest.json                              all files of the backup; written last
 //   snapshots/<snapshot>/                      the databases, laid out as in a data directory
-//   snapshots/<snapshot>/companions/<name>     files that lay beside the data
+//   snapshots/<snapshot>/companions/<name>     key files from the data directory
 //   blobs/<bucket>/<folder>/<n>                bodies, a file each, as in a data directory
-//   lock                                       held while a backup is written
+//   lock                                       locked while the backup is written or read
 import { join } from "node:path";
 import { type BlobLocation, dataLayout, type Layout } from "../disk/layout.ts";
 
@@ -27,7 +27,7 @@ export function backupLayout(root: string): BackupLayout {
   };
 }
 
-/** What a backup may hold, finished or not. */
+/** Names that the folder of a backup may contain, complete or not. */
 export const backupNames = /^(manifest\.json(\.partial)?|snapshots|blobs|lock(-journal)?|lost\+found)$/;
 
 export interface SnapshotLayout extends Layout {

@@ -1,9 +1,10 @@
-// Refuses symbolic links inside a backup: one could make a restore read, or a backup write, anywhere else.
+// Refuses symbolic links inside a backup: a link could make a restore read, or a backup write,
+// elsewhere.
 import { lstatSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";
 
-/** Throws when the path, or a folder on the way to it from the root, is a link. What is missing passes. */
+/** Throws if the path, or a folder between root and path, is a link. A missing path passes. */
 export function createLinkCheck(root: string): (path: string) => void {
   const folders = new Set<string>();
   return (path) => {
@@ -21,6 +22,6 @@ export function createLinkCheck(root: string): (path: string) => void {
 
 function notPlainError(path: string): BackupError {
   return new BackupError(`The backup is not valid: "${path}" is not a plain file or folder.`, [
-    "Store makes no links inside a backup. Replace the link by what it points to, if you made it yourself.",
+    "Store creates no links inside a backup. If you created it, replace the link with what it points to.",
   ]);
 }

@@ -1,4 +1,4 @@
-// One at a time: while a backup is written, no other is written to the same place, and none is read from it.
+// The lock of a backup: one process at a time may write or read it.
 import { DatabaseSync } from "@photostructure/sqlite";
 import { BackupError } from "../../model/backup.ts";
 import { createPrivateFile } from "../disk/private-files.ts";
@@ -7,18 +7,18 @@ import type { BackupLayout } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import { requireManifest, type SealedManifest } from "./manifest.ts";
 
-/** Freed by the kernel when the process ends in whatever way. The answer lets go of it. */
+/** Returns the unlock function. The kernel frees the lock when the process ends. */
 export function lockForWriting({ lock, root }: BackupLayout): () => void {
   createLinkCheck(root)(lock);
   return tryLock(lock) ?? refuse(root);
 }
 
-/** For as long as the work takes. A place that cannot be written to, such as a read-only disk, needs no lock. */
+/** Holds the lock while `work` runs. A backup on a read-only disk needs no lock. */
 export async function withReadLock<T>(
   backup: BackupLayout,
   work: (manifest: SealedManifest) => Promise<T>,
 ): Promise<T> {
-  // Asked first: no lock is left where there is no backup.
+  // Checked first, so that no lock file is created where there is no backup.
   requireManifest(backup);
   const unlock = lockIfPossible(backup);
   try {

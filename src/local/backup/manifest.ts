@@ -1,5 +1,5 @@
-// The manifest of a backup: which files belong to it and what they hold. Its last line is a checksum of the
-// rest; it appears whole, when everything it names is on the disk, or not at all.
+// The manifest of a backup: its files with their sizes and digests, then a checksum of the manifest
+// itself. It replaces the previous one in one step, when everything it names is durable.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
@@ -20,9 +20,9 @@ export interface BucketEntry {
   readonly name: string;
   readonly id: string;
   readonly objects: number;
-  /** Of the objects, as their callers count them. */
+  /** Size of all objects together. */
   readonly bytes: number;
-  /** Files of bodies, and what they hold. */
+  /** Number of files of bodies; `stored` is their size without checksums. */
   readonly files: number;
   readonly stored: number;
   readonly database: FileEntry;
@@ -36,11 +36,11 @@ export interface Manifest {
   readonly companions: readonly (FileEntry & { readonly name: string })[];
   readonly elsewhere: readonly string[];
   readonly buckets: readonly BucketEntry[];
-  /** Made with the store's secret key, where it has one (backup-authentication.ts). */
+  /** Made with the store's secret key, if it has one (authentication.ts). */
   readonly authentication?: string;
 }
 
-/** Told apart from every other state of the same place. */
+/** The checksum distinguishes it from every other backup into the same folder. */
 export type SealedManifest = Manifest & { readonly checksum: string };
 
 function computeChecksum(manifest: Partial<Manifest>): string {
@@ -55,7 +55,7 @@ export async function writeManifest(backup: BackupLayout, manifest: Manifest): P
   await syncDirectory(backup.root);
 }
 
-/** Undefined when there is none. */
+/** Undefined if there is no manifest. */
 export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   let text: string;
   try {
@@ -68,14 +68,14 @@ export function readManifest(backup: BackupLayout): SealedManifest | undefined {
   return parseManifest(text, backup.manifest);
 }
 
-/** Of a backup that is to be read: why there is none is told. */
+/** Throws an error that says why there is no manifest. */
 export function requireManifest(backup: BackupLayout): SealedManifest {
   const manifest = readManifest(backup);
   if (manifest !== undefined) return manifest;
   if (!existsSync(backup.root)) throw new BackupError(`There is no backup at "${backup.root}".`);
   if (existsSync(backup.blobs) || existsSync(backup.snapshots)) {
     throw new BackupError(`The backup at "${backup.root}" was never finished: it has no manifest.json.`, [
-      "Run store backup to the same place again: it goes on where it was cut off.",
+      "Run store backup to the same folder again: it resumes where it stopped.",
     ]);
   }
   throw new BackupError(`There is no backup at "${backup.root}": it has no manifest.json.`);

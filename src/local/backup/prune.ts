@@ -1,5 +1,5 @@
-// Removes from a backup what no longer belongs to it: copies of databases that no manifest names, and bodies
-// that the latest records do not know. Only once the manifest that does without them is on the disk.
+// Removes from a backup what the current manifest does not need: other snapshots, and bodies that
+// its records do not reference. Runs when that manifest is durable.
 import { lstatSync } from "node:fs";
 import { rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { snapshotLayout } from "./layout.ts";
 import type { Manifest } from "./manifest.ts";
 import { openSnapshot } from "./sqlite-snapshot.ts";
 
-/** All but the one to keep, such as those of runs that were cut off. */
+/** Removes all snapshots but `keep`, such as those of interrupted runs. */
 export async function clearSnapshots(backup: BackupLayout, keep: string | undefined): Promise<void> {
   for (const name of filesIn(backup.snapshots)) {
     if (name !== keep) await rm(join(backup.snapshots, name), { recursive: true, force: true });
   }
 }
 
-/** What this cannot remove does no harm, and the next run tries again: the backup is complete all the same. */
+/** Errors are ignored: the backup is complete, and the next run tries again. */
 export async function removeUnreferenced(backup: BackupLayout, manifest: Manifest): Promise<void> {
   await clearSnapshots(backup, manifest.snapshot).catch(() => {});
   const bucketIds = new Set(manifest.buckets.map(({ id }) => id));

@@ -1,5 +1,5 @@
-// Reads a backup through: each file against the manifest, each record and block against its own checksum, and
-// that nothing is missing. What becomes of the files is the visitor's affair.
+// Reads a whole backup: verifies each file against the manifest and each record and block against
+// its checksum, and reports missing files. A visitor decides what is done with the files.
 import { join, resolve } from "node:path";
 import { forEachLimit } from "../../async/for-each-limit.ts";
 import type { StoredBlob } from "../../engine/blobs.ts";
@@ -26,11 +26,11 @@ import { listContents, openSnapshot } from "./sqlite-snapshot.ts";
 const fileConcurrency = 8;
 
 export interface BackupVisitor {
-  /** Reads a file to its end and tells what it held. */
+  /** Reads a file to its end and returns its size and digest. */
   records(path: string, bucketId: string): Promise<FileEntry>;
   registry(path: string): Promise<FileEntry>;
   companion(path: string, name: string): Promise<FileEntry>;
-  /** Reads a body to its end, verified. */
+  /** Reads a body to its end and verifies it. */
   blob(path: string, blob: StoredBlob): Promise<void>;
   damage(what: string): void;
 }
@@ -88,7 +88,7 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
   const counts = { objects: 0, files: 0 };
   const database = openSnapshot(records);
   try {
-    await forEachLimit(listContents(database), fileConcurrency, async (found) => {
+    await forEachLimit(listContents(database), { concurrency: fileConcurrency }, async (found) => {
       if (found.kind === "damage") visitor.damage(`${formatSubject(entry, found.key)}: ${found.what}`);
       else if (found.kind === "object") counts.objects++;
       else {
@@ -100,14 +100,14 @@ async function walkBucket(walk: BucketWalk, records: string): Promise<void> {
     database.close();
   }
   if (counts.objects !== entry.objects || counts.files !== entry.files)
-    visitor.damage(`${formatSubject(entry, undefined)} does not hold what the manifest says.`);
+    visitor.damage(`${formatSubject(entry, undefined)} does not match the counts in the manifest.`);
 }
 
 async function readBody(
   { backup, entry, visitor, checkLinks }: BucketWalk,
   { key, blob }: { readonly key: string; readonly blob: StoredBlob },
 ): Promise<void> {
-  // The records say where a body is written: only into the folders of its own bucket.
+  // The id becomes a path, so it must be one of this bucket.
   if (!isValidBlobId(blob, entry.id)) {
     visitor.damage(`${formatSubject(entry, key)}: "${blob.id}" is not the id of a body in this bucket.`);
     return;
@@ -129,7 +129,7 @@ function formatSubject({ name }: BucketEntry, key: string | undefined): string {
   return key === undefined ? `Bucket "${name}"` : `"${name}/${key}"`;
 }
 
-/** How many bytes of files a backup has. */
+/** Bytes of the bodies and databases of a backup. */
 export function totalBytes({ buckets, registry }: Manifest): number {
   return buckets.reduce((sum, { stored, database }) => sum + stored + database.bytes, registry.bytes);
 }
@@ -141,7 +141,7 @@ export function createWatch({ progress, signal }: BackupWork): Watch {
   };
 }
 
-/** Reads all of it, past the first damage. */
+/** Reads everything and collects all damage. */
 export async function verifyBackup(from: string, work: RestoreOptions = {}): Promise<VerifyBackupReport> {
   const backup = backupLayout(resolve(from));
   return withReadLock(backup, async (manifest) => {

@@ -1,5 +1,5 @@
-// Brings a backup back into an empty directory, or only reads it through. Every byte is held against its
-// checksum on the way. Until all of it is there and on the disk, a file says so, and nobody opens the directory.
+// Restores a backup into an empty directory and verifies every byte. A marker file keeps the
+// directory from being opened until everything is complete and durable.
 import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -60,14 +60,14 @@ export async function restore(
     throw mapFullDiskError(
       error,
       target.root,
-      "Make room and run the same command again, or remove the folder.",
+      "Free some space and run the same command again, or remove the folder.",
     );
   }
 }
 
 /**
- * Empty, or begun from the very same backup: then what is whole of it is not copied again. Returns the checksum
- * of the backup that was begun.
+ * The target must be empty or have an unfinished restore of the same backup, which is then resumed.
+ * Returns the checksum of that backup.
  */
 async function checkTarget(target: Layout, { checksum }: SealedManifest): Promise<string | undefined> {
   const names = await namesIn(target.root);
@@ -76,19 +76,19 @@ async function checkTarget(target: Layout, { checksum }: SealedManifest): Promis
     : undefined;
   if (startedChecksum === undefined && names.length > 0) {
     throw new BackupError(`"${target.root}" is not empty: it holds "${names[0]}".`, [
-      "Name a new or empty folder for the data.",
+      "Specify a new or empty folder for the data.",
     ]);
   }
-  // Cut off before it was written, it stands for a directory that has nothing else yet.
+  // An incomplete marker is accepted as the only file: the restore stopped while writing it.
   if (startedChecksum !== undefined && startedChecksum !== checksum && names.length > 1) {
     throw new BackupError(`"${target.root}" holds a restore of another backup that was not finished.`, [
-      "Remove the folder, or name another one.",
+      "Remove the folder, or specify another one.",
     ]);
   }
   return startedChecksum;
 }
 
-/** Never while the marker is there: without it, while it is replaced, the directory would look whole. */
+/** Must not replace a valid marker: while it is replaced the directory would look complete. */
 async function markUnfinished(target: Layout, { checksum }: SealedManifest): Promise<void> {
   const firstCreated = await mkdir(target.root, { recursive: true, mode: privateFolder });
   tightenDirectory(target);
@@ -103,7 +103,7 @@ async function namesIn(directory: string): Promise<string[]> {
   } catch (error) {
     if (isMissing(error)) return [];
     if ((error as NodeJS.ErrnoException).code === "ENOTDIR")
-      throw new BackupError(`"${directory}" is no folder.`);
+      throw new BackupError(`"${directory}" is not a folder.`);
     throw error;
   }
 }
@@ -151,7 +151,7 @@ async function restoreAll(
 
 function damagedBackupError({ root }: BackupLayout, what: string): BackupError {
   return new BackupError(`The backup is damaged, so it was not restored: ${what}`, [
-    `Find out all that is damaged: store restore --verify --from ${root}`,
+    `List all damage with: store restore --verify --from ${root}`,
   ]);
 }
 
@@ -165,7 +165,7 @@ async function restoreBlob(blob: StoredBlob, from: string, to: string, watch: Wa
   }
 }
 
-/** Where it was: what its segment had besides, and is not in the backup, stays a hole. */
+/** Restores a blob to its old offset; parts of the segment that the backup lacks stay holes. */
 async function restoreIntoSegment(
   blob: StoredBlob,
   from: string,
@@ -181,7 +181,7 @@ async function restoreIntoSegment(
   }
 }
 
-/** From a run that was cut off. */
+/** Whether an interrupted run has already copied the blob. */
 async function isWhole(path: string, blob: StoredBlob): Promise<boolean> {
   return (await hasBlob(path, blob)) && isSound(path, blob, 0);
 }

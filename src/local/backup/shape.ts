@@ -1,16 +1,18 @@
-// The shape of a backup's manifest. Names and ids in it become paths, and a backup may have been changed by
-// someone who must not choose where files are written, so every field is checked before any of them is used.
+// Checks the shape of a backup's manifest. Its names and ids become paths, and an attacker who
+// changed the backup must not choose where files are written, so every field is checked before any
+// is used.
 import { BackupError } from "../../model/backup.ts";
 import { checkBucketName } from "../../model/bucket.ts";
 import { parseNamespaceBucket } from "../../model/key-value.ts";
+import { isCount, isFields } from "../../model/shape.ts";
 import { isRandomName } from "../disk/layout.ts";
 import type { BucketEntry, FileEntry, Manifest } from "./manifest.ts";
 
-/** Companions are key files: no name of the store's own files has this form. */
+/** Companions are key files; no other file of a store has a name of this form. */
 const companionName = /^[a-z][a-z0-9-]{0,31}\.key$/;
 const sha256Digest = /^[0-9a-f]{64}$/;
 
-/** The manifest as it is; throws when a field does not have its shape. */
+/** Returns the manifest; throws if a field has the wrong shape. */
 export function checkManifestShape(value: unknown, path: string): Manifest {
   const wrong = (field: string) =>
     new BackupError(`The backup is not valid: "${field}" in "${path}" is not what Store writes there.`, [
@@ -19,7 +21,7 @@ export function checkManifestShape(value: unknown, path: string): Manifest {
   const check = (isValid: boolean, field: string) => {
     if (!isValid) throw wrong(field);
   };
-  check(isObject(value), "manifest");
+  check(isFields(value), "manifest");
   const manifest = value as Manifest;
   check(isCount(manifest.made), "made");
   check(isRandomName(manifest.snapshot), "snapshot");
@@ -34,16 +36,8 @@ export function checkManifestShape(value: unknown, path: string): Manifest {
   return manifest;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isList(value: unknown, isEntry: (entry: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isEntry);
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function isDigest(value: unknown): boolean {
@@ -55,7 +49,7 @@ function isCompanionName(value: unknown): boolean {
 }
 
 function isFile(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isFields(value)) return false;
   const { bytes, sha256 } = value as { [name in keyof FileEntry]: unknown };
   return isCount(bytes) && isDigest(sha256);
 }
@@ -65,7 +59,7 @@ function isCompanion(value: unknown): boolean {
 }
 
 function isBucket(value: unknown): boolean {
-  if (!isObject(value)) return false;
+  if (!isFields(value)) return false;
   const { name, id, database, ...counts } = value as { [name in keyof BucketEntry]: unknown };
   const { objects, bytes, files, stored } = counts;
   return (

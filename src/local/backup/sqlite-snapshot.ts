@@ -1,5 +1,5 @@
-// Snapshots of databases that others go on writing to: copied page by page under one read transaction, which
-// holds up nobody, takes a few pages of memory, and gives the state of one instant however long it takes.
+// Copies databases in use: page by page in one read transaction, which blocks no writer, needs
+// little memory and gives the state of one instant however long it takes.
 import { rmSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { backup, DatabaseSync } from "@photostructure/sqlite";
@@ -20,11 +20,11 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
   createPrivateFile(to);
   const source = openDatabase(from, { role: "reader" });
   try {
-    // The transaction begins with its first read. Without it each write of another process would begin the
-    // copy anew, and under constant writes it would have no end.
+    // The transaction begins with its first read. Without it each write of another process would
+    // restart the copy, which under constant writes would never end.
     source.exec("BEGIN");
     source.prepare("SELECT count(*) FROM sqlite_schema").get();
-    // The driver tells of progress where nobody can throw: an end that is asked for waits for the last page.
+    // The driver's progress callback cannot throw, so a cancellation waits for the last page.
     await backup(source, to, { rate: pagesPerStep });
     source.exec("COMMIT");
   } finally {
@@ -33,7 +33,7 @@ export async function copyDatabase(from: string, to: string, watch: Watch): Prom
   watch(0);
 }
 
-/** A database nobody writes to, without a trace beside it. */
+/** Opens a database that no process writes to; creates no files beside it. */
 export function openSnapshot(path: string): Database {
   const url = pathToFileURL(path);
   url.searchParams.set("mode", "ro");
@@ -58,23 +58,23 @@ function checkVersion(database: Database, path: string): void {
   ]);
 }
 
-/** Whether its pages hang together; records are held against their checksums as they are read. */
+/** Checks the structure of the pages; records are verified as they are read. */
 export function checkPages(database: Database): void {
   const found = pragma(database, "quick_check");
   if (found === "ok") return;
-  throw new StoreError("InternalError", {
-    detail: "The stored data is damaged: the index is not whole.",
+  throw new StoreError("Damaged", {
+    detail: "The stored data is damaged: the pages of the index are inconsistent.",
     cause: new Error(String(found)),
   });
 }
 
-/** What is found in a bucket's snapshot: objects, the blobs of their bodies and of parts, and damage. */
+/** An object, a blob of a body or part, or damage, found in the snapshot of a bucket. */
 export type SnapshotItem =
   | { readonly kind: "object"; readonly inline: number }
   | { readonly kind: "blob"; readonly key: string; readonly blob: StoredBlob }
   | { readonly kind: "damage"; readonly key: string | undefined; readonly what: string };
 
-/** Everything a bucket's records name, each record verified. What cannot be read is told, and the rest goes on. */
+/** Everything that a bucket's records reference, verified; damage is listed, too. */
 export function* listContents(database: Database): Generator<SnapshotItem> {
   try {
     checkPages(database);
@@ -86,7 +86,11 @@ export function* listContents(database: Database): Generator<SnapshotItem> {
     }
     const { objects: expected } = queries.totals();
     if (objects !== expected)
-      yield { kind: "damage", key: undefined, what: `${expected} objects are counted, ${objects} found.` };
+      yield {
+        kind: "damage",
+        key: undefined,
+        what: `The totals count ${expected} objects, but ${objects} were found.`,
+      };
     yield* listParts(queries);
     for (const { key, what } of checkBucket((read) => read(queries, database), "records"))
       yield { kind: "damage", key, what };
@@ -101,10 +105,10 @@ function* listObjects(queries: Queries): Generator<SnapshotItem> {
     const keys = queries.keys(after);
     for (const bytes of keys) {
       if (bytes instanceof Uint8Array) yield* readObject(queries, Buffer.from(bytes).toString());
-      else yield { kind: "damage", key: undefined, what: "A key of the index is none." };
+      else yield { kind: "damage", key: undefined, what: "A key of the index is invalid." };
     }
     const last = keys.at(-1);
-    // Keys out of order, which the pages' check tells of, would lead round in circles.
+    // Keys out of order, which `checkPages` reports, could make this loop.
     if (!(last instanceof Uint8Array) || (after !== undefined && Buffer.compare(last, after) <= 0)) return;
     after = last;
   }
@@ -116,7 +120,7 @@ function readObject(queries: Queries, key: string): SnapshotItem[] {
     if (found === undefined)
       return [
         { kind: "object", inline: 0 },
-        { kind: "damage", key, what: "The key is not found again." },
+        { kind: "damage", key, what: "The key is in the index, but its record was not found." },
       ];
     const { body } = found;
     if (body.storage === "inline") return [{ kind: "object", inline: body.bytes.length }];

@@ -1,4 +1,5 @@
-// Where a backup may be written: not into the data, not among other files, not over the backup of another store.
+// Checks the target of a backup: not inside the data, not among other files, not another store's
+// backup.
 import { existsSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { BackupError } from "../../model/backup.ts";
@@ -10,23 +11,23 @@ import { type BackupLayout, backupNames } from "./layout.ts";
 import { createLinkCheck } from "./links.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** Makes the place when it is not there. */
+/** Creates the folder if it does not exist. */
 export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lock }: BackupLayout): void {
   const [data, target] = [realPath(source.root) + sep, realPath(root) + sep];
   if (target.startsWith(data) || data.startsWith(target)) {
-    throw new BackupError(`"${root}" and the data directory lie one in the other.`, [
-      "Name a folder elsewhere, best on another disk.",
+    throw new BackupError(`"${root}" contains the data directory or is inside it.`, [
+      "Specify a folder elsewhere, preferably on another disk.",
     ]);
   }
   const found = statSync(root, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is no folder.`);
+  if (found !== undefined && !found.isDirectory()) throw new BackupError(`"${root}" is not a folder.`);
   const firstCreated = mkdirSync(root, { recursive: true, mode: privateFolder });
   syncAncestors(root, firstCreated);
   const names = readdirSync(root);
   const foreign = names.find((name) => !backupNames.test(name));
   if (foreign !== undefined) {
-    throw new BackupError(`"${root}" is no backup: it holds other files, such as "${foreign}".`, [
-      "Name a new or empty folder, or one with an earlier backup.",
+    throw new BackupError(`"${root}" is not a backup: it contains other files, such as "${foreign}".`, [
+      "Specify a new or empty folder, or one with an earlier backup.",
     ]);
   }
   const checkLinks = createLinkCheck(root);
@@ -34,14 +35,14 @@ export function prepareBackupFolder(source: Layout, { root, blobs, snapshots, lo
   tightenBackup([root, blobs, snapshots, lock]);
 }
 
-/** Also of what is not there yet: links on the way to it count. */
+/** Also for a path that does not exist yet: links in its parents are resolved. */
 function realPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const parent = dirname(path);
   return parent === path ? path : join(realPath(parent), basename(path));
 }
 
-/** An earlier backup is not given up for a store that has nothing to do with it. */
+/** Throws if the folder has the backup of another store, which would be replaced. */
 export function checkSameStore(
   buckets: readonly RegisteredBucket[],
   earlier: Manifest | undefined,
@@ -51,6 +52,6 @@ export function checkSameStore(
   const there = new Set(buckets.map(({ id }) => id));
   if (earlier.buckets.some(({ id }) => there.has(id))) return;
   throw new BackupError(`"${root}" holds the backup of another store: they have no bucket in common.`, [
-    "Name another folder, or remove that one if it is no longer needed.",
+    "Specify another folder, or remove this one if it is no longer needed.",
   ]);
 }

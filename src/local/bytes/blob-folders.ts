@@ -1,10 +1,11 @@
-// Folders for new blobs. A process writes into a folder of its own, named in a durable marker before the
-// first file; when every file of a full folder is accounted for, the marker goes. Whatever a crash leaves
-// is therefore in the few folders of dead processes that still have one: no scan of the whole store.
+// Folders for new blobs. A process writes into a folder of its own; a durable marker names the
+// folder before its first file, and is removed when every file of the full folder is settled. After
+// a crash, orphans are only in marked folders, so recovery need not scan the whole store.
 import { rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSharedSync, syncDirectory } from "../disk/fsync-directory.ts";
+import { createSharedRun } from "../../async/shared-run.ts";
+import { syncDirectory } from "../disk/fsync-directory.ts";
 import { type BlobLocation, type BucketPaths, markerName, randomName } from "../disk/layout.ts";
 import { privateFile, privateFolder } from "../disk/private-files.ts";
 import { removeEmpty } from "../recovery/recover.ts";
@@ -14,13 +15,13 @@ export interface Slot {
   readonly path: string;
   /** Makes the file's entry in its folder durable. */
   sync(): Promise<void>;
-  /** The file is named by a record, or gone: recovery need not look at it. */
+  /** The file is referenced by a record, or removed: recovery need not check it. */
   settle(): void;
 }
 
 export interface Folders {
   takeSlot(): Promise<Slot>;
-  /** Gives up the current folder; what is still unsettled in it is left to recovery. */
+  /** Retires the current folder; recovery checks the files that are still unsettled. */
   close(): void;
 }
 
@@ -50,7 +51,7 @@ export function createFolders(paths: BucketPaths, processName: string, folderFil
       name,
       directory,
       marker,
-      sync: createSharedSync(directory),
+      sync: createSharedRun(() => syncDirectory(directory)),
       taken: 0,
       unsettled: 0,
       retired: false,

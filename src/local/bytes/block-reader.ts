@@ -1,4 +1,5 @@
-// Reads a blob's file: ranges in whole blocks, each verified, so a damaged byte is told, never returned.
+// Reads ranges of a blob in whole blocks and verifies each, so that damaged bytes are never
+// returned.
 import { read } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
@@ -9,33 +10,35 @@ import { checksumBytes } from "./block-writer.ts";
 
 const readFile = promisify(read);
 
-/** Blocks read at once while few bodies are read. */
+/** Blocks in one read while few bodies are being read. */
 const largeChunkBlocks = 8;
 
-/** An open file, with the count of bytes before its checksums and a name for messages. */
+/** A blob in an open file. */
 export interface BlockFile {
   readonly descriptor: number;
-  /** Where in the file it begins. */
+  /** The offset of the blob in the file. */
   readonly start: number;
+  /** Size of the blob without checksums. */
   readonly size: number;
-  /** Of one block, each with a checksum of its own. */
+  /** Size of a block; each block has a checksum. */
   readonly blockBytes: number;
+  /** For error messages. */
   readonly name: string;
-  /** What the checksum of a block begins with. */
+  /** The initial value of a block's CRC. */
   readonly seed: (block: number) => number;
-  /** Memory that readers gave back, used before any is taken anew: fresh pages cost as much as the bytes. */
+  /** Released buffers for reuse: fresh pages cost as much as reading the bytes. */
   readonly spare: Uint8Array[];
 }
 
 const maxSpare = 4;
 
-/** Keeps the memory of a chunk for a later one. */
+/** Keeps the buffer of a chunk for reuse. */
 export function keepSpare(spare: Uint8Array[], { buffer }: Uint8Array, blockBytes: number): void {
   if (buffer.byteLength === chunkBytes(blockBytes) && spare.length < maxSpare)
     spare.push(new Uint8Array(buffer));
 }
 
-/** The range's bytes, block by block verified; whole blocks of a large file in `into`, if given. */
+/** The verified bytes of the range; whole blocks of a large blob are read into `into`, if given. */
 export function readBlockFile(
   file: BlockFile,
   range: ByteRange,
@@ -45,7 +48,7 @@ export function readBlockFile(
   return isSmall ? readSmallFile(file, range) : readLargeFile(file, range, into);
 }
 
-/** Bytes and checksums in one read. */
+/** Reads bytes and checksums with one call. */
 async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator<Uint8Array> {
   const { blockBytes: block } = file;
   const offset = range.offset - (range.offset % block);
@@ -65,24 +68,24 @@ async function* readSmallFile(file: BlockFile, range: ByteRange): AsyncGenerator
   yield bytes.subarray(range.offset - offset, end - offset);
 }
 
-/** How many bodies are being read, kept by whoever opens them: together they stay within bounded memory. */
+/** Number of bodies being read, counted in open-blob.ts: it bounds the memory of all readers. */
 export const readers = { active: 0 };
 
 function chunkBytes(blockBytes: number): number {
   return readers.active <= 32 ? largeChunkBlocks * blockBytes : blockBytes;
 }
 
-/** Several reads at a time while few bodies are read: a fresh buffer's pages cost as much as the bytes. */
+/** Two reads in flight while few bodies are being read: fresh pages cost as much as the bytes. */
 function readConcurrency(): number {
   return readers.active <= 8 ? 2 : 1;
 }
 
-/** Of a crowd, most wait for their receiver, and what lies ready for them adds up. */
+/** With many readers, most wait for their receivers, and chunks read ahead would add up. */
 function readsAhead(): boolean {
   return readers.active <= 64;
 }
 
-/** With the next chunks being read while one is in use, unless there is a crowd. */
+/** Reads the next chunks while one is in use, unless there are many readers. */
 async function* readLargeFile(
   file: BlockFile,
   range: ByteRange,
@@ -94,12 +97,12 @@ async function* readLargeFile(
   let position = range.offset - (range.offset % block);
   let next = position;
   const pendingReads: Promise<Uint8Array>[] = [];
-  /** In the receiver's buffer, unless blocks stick out of the range. */
+  /** A part of the receiver's buffer, unless the blocks extend beyond the range. */
   const takeBuffer = (offset: number, length: number) => {
     const start = offset - range.offset;
     const isWithin = into !== undefined && start >= 0 && start + length <= into.length;
     if (isWithin) return into.subarray(start, start + length);
-    // One of another size is of a time with fewer readers, or more: it goes.
+    // A spare buffer of another size is from a time with fewer or more readers: drop it.
     const spare = length === chunkBytes(block) ? file.spare.pop() : undefined;
     return spare?.length === length ? spare : Buffer.allocUnsafeSlow(length);
   };
@@ -107,7 +110,7 @@ async function* readLargeFile(
     while (pendingReads.length < readConcurrency() && next < end) {
       const length = Math.min(chunkBytes(block), Math.ceil(end / block) * block - next, file.size - next);
       const chunk = readVerified(file, checksums, next, takeBuffer(next, length));
-      // Awaited when its turn comes; a failure is told then.
+      // Awaited below, where a failure is thrown.
       chunk.catch(() => {});
       pendingReads.push(chunk);
       next += length;
@@ -123,7 +126,7 @@ async function* readLargeFile(
       yield first === 0 && last === bytes.length ? bytes : bytes.subarray(first, last);
     }
   } finally {
-    // The descriptor may be closed behind this: nothing must still be reading from it.
+    // The descriptor may be closed after this, so no read may be in flight.
     await Promise.allSettled(pendingReads);
   }
 }
@@ -179,7 +182,7 @@ interface ChecksumTable {
   get(index: number): number | Promise<number>;
 }
 
-/** The checksums behind the bytes, read a piece at a time as the blocks come by. */
+/** The checksums stored after the bytes, loaded in sections as the blocks are read. */
 function createChecksumTable(file: BlockFile): ChecksumTable {
   const sectionBlocks = 4096;
   let first = -1;

@@ -1,4 +1,4 @@
-// Writes a blob's file: its bytes, then a CRC-32 for each block of them, all of it synced.
+// Writes and syncs a blob's file: its bytes, then a CRC-32 of each block.
 import { close, constants, fdatasync, open, write } from "node:fs";
 import { promisify } from "node:util";
 import { crc32 } from "@node-rs/crc32";
@@ -10,15 +10,15 @@ const writeFile = promisify(write);
 
 export const checksumBytes = 4;
 
-/** How many bytes a blob takes with its checksums. */
+/** Size of a blob on disk, with its checksums. */
 export function storedBytes(size: number, blockBytes: number): number {
   return size + Math.ceil(size / blockBytes) * checksumBytes;
 }
 
-/** Long bodies are synced as they come, so that the last sync does not wait for all of the disk's work. */
+/** Long bodies are also synced in between, so that the last sync has less to wait for. */
 const syncEvery = 8 * 1024 * 1024;
 
-/** What a block's checksum begins with: the blob and the block it is, so that bytes elsewhere do not pass. */
+/** The initial CRC of a block depends on blob and index, so a misplaced block does not pass. */
 export function checksumSeed(id: string): (block: number) => number {
   const seed = crc32(id);
   return (index) => (seed + index) >>> 0;
@@ -27,13 +27,13 @@ export function checksumSeed(id: string): (block: number) => number {
 export interface BlockFileOptions {
   readonly seed: (block: number) => number;
   readonly blockBytes: number;
-  /** Where in a file that others share; without it the file is a new one. */
+  /** Offset in a shared file; default: a new file. */
   readonly start?: number;
-  /** Told how long the last sync took. */
+  /** Called with the duration of the last sync. */
   readonly onSynced?: (seconds: number) => void;
 }
 
-/** Writes and syncs a file; the bytes' count is answered. The caller syncs the directory. */
+/** Returns the number of bytes without checksums. The caller syncs the directory. */
 export async function writeBlockFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -70,7 +70,7 @@ export async function writeBlockFile(
     onSynced?.((performance.now() - begin) / 1000);
     return size;
   } finally {
-    // Nothing may still be using the descriptor when it is closed.
+    // No write or sync may be in flight when the descriptor is closed.
     await Promise.allSettled([inFlight.write, inFlight.sync]);
     await closeFile(file);
   }

@@ -1,8 +1,9 @@
-// Gives back the space of bodies that are gone from segments. One that has no living body is removed; of one that is
-// half empty the living bodies are moved. Bytes are never taken from under a reader: files are only ever removed whole.
+// Reclaims the space of removed bodies in segments. A segment without live bodies is removed; the
+// live bodies of a sparse one are moved first. Files are only removed whole, so readers are not
+// affected.
 import { rmSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { StoreError } from "../../model/errors.ts";
+import { isStoreFault, StoreError } from "../../model/errors.ts";
 import { isMissing } from "../disk/errors.ts";
 import {
   type BucketPaths,
@@ -22,18 +23,18 @@ import type { Relocator } from "./relocate.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 
 export interface Compaction {
-  /** A body is about to be forgotten. */
+  /** A body is about to be removed from the records. */
   noteRemoved(blob: string): void;
-  /** A dead process was writing into the segment: this one has its marker until it was looked at. */
+  /** Takes over a segment of a dead process; its marker is kept until the segment was checked. */
   adopt(bucketId: string, segment: string): void;
-  /** Looks at the segments in which enough has gone since the last look; or at all of them. */
+  /** Checks the segments from which enough was removed since their last count, or all. */
   run(bucket: string, which: "touched" | "all"): Promise<void>;
   /**
-   * Undefined while the bucket's segments take little more than what lives in them. Otherwise a new body of so many
-   * bytes waits until as many were given back, as long as segments are being emptied: writers never outrun this.
+   * Undefined while the bucket's segments are within their space budget. Otherwise a new body waits
+   * until compaction has reclaimed as many bytes, so that writers never outrun it.
    */
   waitForSpace(bucketId: string, bytes: number): Promise<void> | undefined;
-  /** So many bytes are written into the bucket's segments. */
+  /** Bytes are being written into the bucket's segments. */
   noteWritten(bucketId: string, bytes: number): void;
 }
 
@@ -41,13 +42,13 @@ export interface CompactionOptions {
   readonly layout: Layout;
   readonly buckets: Buckets;
   readonly storedBytes: (size: number) => number;
-  /** How large segments become. */
+  /** Maximum size of a segment. */
   readonly fileBytes: number;
-  /** Whether all bodies of a bucket are held where they are. */
+  /** Whether a backup has leased the bucket, so that its bodies must stay. */
   readonly isLeased: (paths: BucketPaths) => boolean;
-  /** What this process writes into the bucket's segments by, if it does. */
+  /** The segment writer of this process for the bucket, if there is one. */
   readonly findWriter: (bucketId: string) => SegmentWriter | undefined;
-  /** The name of this process, for markers it has inherited. */
+  /** The name of this process, which is part of the names of adopted markers. */
   readonly processName: string;
   readonly relocator: Relocator;
   readonly reserve: Pick<Reserve, "release">;
@@ -55,36 +56,38 @@ export interface CompactionOptions {
 
 interface Throttle {
   readonly waiting: { readonly bytes: number; resume(): void }[];
-  /** Bytes given back that nothing has been written for yet. */
+  /** Reclaimed bytes that no write has used yet. */
   credit: number;
 }
 
 /**
- * How much of a segment may live for it to be worth moving. While bodies come and go, those that are left soon go, too:
- * moved at two fifths, all together take less than twice their bytes, for two thirds of the moves.
+ * A segment with a smaller share of live bytes is compacted. While bodies come and go, the
+ * remaining ones soon go, too: at 0.4 all segments take less than twice their live bytes, for two
+ * thirds of the moves.
  */
 const maxLiveShare = { touched: 0.4, all: 0.5, overBudget: 0.75, short: 0.9 } as const;
 /**
- * All segments together may take twice what lives in them, and a few more. Beyond the first share the emptiest are
- * emptied whatever is left in them, as when all were written at one time; beyond the second, new bodies wait.
+ * Size of all segments as a multiple of their live bytes, which stays below two plus a few
+ * segments. Above `compact` the emptiest are compacted, even if none is sparse; above `throttle`
+ * new bodies wait.
  */
 const maxSpaceFactor = { compact: 1.7, throttle: 1.8 } as const;
-/** How many segments are counted through in one look at all. */
+/** Maximum number of segments counted in one pass over all. */
 const maxSegmentsPerPass = 64;
 
 export function createCompaction(options: CompactionOptions): Compaction {
   const { layout, buckets, fileBytes, reserve, isLeased, findWriter, relocator } = options;
-  /** Of a segment nobody has looked at yet, looked at when so many bytes are gone. */
+  /** Removed bytes at which a segment is counted for the first time. */
   const firstDue = fileBytes / 32;
-  /** With so many gone from the one that is written into, it is not written into any more. */
+  /** Removed bytes at which the segment that is being written is sealed. */
   const sealedBytes = fileBytes / 2;
   const usage = createSegmentUsage(layout);
-  /** Buckets whose segments take too much, while they are emptied. */
+  /** Buckets over their space budget, while they are compacted. */
   const throttles = new Map<string, Throttle>();
   let lastRun: Promise<unknown> = Promise.resolve();
-  /** By marker. */
+  /** Names of the markers of adopted segments. */
   const adoptedMarkers = new Set<string>();
-  /** Where the last look at all of a bucket's segments ended. */
+  /** By bucket id: the segment at which the last pass over all ended. */
   const passPositions = new Map<string, string>();
 
   const storedBytes = (id: string) => options.storedBytes(segmentBlobSize(parseBlobId(id)));
@@ -95,14 +98,14 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return usage.measure(bucketId).live * share + fileBytes;
   }
 
-  /** Before a segment is emptied. */
+  /** Called before a segment is compacted. */
   function throttleIfOverBudget(bucketId: string): void {
     if (throttles.has(bucketId) || usage.measure(bucketId).total <= bound(bucketId, maxSpaceFactor.throttle))
       return;
     throttles.set(bucketId, { waiting: [], credit: 0 });
   }
 
-  /** After so many bytes were given back: as many may be written. */
+  /** Lets as many bytes be written as were reclaimed. */
   function admit(bucketId: string, bytes: number): void {
     const throttle = throttles.get(bucketId);
     if (throttle === undefined) return;
@@ -120,13 +123,13 @@ export function createCompaction(options: CompactionOptions): Compaction {
     throttles.delete(bucketId);
   }
 
-  /** Those of its bodies that are being forgotten, and are still known. */
+  /** Blobs of the segment that are being removed but are still in the records. */
   function findRemoving(bucketId: string, name: string, living: readonly SegmentBlob[]): Set<string> {
     const removing = bucketSegments(bucketId).get(name)?.removing ?? new Set<string>();
     return new Set(living.map(({ id }) => id).filter((id) => removing.has(id)));
   }
 
-  /** How many bytes it has given back. */
+  /** Returns the number of reclaimed bytes. */
   async function compactSegment(
     bucket: string,
     bucketId: string,
@@ -151,7 +154,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     }
     const isBody = ({ id, key }: SegmentBlob) => read((queries) => isCurrentBody(queries, id, key));
     if (live > 0) await relocator.moveAll(bucketId, path, living, isBody);
-    // A backup that holds the bucket may have seen it before the move.
+    // A backup that has leased the bucket meanwhile may need the bodies where they were.
     const isEmpty = !isLeased(paths) && !read((queries) => queries.hasBlobsIn(bucketId, name));
     if (!isEmpty) {
       bucketSegments(bucketId).set(name, {
@@ -168,7 +171,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return (size ?? 0) - live;
   }
 
-  /** There must be room for what is moved: the reserve's, if need be. Where space is short, less has to be gone. */
+  /** Moving needs space, if necessary the reserve. On a nearly full disk the limit is higher. */
   function isWorthMoving(live: number, size: number, maxShare: number): boolean {
     const { bavail, bsize } = statfsSync(layout.root);
     const free = bavail * bsize;
@@ -178,7 +181,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return needed <= free + reserveBytes && reserve.release();
   }
 
-  /** In turn, when there are many: a look at one reads the names of all its bodies. */
+  /** The next segments in turn, since counting one reads the ids of all its bodies. */
   function nextPass(bucketId: string, segments: readonly string[]): string[] {
     const from = passPositions.get(bucketId) ?? "";
     const names = segments.filter((name) => name > from).sort();
@@ -187,7 +190,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     return pass;
   }
 
-  /** The one that this process writes into is ended when nothing in it has a name, or half of what it may have is gone. */
+  /** Seals the segment being written if it has no live body or half of its maximum was removed. */
   function sealIfSparse(bucket: string, bucketId: string, which: "touched" | "all"): void {
     const writer = findWriter(bucketId);
     const head = writer?.head();
@@ -207,7 +210,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
 
   function due(bucket: string, bucketId: string, which: "touched" | "all"): string[] {
     sealIfSparse(bucket, bucketId, which);
-    // Those first of which most has gone: on a full disk they make room for the others.
+    // Most removed bytes first: on a full disk these make space for the others.
     const names = [...bucketSegments(bucketId)]
       .filter(([, { removedBytes, due }]) => removedBytes >= due)
       .sort(([, first], [, second]) => second.removedBytes - first.removedBytes)
@@ -225,7 +228,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
     maxShare: number,
   ) {
     if (names.length === 0) return;
-    // One that somebody still writes into, or is about to name a body in, is left alone.
+    // Skip segments that a process still writes into, or whose bodies are about to be committed.
     const { open } = bucketPaths(layout, bucketId);
     const markers = filesIn(open).filter((marker) => !adoptedMarkers.has(marker));
     for (const name of names) {
@@ -239,8 +242,9 @@ export function createCompaction(options: CompactionOptions): Compaction {
       } catch (error) {
         if (isMissing(error)) continue;
         if (!(error instanceof StoreError)) throw error;
-        // Without room to move anything to, what can be removed whole still is; what is damaged stays, and verify tells.
-        if (error.reason !== "InsufficientStorage" && error.reason !== "InternalError") throw error;
+        // No space to move bodies: segments without live bodies can still be removed. Damage: the
+        // segment stays, and `verify` reports it.
+        if (error.reason !== "InsufficientStorage" && !isStoreFault(error)) throw error;
         bucketSegments(bucketId).delete(name);
       }
     }
@@ -270,7 +274,7 @@ export function createCompaction(options: CompactionOptions): Compaction {
       segments.set(folder, use);
     },
     run(bucket, which) {
-      // One at a time: two would move the same bodies.
+      // One run at a time: two would move the same bodies.
       const current = lastRun.then(() => runNow(bucket, which));
       lastRun = current.catch(() => {});
       return current;

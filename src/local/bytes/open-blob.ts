@@ -1,4 +1,4 @@
-// Opens bodies for reading: a file, a place in a segment, or the files of several parts one after the other.
+// Opens bodies for reading: a file, a range of a segment, or the files of several parts in turn.
 import { closeSync, open } from "node:fs";
 import { promisify } from "node:util";
 import type { BlobReader, StoredBlob } from "../../engine/blobs.ts";
@@ -18,7 +18,7 @@ import { checksumSeed } from "./block-writer.ts";
 
 const openFile = promisify(open);
 
-/** Where bodies are, and in what blocks. */
+/** Where blobs are stored, and in blocks of what size. */
 export interface BlobStorage {
   readonly layout: Layout;
   readonly blockBytes: number;
@@ -48,13 +48,13 @@ export async function openBlob(
       if (state === "closed") return;
       if (state === "reading") readers.active--;
       state = "closed";
-      // Closing a file that was only read waits for nothing.
+      // Closing a file that was only read does not block.
       closeSync(descriptor);
     },
   };
 }
 
-/** Undefined when the file is not there, nor in the trash, where a deleted bucket waits for its readers. */
+/** Undefined if the file is neither in its bucket nor in the trash, where deleted buckets wait. */
 export async function openDescriptor(layout: Layout, location: BlobLocation): Promise<number | undefined> {
   for (const path of [blobPath(layout, location), trashedBlobPath(layout, location)]) {
     try {
@@ -67,7 +67,7 @@ export async function openDescriptor(layout: Layout, location: BlobLocation): Pr
 }
 
 export function missingBlobError({ id }: StoredBlob): StoreError {
-  return new StoreError("InternalError", { detail: `The stored data is damaged: blob ${id} is missing.` });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: blob ${id} is missing.` });
 }
 
 export async function openParts(
@@ -79,7 +79,7 @@ export async function openParts(
   const first = blobs[0]!;
   const release = pins.pin(storage.layout, first.id);
   try {
-    // Asked behind the pin: whoever buries these blobs after this sees it before removing them.
+    // Checked after pinning: a removal that starts after this check sees the pin.
     if (!(await isReferenced())) {
       release();
       return undefined;
@@ -102,7 +102,7 @@ export async function openParts(
     },
     release: (chunk) => current?.release?.(chunk),
     async close() {
-      // Of a body dropped half read nobody runs the end of the generator above.
+      // If the body was dropped half read, the `finally` of the generator does not run.
       await current?.close();
       release();
     },

@@ -1,5 +1,6 @@
-// Moves living bodies out of a segment, to where new ones are written. Each is a change of its own to the records, which
-// does nothing when its object has another body by then: whoever overwrites or deletes it meanwhile simply wins.
+// Moves live bodies out of a segment to where new ones are written. Each move is a change to the
+// records that has no effect if the object has another body by then, so a concurrent overwrite or
+// delete wins.
 import { closeSync, openSync } from "node:fs";
 import { isOutcomeUnknown } from "../../model/errors.ts";
 import { moveBodyChange, type WireChange } from "../commit/change.ts";
@@ -10,7 +11,7 @@ import { checksumSeed } from "./block-writer.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
 
 export interface Relocator {
-  /** Those that are still what their objects have; each is looked at just before. */
+  /** Moves the blobs for which `isBody` still holds just before their move. */
   moveAll(
     bucketId: string,
     path: string,
@@ -25,20 +26,20 @@ export interface RelocatorOptions {
   readonly commit: (bucketId: string, change: WireChange) => Promise<unknown>;
 }
 
-/** Moved at the same time: they share a write and a commit, and half of a group's memory is for others. */
+/** Bodies moved together share a write and a commit; half of a group's buffer is for others. */
 const batchBytes = 2 * 1024 * 1024;
 
 export function createRelocator({ blockBytes, getWriter, commit }: RelocatorOptions): Relocator {
   async function move(bucketId: string, descriptor: number, { id, key }: SegmentBlob): Promise<void> {
     const bytes = await readWholeBody(descriptor, id);
     const staged = await getWriter(bucketId).stage(bytes.length, (target) => target.set(bytes));
-    // So many are writing that there is no room: another time.
+    // Other writers use all buffers: a later run moves this body.
     if (staged === undefined) return;
     try {
       await commit(bucketId, moveBodyChange(key!, id, staged.id));
       staged.keep();
     } catch (error) {
-      // A move that may yet turn out to have happened keeps its bytes.
+      // With an unknown outcome the bytes must stay: the move may have been committed.
       if (!isOutcomeUnknown(error)) await staged.discard();
       throw error;
     }
@@ -64,7 +65,7 @@ export function createRelocator({ blockBytes, getWriter, commit }: RelocatorOpti
       try {
         for (const batch of inBatches(living)) {
           const moved = batch.filter(isBody).map((blob) => move(bucketId, descriptor, blob));
-          // Nothing may still be reading from the descriptor when it is closed.
+          // No read may be in flight when the descriptor is closed.
           const failed = (await Promise.allSettled(moved)).find(({ status }) => status === "rejected");
           if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
         }

@@ -1,5 +1,6 @@
-// Gathers bodies of middle size: what one turn of the event loop and the time of the last sync have brought is one
-// group, written into a segment with one write and one sync. Bytes are copied into memory that groups take in turn.
+// Batches medium-sized bodies: those that arrive in one turn of the event loop and during the last
+// sync form a group, which is stored in a segment with one write and one sync. Groups share a few
+// buffers.
 import { crc32 } from "@node-rs/crc32";
 import type { StagedBlob } from "../../engine/blobs.ts";
 import { writeError } from "../disk/errors.ts";
@@ -10,9 +11,9 @@ import { checksumBytes, checksumSeed, storedBytes } from "./block-writer.ts";
 import { openSegment, type Segment } from "./segment.ts";
 
 export interface SegmentSizes {
-  /** The largest body that shares a file. */
+  /** The largest body that is stored in a segment. */
   readonly bodyBytes: number;
-  /** A segment takes no more once it has so many. */
+  /** Maximum size of a segment. */
   readonly fileBytes: number;
 }
 
@@ -20,13 +21,13 @@ export const defaultSegmentSizes: SegmentSizes = { bodyBytes: 256 * 1024, fileBy
 
 export interface SegmentWriter {
   /**
-   * Takes a body of so many bytes in, which `fill` copies into the place it is given; durable once this resolves. What
-   * `fill` throws is passed on, and nothing was taken in. Undefined when there is no room now.
+   * Stores a body of `size` bytes, which `fill` copies into the given buffer; durable when this
+   * resolves. If `fill` throws, nothing is stored. Undefined if no buffer is free.
    */
   stage(size: number, fill: (target: Uint8Array) => void): Promise<StagedBlob | undefined>;
-  /** The segment that bodies go into, and how many of its bytes are given away. */
+  /** The segment being written, and the number of its reserved bytes. */
   head(): Pick<Segment, "name" | "end"> | undefined;
-  /** Seals what is open: nothing is lost by it but a little speed. */
+  /** Seals the open segments; the next body opens a new one. */
   seal(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ export interface SegmentWriterOptions {
   readonly memory: GroupMemory;
   readonly writeStop: WriteStop;
   readonly metrics: Pick<LocalMetrics, "bodySync">;
-  /** Called with the bytes that each body takes. */
+  /** Called with the size of each body on disk. */
   readonly onStored: (bytes: number) => void;
 }
 
@@ -60,9 +61,9 @@ const idleMilliseconds = 5_000;
 export function createSegmentWriter(options: SegmentWriterOptions): SegmentWriter {
   const { bucketId, paths, processName, blockBytes, sizes, memory, writeStop, metrics } = options;
   let head: Segment | undefined;
-  /** The next one, made before it is needed: that takes two syncs. */
+  /** The next segment, created before it is needed because that takes two syncs. */
   let next: Promise<Segment> | undefined;
-  /** The last of them is still being filled. */
+  /** Groups that are not written yet; the last one is still being filled. */
   const groups: Group[] = [];
   let isWriting = false;
   let idle: NodeJS.Timeout | undefined;
@@ -77,11 +78,11 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     return opening;
   }
 
-  /** Puts the next segment in the place of one that is full. */
+  /** Replaces a full segment by the next one. */
   async function replaceHead(full: Segment | undefined): Promise<void> {
     const prepared = prepareNext();
     const opened = await prepared;
-    // Of several that wait for it, the first puts it in its place; one that was sealed meanwhile is none.
+    // Of several waiting callers only the first installs it, unless it was sealed meanwhile.
     if (head !== full || next !== prepared) return;
     next = undefined;
     full?.seal();
@@ -98,7 +99,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     return group;
   }
 
-  /** One that nobody is in. */
+  /** Drops an empty group. */
   function drop(group: Group): void {
     groups.splice(groups.indexOf(group), 1);
     memory.release(group.bytes);
@@ -121,7 +122,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     isWriting = false;
   }
 
-  /** What a failed write or sync has left is never named; no more is put behind it, and on a full disk it goes. */
+  /** After a failed write or sync the segment is sealed, and the bytes of the group are cut off. */
   async function fail({ segment, at, bodies }: Group, error: unknown): Promise<void> {
     if (head === segment) void seal();
     const isLast = !groups.some((group) => group.segment === segment);
@@ -132,7 +133,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     }
   }
 
-  /** What the whole turn brings goes together: written at once, the first of many would go alone. */
+  /** Waits for the end of the turn: written at once, the first of many bodies would go alone. */
   function writeSoon(): void {
     if (isWriting) return;
     isWriting = true;
@@ -146,7 +147,7 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
     head = undefined;
     const prepared = next;
     next = undefined;
-    // One that could not be made has left nothing.
+    // A segment that could not be created has left nothing.
     await prepared?.then((segment) => segment.seal()).catch(() => {});
   }
 
@@ -199,15 +200,15 @@ export function createSegmentWriter(options: SegmentWriterOptions): SegmentWrite
 
 function toStagedBlob(segment: Segment, id: string, size: number): StagedBlob {
   let settled = false;
-  const settle = (fate: "named" | "dropped") => {
+  const settle = (fate: "referenced" | "dropped") => {
     if (settled) return;
     settled = true;
     segment.settle(fate);
   };
-  return { id, size, keep: () => settle("named"), discard: async () => settle("dropped") };
+  return { id, size, keep: () => settle("referenced"), discard: async () => settle("dropped") };
 }
 
-/** The memory of groups, all buckets together. Fresh pages cost as much as the bytes, so it is used again. */
+/** Buffers for the groups of all buckets, reused because fresh pages cost as much as the bytes. */
 export interface GroupMemory {
   take(): Uint8Array | undefined;
   release(bytes: Uint8Array): void;

@@ -1,5 +1,6 @@
-// A segment: one file that many bodies share, so that one write and one sync make all of them durable. Appended to by
-// the process that made it, until it is full or idle; a marker says so, as it does for folders.
+// A segment: one file shared by many bodies, so that one write and one sync make all of them
+// durable. Only the process that created it appends to it, until it is full or idle; a marker shows
+// this.
 import { close, constants, fdatasync, ftruncate, open, rmSync, write } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,17 +18,17 @@ const truncateFile = promisify(ftruncate);
 
 export interface Segment {
   readonly name: string;
-  /** How many of its bytes are given away. */
+  /** The number of reserved bytes. */
   readonly end: number;
-  /** Gives so many bytes behind them away. */
+  /** Reserves bytes for one body after those already reserved. */
   reserve(bytes: number): void;
-  /** Writes what was gathered for this place, and makes it durable. */
+  /** Writes and syncs a group of bodies at this offset. */
   append(bytes: Uint8Array, at: number): Promise<void>;
-  /** Gives back what was written from this place on, after a write that failed. */
+  /** Cuts the file off at this offset after a failed write. */
   truncate(at: number): Promise<void>;
-  /** A body whose room was taken is named by a record; or it never will be. */
-  settle(fate: "named" | "dropped"): void;
-  /** No more room is given. With the last body settled the marker goes, and with it a segment that has none. */
+  /** A body with reserved bytes is referenced by a record now, or never will be. */
+  settle(fate: "referenced" | "dropped"): void;
+  /** Ends reservations. When all bodies are settled, the marker and an unused file are removed. */
   seal(): void;
 }
 
@@ -48,7 +49,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
 
   function endWriting(): void {
     if (!sealed || unsettled > 0 || writing > 0) return;
-    // Nothing was written that is not synced, so nothing waits for this.
+    // Everything is synced already, so the close need not be awaited.
     closeFile(file).catch(() => {});
     if (referencedBodies === 0) rmSync(path, { force: true });
     rmSync(marker, { force: true });
@@ -87,7 +88,7 @@ export async function openSegment(paths: BucketPaths, processName: string): Prom
     },
     settle(fate) {
       unsettled--;
-      if (fate === "named") referencedBodies++;
+      if (fate === "referenced") referencedBodies++;
       endWriting();
     },
     seal() {
@@ -116,7 +117,8 @@ async function createFile(paths: BucketPaths, path: string): Promise<number> {
     return await openFile(path, flags, privateFile);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    // A bucket of an earlier Store has no folder for them yet. Without its own folder it was deleted.
+    // Earlier versions created no folder for segments. If the bucket's folder is missing, it was
+    // deleted.
     await mkdir(paths.segments, { mode: privateFolder }).catch((reason: NodeJS.ErrnoException) => {
       if (reason.code !== "EEXIST") throw reason;
     });

@@ -1,11 +1,24 @@
-// The statements by which changes are applied to a bucket's database (apply.ts).
+// The prepared statements of apply.ts.
 import { type SettingName, settingNames } from "../../model/bucket.ts";
-import type { Database } from "../index/sqlite.ts";
+import type { PartRow } from "../index/object-row.ts";
+import { type Database, prepareArrays } from "../index/sqlite.ts";
+
+/** An object's row with its inline body: reading the body by itself would cost as much again. */
+type FoundRow = readonly [
+  version: string,
+  size: number,
+  inline: number | null,
+  blob: string | null,
+  stored: number | null,
+  manifest: number | null,
+  record: string,
+  bytes: unknown,
+];
 
 export function prepareApplyStatements(database: Database) {
-  const sql = (text: string) => database.prepare(text);
+  const sql = <Row = unknown>(text: string) => database.prepare<Row>(text);
   return {
-    bucket: sql("SELECT deleted FROM bucket"),
+    bucket: sql<{ deleted: unknown }>("SELECT deleted FROM bucket"),
     addTotals: sql("UPDATE bucket SET objects = objects + ?, bytes = bytes + ?"),
     countTotals: sql(
       "UPDATE bucket SET (objects, bytes) = (SELECT count(*), coalesce(sum(size), 0) FROM objects)",
@@ -14,12 +27,11 @@ export function prepareApplyStatements(database: Database) {
     deleteExistence: sql("DELETE FROM witness WHERE place = ?"),
     deletePartsExistence: sql("DELETE FROM witness WHERE place >= ? AND place < ?"),
     findExistence: sql("SELECT 1 FROM witness WHERE place = ?"),
-    findVersion: sql("SELECT version FROM objects WHERE key = ?"),
-    findObject: asArrays(
-      sql(
-        "SELECT version, size, inline, blob, stored, manifest, record, bytes FROM objects " +
-          "LEFT JOIN bodies ON bodies.id = inline WHERE key = ?",
-      ),
+    findVersion: sql<{ version: unknown }>("SELECT version FROM objects WHERE key = ?"),
+    findObject: prepareArrays<FoundRow>(
+      database,
+      "SELECT version, size, inline, blob, stored, manifest, record, bytes FROM objects " +
+        "LEFT JOIN bodies ON bodies.id = inline WHERE key = ?",
     ),
     insertObject: sql(
       "INSERT INTO objects (key, version, size, inline, blob, stored, manifest, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -29,7 +41,7 @@ export function prepareApplyStatements(database: Database) {
     ),
     moveBody: sql("UPDATE objects SET blob = ?, record = ? WHERE key = ?"),
     restateObject: sql("UPDATE objects SET record = ? WHERE key = ?"),
-    findSetting: perSetting((name) => sql(`SELECT ${name} AS text FROM bucket`)),
+    findSetting: perSetting((name) => sql<{ text: unknown }>(`SELECT ${name} AS text FROM bucket`)),
     putSetting: perSetting((name) => sql(`UPDATE bucket SET ${name} = ?`)),
     insertEvent: sql("INSERT INTO outbox (rule, event) VALUES (?, ?)"),
     insertEventIfObject: sql(
@@ -48,24 +60,20 @@ export function prepareApplyStatements(database: Database) {
     deleteGarbageManifest: sql(
       "DELETE FROM manifests WHERE id = (SELECT manifest FROM buried WHERE entry = ?)",
     ),
-    findUpload: sql("SELECT active, revision FROM uploads WHERE key = ? AND id = ?"),
+    findUpload: sql<{ active: number; revision: number }>(
+      "SELECT active, revision FROM uploads WHERE key = ? AND id = ?",
+    ),
     putUpload: sql(
       "INSERT INTO uploads (key, id, active, due, revision, record) VALUES (?, ?, ?, ?, 1, ?) ON CONFLICT (key, id) " +
         "DO UPDATE SET active = excluded.active, due = excluded.due, revision = revision + 1, record = excluded.record",
     ),
     touchUpload: sql("UPDATE uploads SET revision = revision + 1 WHERE id = ?"),
     deleteUpload: sql("DELETE FROM uploads WHERE key = ? AND id = ?"),
-    findPart: sql("SELECT number, blob, record FROM parts WHERE upload = ? AND number = ?"),
+    findPart: sql<PartRow>("SELECT number, blob, record FROM parts WHERE upload = ? AND number = ?"),
     putPart: sql("REPLACE INTO parts (upload, number, blob, record) VALUES (?, ?, ?, ?)"),
-    listParts: sql("SELECT number, blob, record FROM parts WHERE upload = ?"),
+    listParts: sql<PartRow>("SELECT number, blob, record FROM parts WHERE upload = ?"),
     deleteParts: sql("DELETE FROM parts WHERE upload = ?"),
   };
-}
-
-/** Naming the columns of a row costs more than reading them. */
-function asArrays<S extends { setReturnArrays(areArrays: boolean): void }>(statement: S): S {
-  statement.setReturnArrays(true);
-  return statement;
 }
 
 function perSetting<T>(make: (name: SettingName) => T): Record<SettingName, T> {

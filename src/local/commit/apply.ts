@@ -1,19 +1,19 @@
-// Applies changes to a bucket's database, inside the writer's transaction: first every check of a change,
-// then, when all hold, every mutation, with what it leaves without a name buried beside it.
-
+// Applies changes to a bucket's database inside the writer's transaction: first all checks of a
+// change, then, if they hold, its mutations. Blobs that lose their last reference go into the
+// garbage queue.
 import { blobContext, verifyBytes, verifyText, withTextChecksum } from "../index/checksum.ts";
 import { garbageBlobChecksum, garbageManifestChecksum } from "../index/checksummed-rows.ts";
 import { existenceKey } from "../index/existence-index.ts";
-import { isSoundPart, isSoundRow, type ObjectRow, type PartRow } from "../index/object-row.ts";
+import { isSoundPart, isSoundRow, type ObjectRow } from "../index/object-row.ts";
 import { emptyBody, parseDeletedMark } from "../index/schema.ts";
 import { corruptionError, type Database } from "../index/sqlite.ts";
 import { prepareApplyStatements } from "./apply-statements.ts";
 import type { WireChange, WireCheck, WireMutation, WireObject } from "./change.ts";
 
 export interface Applier {
-  /** True when the bucket was deleted, by whichever process. */
+  /** Whether any process has deleted the bucket. */
   isDeleted(): boolean;
-  /** Each change by itself, all of it or nothing, in order. */
+  /** Applies each change in order, completely or not at all. */
   apply(changes: readonly WireChange[]): ("committed" | "conflict")[];
 }
 
@@ -21,7 +21,7 @@ export function createApplier(database: Database): Applier {
   const sql = prepareApplyStatements(database);
   let objects = 0;
   let bytes = 0;
-  /** Damage was written over: the totals are counted anew instead of carried on. */
+  /** A damaged row was overwritten, so the totals must be counted again. */
   let isUncertain = false;
 
   function insertExistence(indexKey: Uint8Array): boolean {
@@ -34,31 +34,28 @@ export function createApplier(database: Database): Applier {
 
   function isSatisfied(check: WireCheck): boolean {
     if (check.kind === "object") {
-      const row = sql.findVersion.get(check.key) as { version: unknown } | undefined;
+      const row = sql.findVersion.get(check.key);
       if (row !== undefined) return row.version === check.version;
-      // One that is lost is not absent. The conflict makes the caller look again, and a read tells of it.
+      // A lost row is not absent. The conflict makes the caller read again, which reports the loss.
       return (
         check.version === undefined && sql.findExistence.get(existenceKey.object(check.key)) === undefined
       );
     }
-    if (check.kind === "setting") {
-      const row = sql.findSetting[check.name].get() as { text: unknown } | undefined;
-      return row?.text === check.text;
-    }
-    const row = sql.findUpload.get(check.key, check.id) as { active: number; revision: number } | undefined;
+    if (check.kind === "setting") return sql.findSetting[check.name].get()?.text === check.text;
+    const row = sql.findUpload.get(check.key, check.id);
     return row?.active === 1 && (check.revision === undefined || check.revision === row.revision);
   }
 
   function findObject(key: Uint8Array): FoundObject | undefined {
-    const row = sql.findObject.get(key) as unknown as FoundRow | undefined;
+    const row = sql.findObject.get(key);
     if (row === undefined) return undefined;
     const [version, size, inline, blob, stored, manifest, record, bytes] = row;
     return { version, size, inline, blob, stored, manifest, record, bytes };
   }
 
   /**
-   * Lets go of what an object row names but its inline bytes: files once they are swept. A damaged row may
-   * name another's bytes, so what it names stays.
+   * Enqueues the blobs of a replaced or deleted object as garbage. A damaged row may name the blobs
+   * of another object, so those stay.
    */
   function release(key: Uint8Array, row: ObjectRow): void {
     if (!isSoundRow(key, row)) {
@@ -94,7 +91,7 @@ export function createApplier(database: Database): Applier {
     deleteBlob(from);
   }
 
-  /** Whoever read the body before it was moved states its record under the place it had. */
+  /** The caller may have read the body's location before a move: then the checksum is adapted. */
   function restateObject({ key, record, blob, stored }: WireObject): void {
     const row = blob === undefined ? undefined : findObject(key);
     const isMoved = row !== undefined && row.blob !== blob;
@@ -104,7 +101,8 @@ export function createApplier(database: Database): Applier {
   function putObject(put: WireObject): void {
     const replaced = findObject(put.key);
     if (replaced !== undefined) release(put.key, replaced);
-    // Missing beside a record that is there, or there beside one that is missing: mended either way.
+    // If table and existence index disagreed, this put repairs them, and the totals are counted
+    // again.
     const isNew = insertExistence(existenceKey.object(put.key));
     if (isNew !== (replaced === undefined)) isUncertain = true;
     const inline = putInline(put.inline, replaced);
@@ -118,7 +116,7 @@ export function createApplier(database: Database): Applier {
     bytes += size;
   }
 
-  /** Into the row of the body it replaces: a new one would change further pages, for every overwrite. */
+  /** Reuses the row of the replaced body: a new row would change more pages in every overwrite. */
   function putInline(
     body: Uint8Array | undefined,
     replaced: FoundObject | undefined,
@@ -134,7 +132,7 @@ export function createApplier(database: Database): Applier {
     return body === undefined ? null : emptyBody;
   }
 
-  /** The row of its inline body, unless that is another's: an id that damage has changed leads astray. */
+  /** The row of the inline body; null if damage has changed the id to that of another body. */
   function ownBody({ inline, version, bytes }: FoundObject): number | null {
     if (inline === null || inline === emptyBody) return null;
     try {
@@ -157,7 +155,7 @@ export function createApplier(database: Database): Applier {
 
   function endParts(uploadId: string, taken: readonly number[]): void {
     const takenNumbers = new Set(taken);
-    for (const row of sql.listParts.all(uploadId) as unknown as PartRow[]) {
+    for (const row of sql.listParts.all(uploadId)) {
       if (!takenNumbers.has(row.number) && isSoundPart(uploadId, row)) enqueueGarbage(row.blob);
     }
     sql.deleteParts.run(uploadId);
@@ -175,11 +173,11 @@ export function createApplier(database: Database): Applier {
       case "put setting":
         sql.putSetting[mutation.name].run(mutation.text);
         return;
-      case "tell":
-        if (mutation.ifThere === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
-        else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifThere);
+      case "add event":
+        if (mutation.ifExists === undefined) sql.insertEvent.run(mutation.rule, mutation.event);
+        else sql.insertEventIfObject.run(mutation.rule, mutation.event, mutation.ifExists);
         return;
-      case "strike":
+      case "ack events":
         for (const entry of mutation.entries) sql.deleteEvent.run(entry);
         return;
       case "delete object":
@@ -198,7 +196,7 @@ export function createApplier(database: Database): Applier {
         return;
       case "put part": {
         const { uploadId, number, blob, record } = mutation;
-        const replaced = sql.findPart.get(uploadId, number) as unknown as PartRow | undefined;
+        const replaced = sql.findPart.get(uploadId, number);
         if (replaced !== undefined && isSoundPart(uploadId, replaced)) enqueueGarbage(replaced.blob);
         insertBlob(blob, null);
         sql.putPart.run(uploadId, number, blob, record);
@@ -209,7 +207,7 @@ export function createApplier(database: Database): Applier {
       case "end parts":
         endParts(mutation.uploadId, mutation.taken);
         return;
-      case "forget":
+      case "ack garbage":
         for (const entry of mutation.entries) {
           sql.deleteGarbageManifest.run(entry);
           sql.deleteGarbage.run(entry);
@@ -224,12 +222,12 @@ export function createApplier(database: Database): Applier {
 
   return {
     isDeleted() {
-      const isDeleted = parseDeletedMark((sql.bucket.get() as { deleted: unknown }).deleted);
-      if (isDeleted === undefined) throw corruptionError("Whether the bucket was deleted");
+      const isDeleted = parseDeletedMark(sql.bucket.get()?.deleted);
+      if (isDeleted === undefined) throw corruptionError("The deletion mark of the bucket");
       return isDeleted;
     },
     apply(changes) {
-      // Also after a transaction that failed half way.
+      // A transaction that failed may have left counts.
       objects = 0;
       bytes = 0;
       isUncertain = false;
@@ -247,24 +245,13 @@ export function createApplier(database: Database): Applier {
 
 type BodyLocation = { readonly blob: string | null | undefined; readonly stored: number | null | undefined };
 
-/** The same record, with the checksum that ties it to another place of its body. */
+/** The same record with the checksum for another location of its body. */
 function rebindChecksum(record: string, from: BodyLocation, to: BodyLocation): string {
   const text = verifyText(record, "a record whose body is moved", blobContext(from.blob, from.stored));
   return withTextChecksum(text, blobContext(to.blob, to.stored));
 }
 
-/** An object's row with its inline body, which is read with it: one more query would cost as much as all that. */
+/** An object's row with the bytes of its inline body. */
 interface FoundObject extends ObjectRow {
   readonly bytes: unknown;
 }
-
-type FoundRow = readonly [
-  version: string,
-  size: number,
-  inline: number | null,
-  blob: string | null,
-  stored: number | null,
-  manifest: number | null,
-  record: string,
-  bytes: unknown,
-];

@@ -1,10 +1,10 @@
-// Changes on their way to whoever commits, as bytes. Copied as objects, each costs both sides more than all the rest
-// of their work on it: so the put of one object, which most changes are, is laid out field by field. All others are as
-// the serializer writes them.
+// Packs changes into bytes for the committer: cloning them as objects costs both sides more than
+// all other work on them. The most common change, a put of one object, is laid out field by field;
+// v8 serializes the others.
 import { deserialize, serialize } from "node:v8";
 import type { WireChange, WireMutation, WireObject } from "./change.ts";
 
-/** A put of one object on no condition, with its body beside the record or in a blob. */
+/** An unconditional put of one object with an inline body or a blob. */
 interface PlainPut extends WireObject {
   readonly kind: "put object";
   readonly manifest: undefined;
@@ -14,14 +14,14 @@ const kinds = { other: 0, inlinePut: 1, blobPut: 2 } as const;
 
 const numberBytes = 8;
 const lengthBytes = 4;
-/** Behind the kind: the sizes of the object and of its blob, and the lengths of key, version, record and body. */
+/** After the kind: sizes of object and blob, then lengths of key, version, record and body. */
 const plainPutBytes = 2 * numberBytes + 4 * lengthBytes;
 
 export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer> {
   const parts = changes.map((change) => asPlainPut(change) ?? serialize(change));
   let size = 0;
   for (const part of parts) size += 1 + ("kind" in part ? plainPutSize(part) : lengthBytes + part.length);
-  // Of its own memory, so that it can be handed to another thread as it is.
+  // Not from the shared pool, so that the buffer can be transferred to another thread.
   const packed = Buffer.allocUnsafeSlow(size);
   let at = 0;
   for (const part of parts) {
@@ -31,15 +31,15 @@ export function packChanges(changes: readonly WireChange[]): Buffer<ArrayBuffer>
   return packed;
 }
 
-/** What the serializer wrote may be anything: `checkOther` throws for what is not a change. */
+/** A serialized value may be anything: `checkOther` throws if it is not a change. */
 export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown) => void): WireChange[] {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const changes: WireChange[] = [];
   for (let at = 0; at < bytes.length; ) {
     const kind = bytes[at];
-    if (kind === undefined || kind > kinds.blobPut) throw new RangeError("a change of no known kind");
+    if (kind === undefined || kind > kinds.blobPut) throw new RangeError("a change of an unknown kind");
     const [change, end] = kind === kinds.other ? readOther(bytes, at + 1) : readPlainPut(bytes, at + 1, kind);
-    if (end > bytes.length) throw new RangeError("a change that is cut off");
+    if (end > bytes.length) throw new RangeError("a truncated change");
     if (kind === kinds.other) checkOther?.(change);
     changes.push(change);
     at = end;
@@ -47,9 +47,9 @@ export function unpackChanges(packed: Uint8Array, checkOther?: (change: unknown)
   return changes;
 }
 
-function asPlainPut({ checks, mutations, frees }: WireChange): PlainPut | undefined {
+function asPlainPut({ checks, mutations, onlyFreesSpace }: WireChange): PlainPut | undefined {
   const [only] = mutations;
-  const isOne = mutations.length === 1 && checks.length === 0 && !frees;
+  const isOne = mutations.length === 1 && checks.length === 0 && !onlyFreesSpace;
   return isOne && isPlainPut(only!) ? only : undefined;
 }
 
@@ -109,7 +109,7 @@ function readPlainPut(bytes: Buffer, start: number, kind: number | undefined): [
     stored: isInline ? undefined : bytes.readDoubleLE(start + numberBytes),
     manifest: undefined,
   };
-  return [{ checks: [], mutations: [put], frees: false }, end];
+  return [{ checks: [], mutations: [put], onlyFreesSpace: false }, end];
 }
 
 function writeOther(packed: Buffer, change: Uint8Array, start: number): number {

@@ -1,4 +1,4 @@
-// Changes on their way to the writer thread: encoded where they are made, applied as they arrive.
+// The encoded form of changes: made on the serving thread, applied by the writer thread.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import type { SettingName } from "../../model/bucket.ts";
@@ -51,21 +51,22 @@ export type WireMutation =
   | { readonly kind: "end parts"; readonly uploadId: string; readonly taken: readonly number[] }
   | { readonly kind: "put setting"; readonly name: SettingName; readonly text: string }
   | {
-      readonly kind: "tell";
+      readonly kind: "add event";
       readonly rule: string;
       readonly event: string;
-      readonly ifThere: Uint8Array | undefined;
+      /** The key of an object without which the event is not added. */
+      readonly ifExists: Uint8Array | undefined;
     }
-  /** The same body elsewhere; nothing when the object has another by now. */
+  /** Moves a body to another blob; has no effect if the object has another body by now. */
   | { readonly kind: "move body"; readonly key: Uint8Array; readonly from: string; readonly to: string }
-  | { readonly kind: "strike"; readonly entries: readonly number[] }
-  | { readonly kind: "forget"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
+  | { readonly kind: "ack events"; readonly entries: readonly number[] }
+  | { readonly kind: "ack garbage"; readonly entries: readonly number[]; readonly blobs: readonly string[] };
 
 export interface WireChange {
   readonly checks: readonly WireCheck[];
   readonly mutations: readonly WireMutation[];
-  /** Only gives space back: such a change may use the reserve on a full disk. */
-  readonly frees: boolean;
+  /** Such a change may use the space reserve on a full disk. */
+  readonly onlyFreesSpace: boolean;
 }
 
 export function wireChange(change: Change): WireChange {
@@ -73,29 +74,29 @@ export function wireChange(change: Change): WireChange {
   return {
     checks: (change.checks ?? []).map(wireCheck),
     mutations,
-    // What is told of a delete takes less room than what was deleted gives.
-    frees: change.mutations.every((mutation) => onlyFrees(mutation) || isDeleteEvent(mutation)),
+    // The event of a delete takes less space than the delete frees.
+    onlyFreesSpace: change.mutations.every((mutation) => freesSpace(mutation) || isDeleteEvent(mutation)),
   };
 }
 
 function isDeleteEvent(mutation: Mutation): boolean {
-  return mutation.kind === "tell" && mutation.ifExists !== undefined;
+  return mutation.kind === "append event" && mutation.ifExists !== undefined;
 }
 
 export function ackEventsChange(entries: readonly number[]): WireChange {
-  return { checks: [], mutations: [{ kind: "strike", entries }], frees: true };
+  return { checks: [], mutations: [{ kind: "ack events", entries }], onlyFreesSpace: true };
 }
 
 export function ackGarbageChange(entries: readonly number[], blobs: readonly string[]): WireChange {
-  return { checks: [], mutations: [{ kind: "forget", entries, blobs }], frees: true };
+  return { checks: [], mutations: [{ kind: "ack garbage", entries, blobs }], onlyFreesSpace: true };
 }
 
-/** Whoever moves bodies removes where they were. */
+/** Frees space: the segment that the body leaves is removed afterwards. */
 export function moveBodyChange(key: Uint8Array, from: string, to: string): WireChange {
-  return { checks: [], mutations: [{ kind: "move body", key, from, to }], frees: true };
+  return { checks: [], mutations: [{ kind: "move body", key, from, to }], onlyFreesSpace: true };
 }
 
-function onlyFrees(mutation: Mutation): boolean {
+function freesSpace(mutation: Mutation): boolean {
   return (
     mutation.kind === "delete object" ||
     mutation.kind === "delete upload" ||
@@ -140,10 +141,10 @@ function wireMutation(mutation: Mutation): WireMutation {
     }
     case "end parts":
       return mutation;
-    case "tell": {
-      const { kind, rule, event, ifExists } = mutation;
-      const key = ifExists === undefined ? undefined : keyBytes(ifExists);
-      return { kind, rule, event: withTextChecksum(event, rule), ifThere: key };
+    case "append event": {
+      const { rule, event, ifExists: key } = mutation;
+      const ifExists = key === undefined ? undefined : keyBytes(key);
+      return { kind: "add event", rule, event: withTextChecksum(event, rule), ifExists };
     }
     case "put setting": {
       const { name, value } = mutation;
@@ -164,7 +165,7 @@ function wireBody(body: Body, version: string): Pick<WireObject, "inline" | "blo
   return { ...none, inline: body.bytes.length === 0 ? body.bytes : withChecksum(version, body.bytes) };
 }
 
-/** Every blob that a change gives a name to. */
+/** All blobs that the change references for the first time. */
 export function referencedBlobs(change: Change): string[] {
   return change.mutations.flatMap((mutation) => {
     if (mutation.kind === "put part") return [mutation.part.blob];

@@ -1,4 +1,4 @@
-// A process that lets another commit for it: it sends its jobs through the writer's door.
+// Sends the jobs of this process over a socket to the process that commits for it.
 import { connect, type Socket } from "node:net";
 import { StoreError } from "../../model/errors.ts";
 import type { Layout } from "../disk/layout.ts";
@@ -7,7 +7,7 @@ import { createFrameDecoder, encodeFrame, maxFrameBytes } from "./framing.ts";
 import { isReply, isValidResult } from "./message-shapes.ts";
 import type { Committer, Job } from "./messages.ts";
 
-/** Undefined when nobody commits for others here. */
+/** Undefined if no process commits for others in this directory. */
 export async function connectToWriter(layout: Layout): Promise<Committer | undefined> {
   const path = readSocketPath(layout);
   const socket = path === undefined ? undefined : await connectSocket(path);
@@ -30,7 +30,7 @@ function createCommitClient(socket: Socket): Committer {
   let isOpen = true;
   let isClosing = false;
 
-  /** A commit under way keeps the process alive, an idle connection does not. */
+  /** A commit in flight keeps the process alive, an idle connection does not. */
   function goIdle(): void {
     if (isClosing) socket.destroy();
     else socket.unref();
@@ -47,7 +47,7 @@ function createCommitClient(socket: Socket): Committer {
     if (!isReply(message)) throw new TypeError("a message that is not a reply");
     const request = pending.get(message.id);
     if (request === undefined || !isValidResult(request.job, message.result))
-      throw new TypeError("a reply that does not fit what was asked");
+      throw new TypeError("a reply that does not match its request");
     pending.delete(message.id);
     if (pending.size === 0) goIdle();
     request.resolve(message.result);
@@ -57,7 +57,7 @@ function createCommitClient(socket: Socket): Committer {
     try {
       decoder.push(chunk);
     } catch (error) {
-      // What was asked is rejected as unknown when the connection is closed.
+      // The close handler rejects all pending requests with an unknown outcome.
       socket.destroy();
       const what = error instanceof Error ? error.message : String(error);
       process.emitWarning(`The process that commits for this one sent ${what}.`, "StoreWarning");
@@ -84,7 +84,7 @@ function createCommitClient(socket: Socket): Committer {
 
 function tooLargeError(): StoreError {
   return new StoreError("ServiceUnavailable", {
-    detail: "Too much is to be written at the same time. Please try again.",
+    detail: "Too much data is being written at the same time. Please try again.",
     notDone: true,
   });
 }
@@ -92,6 +92,6 @@ function tooLargeError(): StoreError {
 function unknownOutcomeError(): StoreError {
   return new StoreError("ServiceUnavailable", {
     detail:
-      "The process that commits for this one ended: it is not known whether this was written. Please try again.",
+      "The process that commits for this one ended, so the outcome of this write is unknown. Please try again.",
   });
 }

@@ -1,6 +1,6 @@
-// The writer's door for other processes: those of one server let one of them commit for all, so that their changes
-// share a sync and nobody waits for a lock. A file in the data directory says where the door is; who finds it shut
-// commits for itself.
+// Commits for other processes over a socket: the processes of a server let one of them commit for
+// all, so that their changes share a sync and none waits for a lock. A file in the data directory
+// has the path of the socket; a process that cannot connect commits for itself.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,20 +12,20 @@ import { type ClientRequest, readRequest } from "./message-shapes.ts";
 import type { Reply } from "./messages.ts";
 
 export interface CommitServer {
-  /** Nobody comes in any more, and who is in must go. */
+  /** Accepts no more connections and closes the open ones. */
   close(): void;
 }
 
-/** Sockets are not kept in the data directory: its path may be longer than a socket's may be. */
+/** The socket is not in the data directory, whose path may be too long for a socket. */
 const folderPrefix = "store-writer-";
 
-/** Processes of a server, and commands beside it: far fewer than these. */
+/** Far more than the processes of a server and the commands that run beside it. */
 const maxClients = 128;
-/** Bytes of unfinished messages, of all guests together. */
+/** Bytes of incomplete messages, of all clients together. */
 const maxBufferedBytes = 4 * maxFrameBytes;
-/** Replies that a guest does not read. */
+/** Bytes of replies that a client has not read. */
 const maxUnreadBytes = 8 * 1024 * 1024;
-/** A guest that has asked for so much waits for replies before more is read from it. */
+/** Requests of a client without a reply; at this limit no more are read from it. */
 const maxUnanswered = 1024;
 
 export function openCommitServer(
@@ -65,14 +65,14 @@ export function openCommitServer(
       }
       if (totalBufferedBytes() > maxBufferedBytes) disconnect(client, "too much is being sent at once");
     });
-    // A guest that was killed is gone; what it asked for is done all the same.
+    // The client was killed; its requests are carried out anyway.
     client.on("error", () => client.destroy());
     client.on("close", () => clients.delete(client));
   }
 
   const server = createServer(receive);
   server.maxConnections = maxClients;
-  // Without a door everybody commits for themselves.
+  // Without a server every process commits for itself.
   server.on("error", close);
   server.on("drop", () => warn(`more than ${maxClients} processes want to commit through this one`));
   server.listen(path);
@@ -88,7 +88,7 @@ export function openCommitServer(
   return { close };
 }
 
-/** That connection alone ends: the process at its other end finds out, and commits for itself. */
+/** Closes this connection only: the client notices and commits for itself. */
 function disconnect(client: Socket, why: string): void {
   client.destroy();
   warn(`the connection of a process that commits through this one was closed, because ${why}`);
@@ -98,7 +98,7 @@ function warn(what: string): void {
   process.emitWarning(`${what[0]!.toUpperCase()}${what.slice(1)}.`, "StoreWarning");
 }
 
-/** Where the door is, or was: whoever opened it may have been killed. */
+/** The path may be stale: the process that opened the socket may have been killed. */
 export function readSocketPath(layout: Layout): string | undefined {
   try {
     return readFileSync(layout.commitServerFile, "utf8");

@@ -1,4 +1,4 @@
-// Who commits for this process: a thread of its own, or another process that has opened its door.
+// Chooses what commits for this process: its own writer thread, or another process that offers it.
 import { Worker } from "node:worker_threads";
 import type { StoreError } from "../../model/errors.ts";
 import type { WriteStop } from "../disk/write-stop.ts";
@@ -6,13 +6,14 @@ import { connectToWriter } from "./commit-client.ts";
 import type { Committer, Reply, WriterData } from "./messages.ts";
 
 export interface ChosenCommitter extends Omit<Committer, "isOpen"> {
-  /** From now on our own thread commits for other processes, too. */
+  /** Makes this process's own thread commit for other processes, too. */
   startServer(): Promise<void>;
 }
 
 /**
- * Another process that commits for this one, or else a thread of our own: chosen with the first thing that is asked,
- * so that who only reads never waits for one, and chosen anew when the other process has ended.
+ * Connects to a process that commits for others, otherwise starts a thread. Chosen at the first
+ * job, so that a process that only reads starts no thread, and again when the other process has
+ * ended.
  */
 export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenCommitter {
   let own: Committer | undefined;
@@ -45,7 +46,7 @@ export function chooseCommitter(data: WriterData, writeStop: WriteStop): ChosenC
   };
 }
 
-/** Starts the thread; whatever ends it before it was told to brings the fence down. */
+/** Starts the thread. If it ends before `close`, all writes are stopped. */
 function startThread(data: WriterData, writeStop: WriteStop): Committer {
   const thread = new Worker(new URL("./writer-thread.js", import.meta.url), { workerData: data });
   const pending = new Map<number, { resolve(result: unknown): void; reject(error: unknown): void }>();
@@ -71,14 +72,14 @@ function startThread(data: WriterData, writeStop: WriteStop): Committer {
   thread.on("exit", (code) => onExit(new Error(`The writer thread ended with code ${code}.`)));
 
   return {
-    // One that has ended has brought the fence down, and is asked by nobody.
+    // A thread that has ended has stopped all writes, so no job reaches it.
     isOpen: () => true,
     submit(job) {
       return new Promise((resolve, reject) => {
-        // What had been gathered when the thread ended is sent behind its end: nobody would answer.
+        // A batch that is sent after the thread has ended would get no reply.
         if (exitError !== undefined) throw exitError;
         const id = nextId++;
-        // A commit under way keeps the process alive, an idle writer does not.
+        // A commit in flight keeps the process alive, an idle writer does not.
         thread.ref();
         pending.set(id, { resolve, reject });
         const bytes = job.kind === "commit" ? job.groups.map(({ changes }) => changes.buffer) : [];

@@ -1,9 +1,9 @@
-// Messages over a byte stream: each after its length, which is bounded.
+// Frames messages on a byte stream: the length, which is bounded, then the serialized message.
 import { deserialize, serialize } from "node:v8";
 
 const lengthBytes = 4;
 
-/** No message is longer: many bodies of a few KiB, or the list of 10,000 parts, are far below. */
+/** Far more than a batch of inline bodies or a list of 10,000 parts needs. */
 export const maxFrameBytes = 64 * 1024 * 1024;
 
 export function encodeFrame(message: unknown): Buffer {
@@ -15,13 +15,13 @@ export function encodeFrame(message: unknown): Buffer {
 }
 
 export interface FrameDecoder {
-  /** Throws when the other side does not send messages, or too long ones: nothing after that can be read. */
+  /** Throws for an invalid or too long message: the rest of the stream is then unreadable. */
   push(chunk: Buffer): void;
-  /** Bytes that wait for the rest of their message. */
+  /** Bytes of an incomplete message. */
   readonly bufferedBytes: number;
 }
 
-/** Takes bytes as they come, and gives every message that is whole. */
+/** Calls `onMessage` with every complete message. */
 export function createFrameDecoder(onMessage: (message: unknown) => void): FrameDecoder {
   let chunks: Buffer[] = [];
   let size = 0;

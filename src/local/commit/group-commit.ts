@@ -1,6 +1,6 @@
-// The serving thread's side of the writer: sends on what one turn of the event loop has brought, at once.
-// The writer thread takes all that has arrived during its last sync into the next commit, so groups form by
-// themselves and no timer delays anybody.
+// Group commit, on the serving thread: sends the changes of one turn of the event loop together.
+// The writer commits everything that arrived during its last sync at once, so groups form without a
+// timer.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import type { LocalMetrics } from "../disk/metrics.ts";
@@ -18,7 +18,7 @@ export interface Writer {
   deleteBucket(name: string): Promise<"deleted" | "missing" | "not empty">;
   putDocument(write: DocumentWrite): Promise<"committed" | "conflict">;
   deleteDocument(kind: string, name: string): Promise<boolean>;
-  /** From now on commits for other processes that open the directory, too. */
+  /** Makes this process commit for other processes that open the directory, too. */
   startServer(): Promise<void>;
   close(): Promise<void>;
 }
@@ -52,7 +52,8 @@ export function createWriter(
       const begin = performance.now();
       const outcomes = (await committer.submit({ kind: "commit", groups })) as Outcome[][];
       lastMilliseconds = performance.now() - begin;
-      // All are looked at before one is settled: a disk that failed one bucket lets none of them be acknowledged.
+      // All results are mapped before any is settled: if the disk failed one bucket, none is
+      // acknowledged.
       const results = outcomes.map((group) => group.map((outcome) => toResult(outcome, writeStop)));
       writeStop.check();
       for (const [i, waiting] of [...batch.values()].entries()) settle(waiting, results[i]!);
@@ -71,7 +72,7 @@ export function createWriter(
     }
   }
 
-  /** Everything but commits: rare, and one at a time. */
+  /** Submits a job that is not a commit: these are rare and not batched. */
   async function submit<T>(job: Job): Promise<T> {
     writeStop.check();
     const result = await committer.submit(job);
@@ -105,7 +106,7 @@ export function createWriter(
     createBucket: (bucket) => submit({ kind: "create bucket", bucket }),
     deleteBucket: (name) => submit({ kind: "delete bucket", name }),
     putDocument: (write) => submit({ kind: "put document", write }),
-    deleteDocument: (of, name) => submit({ kind: "delete document", of, name }),
+    deleteDocument: (documentKind, name) => submit({ kind: "delete document", documentKind, name }),
     startServer: () => committer.startServer(),
     async close() {
       if (queue.size > 0) flush();
@@ -116,8 +117,8 @@ export function createWriter(
 }
 
 /**
- * So many go to the writer before the turn is over: it commits them while this thread makes the next ones, where
- * otherwise each of the two would wait for the other. Where a sync takes longer than that saves, all go together.
+ * So many changes are sent before the turn ends: the writer commits them while this thread makes
+ * the next ones. If commits are slow, all changes of the turn are sent together instead.
  */
 const pipelineThreshold = 16;
 const slowMilliseconds = 4;
@@ -144,19 +145,11 @@ function toError({ failure, message, code }: Failure, writeStop: WriteStop): Sto
     return new StoreError("ServiceUnavailable", {
       detail: "Other processes kept the bucket's database locked for too long. Please try again.",
       cause,
-      // The lock is taken before anything is changed.
+      // The lock is taken before any change is made.
       notDone: true,
     });
   }
-  if (isDamage(code)) {
-    return new StoreError("InternalError", { detail: damageText(message), cause });
-  }
+  if (isDamage(code)) return new StoreError("Damaged", { detail: message, cause });
   if (code !== undefined && code !== sqliteIoError) return new StoreError("InternalError", { cause });
   return writeStop.trip(cause);
-}
-
-function damageText(message: string): string {
-  return message.startsWith("The stored data is damaged")
-    ? message
-    : `The stored data is damaged: ${message}.`;
 }

@@ -1,21 +1,19 @@
-// The shape of what other processes send to the one that commits, and of what it replies. Scripts run in processes of
-// the same user and may send anything, so nothing is used that was not checked here.
+// Checks the shape of requests and replies between a process and the one that commits for it.
+// Scripts run as the same user and may send anything, so no unchecked value is used.
 import { settingNames } from "../../model/bucket.ts";
 import { storageClasses } from "../../model/object.ts";
+import { type Fields, isCount, isFields } from "../../model/shape.ts";
 import { isRandomName, isValidBlobId } from "../disk/layout.ts";
 import type { WireChange, WireMutation } from "./change.ts";
 import { unpackChanges } from "./change-codec.ts";
 import type { Job, Reply, Request } from "./messages.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
 const maxGroups = 4096;
 
-const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 const isText: Check = (value) => typeof value === "string";
 const isBytes: Check = (value) => value instanceof Uint8Array;
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const isNumber: Check = (value) => typeof value === "number" && Number.isFinite(value);
 const isBoolean: Check = (value) => typeof value === "boolean";
 const isSetting: Check = (value) => settingNames.some((name) => name === value);
@@ -29,12 +27,12 @@ const list =
     Array.isArray(value) && value.every(check);
 
 function hasShape(value: unknown, shape: Readonly<Record<string, Check>>): value is Fields {
-  return isObject(value) && Object.entries(shape).every(([name, check]) => check(value[name]));
+  return isFields(value) && Object.entries(shape).every(([name, check]) => check(value[name]));
 }
 
-/** One of several shapes, by its kind. */
+/** Whether the value has the shape that belongs to its `kind`. */
 function hasKind(value: unknown, shapes: Readonly<Record<string, Readonly<Record<string, Check>>>>): boolean {
-  if (!isObject(value) || typeof value.kind !== "string" || !Object.hasOwn(shapes, value.kind)) return false;
+  if (!isFields(value) || typeof value.kind !== "string" || !Object.hasOwn(shapes, value.kind)) return false;
   return hasShape(value, shapes[value.kind]!);
 }
 
@@ -65,27 +63,27 @@ function mutationShapes(bucketId: string) {
     "put part": { uploadId: isText, number: isCount, blob: isBlob, record: isText },
     "end parts": { uploadId: isText, taken: list(isCount) },
     "put setting": { name: isSetting, text: isText },
-    tell: { rule: isText, event: isText, ifThere: optional(isBytes) },
+    "add event": { rule: isText, event: isText, ifExists: optional(isBytes) },
     "move body": { key: isBytes, from: isBlob, to: isBlob },
-    strike: { entries: list(isCount) },
-    forget: { entries: list(isCount), blobs: list(isBlob) },
+    "ack events": { entries: list(isCount) },
+    "ack garbage": { entries: list(isCount), blobs: list(isBlob) },
   };
 }
 
-/** Checked, and the changes of a commit unpacked. */
+/** A checked request, with the changes of a commit unpacked. */
 export interface ClientRequest {
   readonly request: Exclude<Request, { kind: "start server" | "close" }>;
   readonly changes: readonly (readonly WireChange[])[];
 }
 
-/** Throws when it is not what a guest may ask for. */
+/** Throws if the message is not a request that a client may send. */
 export function readRequest(message: unknown): ClientRequest {
   const isRequest = hasKind(message, {
     commit: { id: isCount, groups: list((group) => hasShape(group, groupShape)) },
     "create bucket": { id: isCount, bucket: isBucketRecord },
     "delete bucket": { id: isCount, name: isText },
     "put document": { id: isCount, write: (write) => hasShape(write, documentShape) },
-    "delete document": { id: isCount, of: isText, name: isText },
+    "delete document": { id: isCount, documentKind: isText, name: isText },
   });
   if (!isRequest) throw new TypeError("a message that is not a request");
   const request = message as ClientRequest["request"];
@@ -93,7 +91,7 @@ export function readRequest(message: unknown): ClientRequest {
   if (request.groups.length > maxGroups) throw new TypeError("too many buckets in one commit");
   const changes = request.groups.map(({ bucketId, count, changes }) => {
     const check = (isValid: boolean) => {
-      if (!isValid) throw new TypeError("a change that is not one");
+      if (!isValid) throw new TypeError("an invalid change");
     };
     const unpacked = unpackChanges(changes, (change) => check(isChange(change, mutationShapes(bucketId))));
     check(unpacked.length === count);
@@ -104,9 +102,9 @@ export function readRequest(message: unknown): ClientRequest {
 }
 
 const groupShape = { bucketId: isRandomName as Check, count: isCount, changes: isBytes };
-const documentShape = { kind: isText, name: isText, text: isText, seen: optional(isCount) };
+const documentShape = { kind: isText, name: isText, text: isText, expectedRevision: optional(isCount) };
 
-/** A put has its sizes and its body where the packing says, of whatever value. */
+/** Unpacked puts have the right fields with any values: checks the sizes and the blob's bucket. */
 function isInBucket(mutation: WireMutation, bucketId: string): boolean {
   if (mutation.kind !== "put object") return true;
   const { size, stored, blob } = mutation;
@@ -121,22 +119,22 @@ function isChange(change: unknown, shapes: ReturnType<typeof mutationShapes>): b
   return hasShape(change, {
     checks: list((check) => hasKind(check, checkShapes)),
     mutations: list((mutation) => hasKind(mutation, shapes)),
-    frees: isBoolean,
+    onlyFreesSpace: isBoolean,
   });
 }
 
-/** Names are the engine's affair: they never become paths. */
+/** The engine checks bucket names; they never become paths. */
 function isBucketRecord(value: unknown): boolean {
   const isClass: Check = (name) => storageClasses.some((other) => other === name);
   return hasShape(value, { name: isText, created: isNumber, storageClass: isClass, account: isText });
 }
 
-/** Whether it is a reply at all. */
+/** Checks the id only; `isValidResult` checks the result. */
 export function isReply(message: unknown): message is Reply {
   return hasShape(message, { id: isCount });
 }
 
-/** Whether the result is one that the job can have. */
+/** Whether the job can have this result. */
 export function isValidResult(job: Job, result: unknown): result is Reply["result"] {
   if (isFailure(result)) return job.kind !== "commit";
   switch (job.kind) {

@@ -1,4 +1,4 @@
-// What the serving thread, and other processes, say to the writer thread that commits for them.
+// Messages of the serving thread and of other processes to the writer thread, and its replies.
 import type { BucketRecord } from "../../model/bucket.ts";
 import type { Layout } from "../disk/layout.ts";
 import type { DocumentWrite } from "../documents.ts";
@@ -6,7 +6,7 @@ import type { DocumentWrite } from "../documents.ts";
 export interface WriterData {
   readonly layout: Layout;
   readonly processName: string;
-  /** Where it counts. */
+  /** Shared memory for its metrics (disk/metrics.ts). */
   readonly metricsBuffer: SharedArrayBuffer;
   /** How long a commit waits for the write lock of another process. */
   readonly busyMilliseconds: number;
@@ -16,14 +16,14 @@ export interface WriterData {
 export interface Group {
   readonly bucketId: string;
   readonly count: number;
-  /** As packed-changes.ts lays them out. */
+  /** Packed by change-codec.ts. */
   readonly changes: Uint8Array<ArrayBuffer>;
 }
 
 export interface Failure {
   readonly failure: "full" | "failed";
   readonly message: string;
-  /** SQLite's result code, when it was SQLite that failed. */
+  /** SQLite's result code, if SQLite failed. */
   readonly code: number | undefined;
 }
 
@@ -34,17 +34,17 @@ export type Job =
   | { readonly kind: "create bucket"; readonly bucket: BucketRecord }
   | { readonly kind: "delete bucket"; readonly name: string }
   | { readonly kind: "put document"; readonly write: DocumentWrite }
-  | { readonly kind: "delete document"; readonly of: string; readonly name: string }
-  /** Commits for other processes, too. */
+  | { readonly kind: "delete document"; readonly documentKind: string; readonly name: string }
+  /** Makes the thread commit for other processes, too. */
   | { readonly kind: "start server" }
   | { readonly kind: "close" };
 
 export type Request = Job & { readonly id: number };
 
-/** Whoever commits: the writer thread of this process, or that of another. */
+/** The writer thread of this process, or of another process. */
 export interface Committer {
   submit(job: Job): Promise<unknown>;
-  /** False once it cannot be asked any more. */
+  /** False once it accepts no more jobs. */
   isOpen(): boolean;
   close(): Promise<void>;
 }

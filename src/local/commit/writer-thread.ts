@@ -1,5 +1,5 @@
-// The writer thread: commits for its process. All changes that have arrived for a bucket go into one
-// transaction, so one sync pays for all of them.
+// The writer thread commits for its process, and on request for others. All changes that have
+// arrived for a bucket go into one transaction, so that they share one sync.
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
@@ -18,6 +18,7 @@ import {
   createCheckpoint,
   type Database,
   inTransaction,
+  isDamage,
   openDatabase,
   sqliteBusy,
   sqliteCannotOpen,
@@ -47,8 +48,8 @@ const vacuum = createVacuum(() =>
 );
 
 /**
- * Opening has made the log, if there was none. SQLite syncs its entry in the folder with the first commit, but
- * acknowledges that commit even when this very sync fails: so it is synced here before.
+ * Opening creates a missing log. SQLite syncs the log's directory entry with the first commit, but
+ * acknowledges that commit even if this sync fails, so the entry is synced here first.
  */
 function withDurableLog(path: string, database: Database): Database {
   try {
@@ -66,14 +67,15 @@ function openBucket(id: string) {
   return { database, applier: createApplier(database), checkpoint: createCheckpoint(database) };
 }
 
-/** The first failure of the disk: requests already on their way are not committed behind it. */
+/** The first failure of the disk: requests that arrive later are refused. */
 let diskFailure: Failure | undefined;
 
 function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[] {
   try {
     if (diskFailure !== undefined) return changes.map(() => diskFailure!);
     const { database, applier } = buckets.get(bucketId);
-    if (changes.some((change) => !change.frees) && !ensureReserve(reserve, database)) throw fullDiskError();
+    if (changes.some((change) => !change.onlyFreesSpace) && !ensureReserve(reserve, database))
+      throw fullDiskError();
     return inTransaction(
       database,
       () => (applier.isDeleted() ? changes.map(() => "no such bucket" as const) : applier.apply(changes)),
@@ -86,14 +88,14 @@ function commitGroup(bucketId: string, changes: readonly WireChange[]): Outcome[
     if (code === sqliteFull) return commitOnFullDisk(bucketId, changes, error);
     const all = changes.length === 1 || code === sqliteIoError || code === sqliteBusy;
     if (all) return changes.map(() => failure("failed", error));
-    // A change that SQLite itself refuses must not take its neighbours with it.
+    // A change that SQLite refuses must not fail the others, so each is committed alone.
     return changes.flatMap((change) => commitGroup(bucketId, [change]));
   }
 }
 
-/** What only frees space goes ahead, with the reserve's room; everything else is refused. */
+/** Commits the changes that only free space, with the reserve if needed; refuses the others. */
 function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], error: unknown): Outcome[] {
-  const freeing = changes.filter((change) => change.frees);
+  const freeing = changes.filter((change) => change.onlyFreesSpace);
   if (freeing.length === 0) return changes.map(() => failure("full", error));
   const isLastResort = freeing.length === changes.length;
   try {
@@ -103,19 +105,23 @@ function commitOnFullDisk(bucketId: string, changes: readonly WireChange[], erro
     return changes.map(() => failure("failed", failed));
   }
   const outcomes = commitGroup(bucketId, freeing)[Symbol.iterator]();
-  return changes.map((change) => (change.frees ? outcomes.next().value! : failure("full", error)));
+  return changes.map((change) => (change.onlyFreesSpace ? outcomes.next().value! : failure("full", error)));
 }
 
 function fullDiskError(): Error {
-  return Object.assign(new Error("The reserve is spent."), { errcode: sqliteFull });
+  return Object.assign(new Error("The disk is full and the space reserve is used up."), {
+    errcode: sqliteFull,
+  });
 }
 
 function failure(kind: Failure["failure"], error: unknown): Failure {
-  // Damage that a look at the rows has found, and no failure of the disk.
+  // Damage found in the rows is not a failure of the disk.
   if (error instanceof StoreError) return { failure: kind, message: error.detail, code: sqliteCorrupt };
-  const message = error instanceof Error ? error.message : String(error);
-  const result: Failure = { failure: kind, message, code: sqliteCode(error) };
-  // As the serving thread sees it: neither a full disk nor a change that SQLite refuses, but the disk itself.
+  const words = error instanceof Error ? error.message : String(error);
+  const code = sqliteCode(error);
+  const message = isDamage(code) ? `The stored data is damaged: ${words}.` : words;
+  const result: Failure = { failure: kind, message, code };
+  // The same rule as in group-commit.ts: neither a full disk nor a change that SQLite refuses.
   if (kind === "failed" && (result.code === undefined || result.code === sqliteIoError))
     diskFailure ??= result;
   return result;
@@ -147,7 +153,7 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
     case "put document":
       return attempt(() => putDocument(registry, request.write));
     case "delete document":
-      return attempt(() => deleteDocument(registry, request.of, request.name));
+      return attempt(() => deleteDocument(registry, request.documentKind, request.name));
     case "start server":
       return attempt(() => {
         startServer();
@@ -165,30 +171,30 @@ function answer(request: Exclude<Request, CommitRequest>): Reply["result"] {
 }
 
 /**
- * The driver closes a database only when its statements are collected, so its log is not folded in by that. Left
- * there, a commit that failed and that nobody has seen since would be found in it after a crash.
+ * The driver closes a database only when its statements are garbage-collected, so closing runs no
+ * checkpoint. A failed commit that stays in the log could reappear after a crash.
  */
 function truncateLog(database: Database): void {
   try {
     database.exec("PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE)");
   } catch {
-    // The disk fails, or is full: the log stays, as behind a crash.
+    // The disk failed or is full: the log stays, as after a crash.
   }
 }
 
 interface PendingRequest<R extends Request = Request> {
   readonly request: R;
-  /** Of a commit of another process: its changes, group by group, checked already. */
+  /** Only for a commit of another process: its changes by group, already checked. */
   readonly changes?: readonly (readonly WireChange[])[];
   reply(reply: Reply): void;
 }
 
 type CommitRequest = Extract<Request, { kind: "commit" }>;
 
-/** As many changes as one transaction takes; the rest waits for the next. */
+/** Maximum number of changes in one transaction; the rest waits for the next. */
 const maxChanges = 1024;
 
-/** Commits everything asked for so far, bucket by bucket, and answers each request with its own outcomes. */
+/** Commits the requests bucket by bucket and replies to each with its own outcomes. */
 function commitAll(commits: readonly PendingRequest<CommitRequest>[]): void {
   const changes = new Map<string, WireChange[]>();
   for (const { request, changes: unpacked } of commits) {
@@ -209,18 +215,18 @@ function commitAll(commits: readonly PendingRequest<CommitRequest>[]): void {
   for (const bucketId of changes.keys()) runCheckpoint(() => buckets.get(bucketId).checkpoint());
 }
 
-/** Behind the answers, which need not wait for it. A sync that fails here lets no further commit through. */
+/** Runs after the replies, which need not wait for it. A failed sync stops further commits. */
 function runCheckpoint(checkpoint: () => void): void {
   if (diskFailure !== undefined) return;
   try {
     checkpoint();
   } catch (error) {
-    // Of a bucket deleted meanwhile there is nothing to fold.
+    // The bucket was deleted meanwhile, and its log with it.
     if (sqliteCode(error) !== sqliteCannotOpen) failure("failed", error);
   }
 }
 
-/** Everything that has arrived and is not answered yet, in order. */
+/** Requests without a reply, in the order of their arrival. */
 const pending: PendingRequest[] = [];
 
 function takeArrived(): void {
@@ -264,7 +270,8 @@ function work(): void {
     }
     takeArrived();
   }
-  // What could not be made durable here must not be tried here again: the others find other writers.
+  // After a failed sync this thread commits nothing more; other processes must find another
+  // committer.
   if (diskFailure !== undefined) server?.close();
   vacuum.whenIdle();
 }
@@ -274,7 +281,7 @@ let server: CommitServer | undefined;
 function startServer(): void {
   server ??= openCommitServer(layout, ({ request, changes }, reply) => {
     pending.push({ request, changes, reply });
-    // Not at once: what other guests have sent by now goes into the same transaction.
+    // Deferred, so that requests that other clients have already sent share the transaction.
     if (pending.length === 1) setImmediate(work);
   });
 }

@@ -1,5 +1,5 @@
-// The acts of a data directory: a file of lines, each appended and synced. It is opened for each, so whoever renames it
-// away has the next one begun anew.
+// The audit log of a data directory: a file of JSON lines, each appended and synced. The file is
+// opened for every entry, so after a rename (log rotation) the next entry starts a new file.
 import { createReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -13,7 +13,7 @@ export function createAuditFile(path: string): AuditLog {
       const isNew = !(await exists(path));
       const file = await open(path, "a", 0o600);
       try {
-        // In one write, which no other process comes between.
+        // One write, so that entries of other processes are never mixed in.
         await file.appendFile(`${JSON.stringify(entry)}\n`);
         await file.datasync();
       } finally {
@@ -23,7 +23,7 @@ export function createAuditFile(path: string): AuditLog {
     },
     async *read(after = "0"): AsyncGenerator<LoggedEntry> {
       let offset = Number(after);
-      // One that is shorter than it was is another one.
+      // Shorter than the saved offset: the file was rotated, start at 0.
       if (offset > ((await fileSize(path)) ?? 0)) offset = 0;
       for await (const { line, end } of readLines(path, offset)) {
         const entry = parseEntry(line);
@@ -46,7 +46,7 @@ async function fileSize(path: string): Promise<number | undefined> {
   }
 }
 
-/** Whole lines only: a last one without its end is still being written, or was cut off by a crash. */
+/** Whole lines only: a line without a newline is still being written, or a crash cut it off. */
 async function* readLines(path: string, start: number): AsyncGenerator<{ line: string; end: number }> {
   if (!(await exists(path))) return;
   let rest = Buffer.alloc(0);
@@ -61,7 +61,7 @@ async function* readLines(path: string, start: number): AsyncGenerator<{ line: s
   }
 }
 
-/** Undefined for a line that a crash has cut off, and that the next was appended to. */
+/** Undefined for a line that a crash cut off and to which the next entry was appended. */
 function parseEntry(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

@@ -1,4 +1,4 @@
-// Failures of the disk, in the store's words.
+// Maps system errors of the disk to StoreErrors.
 import { constants } from "node:os";
 import { StoreError } from "../../model/errors.ts";
 import type { WriteStop } from "./write-stop.ts";
@@ -11,7 +11,7 @@ function systemError(error: unknown): { code: string; syscall: string } | undefi
 
 const quotaErrno = -constants.errno.EDQUOT;
 
-/** No space left, on the disk or of what this user may take of it, for which Node has no name. */
+/** The disk is full or the user's quota is used up. Node may give the quota error no code. */
 export function isNoSpace(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errno } = error as NodeJS.ErrnoException;
@@ -22,14 +22,14 @@ export function isMissing(error: unknown): boolean {
   return systemError(error)?.code === "ENOENT";
 }
 
-/** Why a blob could not be written. What the source of the bytes threw passes as it is. */
+/** Maps an error of writing a blob. Errors thrown by the source of the bytes pass unchanged. */
 export function writeError(error: unknown, writeStop: WriteStop): unknown {
   const system = systemError(error);
   if (system === undefined) return error;
   const { code, syscall } = system;
-  // Nothing else is missing on the way to a new file than the folder of a bucket deleted meanwhile.
+  // The only folder that can be missing is that of a bucket that was deleted meanwhile.
   if (code === "ENOENT") return new StoreError("NoSuchBucket", { cause: error });
-  // A full disk may show at the sync only. The file it was about is thrown away, and with it all doubt.
+  // A full disk may show only at fdatasync. Writes need not stop: the file is discarded.
   if (isNoSpace(error) && syscall !== "fsync") return new StoreError("InsufficientStorage", { cause: error });
   if (syscall === "fsync" || syscall === "fdatasync") return writeStop.trip(error);
   return new StoreError("ServiceUnavailable", {
@@ -38,7 +38,7 @@ export function writeError(error: unknown, writeStop: WriteStop): unknown {
   });
 }
 
-/** Why stored bytes could not be read. */
+/** Maps an error of reading a blob. */
 export function readError(error: unknown): unknown {
   if (systemError(error) === undefined) return error;
   return new StoreError("ServiceUnavailable", {

@@ -1,5 +1,5 @@
-// Makes directory entries durable. A file that was synced is still lost in a power cut when the directory
-// that names it was not.
+// Makes directory entries durable. A synced file is still lost in a power cut if the directory that
+// names it was not synced.
 import { closeSync, fsync, fsyncSync, openSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -16,14 +16,14 @@ export function syncDirectorySync(path: string): void {
   }
 }
 
-/** Syncs the names of the folder and of all that were made above it, down from the first. */
+/** Makes the entries of `directory` and its new ancestors durable, from `firstCreated` down. */
 export function syncAncestors(directory: string, firstCreated = directory): void {
   const parent = dirname(directory);
   if (directory !== firstCreated && parent !== directory) syncAncestors(parent, firstCreated);
   try {
     syncDirectorySync(parent);
   } catch (error) {
-    // A parent that may be passed through and not read was made by somebody else, long before.
+    // A parent that this user cannot read was not created here, so it is durable already.
     if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
   }
 }
@@ -35,29 +35,4 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
-}
-
-/** Syncs one directory for many writers: whoever asks during a sync shares the next one. */
-export function createSharedSync(path: string): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  function start(): Promise<void> {
-    running = syncDirectory(path).finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  return () => {
-    if (running === undefined) return start();
-    // Entries made after the running sync began are only covered by one that begins after it.
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }

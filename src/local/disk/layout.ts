@@ -1,20 +1,20 @@
-// Where things are in a data directory. Keys never become paths: files are named by random ids alone.
+// Paths in a data directory. Keys never become paths: files have random names only.
 //
-//   registry.db                          which buckets there are
-//   processes/<process>.lock             held by a living process, free once it is gone
-//   buckets/<bucket>/records.db          everything known of the bucket's objects, and small bodies
+//   registry.db                          the list of buckets
+//   processes/<process>.lock             locked by a live process, free once it has ended
+//   buckets/<bucket>/records.db          the records of the bucket, and small bodies
 //   buckets/<bucket>/blobs/<folder>/<n>  larger bodies, a file each
-//   buckets/<bucket>/segments/<segment>  bodies of middle size, many in one file
-//   buckets/<bucket>/open/               which process may still be writing into which folder or segment
-//   buckets/<bucket>/pins/               bodies of several files that a process is reading
-//   trash/                               deleted buckets on their way out
-//   writer                               where the process listens that commits for others, if one does
-//   audit.log                            who has changed what beside the objects, a line each
+//   buckets/<bucket>/segments/<segment>  medium-sized bodies, many in one file
+//   buckets/<bucket>/open/               markers: a process may write into a folder or segment
+//   buckets/<bucket>/pins/               pins: a process is reading a body of several files
+//   trash/                               deleted buckets that are still to be removed
+//   writer-3                             path of the socket of the process that commits for others
+//   audit.log                            administrative changes, one line each
 //   reserve                              space kept free so that deletes work on a full disk
-//   restore.unfinished                   a backup is being brought back into it, or was until that was cut off
+//   restore.unfinished                   present until a restore into this directory is complete
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { invariant } from "../../model/errors.ts";
+import { StoreError } from "../../model/errors.ts";
 
 export interface Layout {
   readonly root: string;
@@ -24,7 +24,7 @@ export interface Layout {
   readonly trash: string;
   readonly reserve: string;
   readonly restoreMarker: string;
-  /** Its name says how they speak behind it: a Store that speaks otherwise passes by and commits for itself. */
+  /** Named by protocol version: a process with another version does not find it. */
   readonly commitServerFile: string;
   readonly auditLog: string;
 }
@@ -38,7 +38,7 @@ export function dataLayout(root: string): Layout {
     trash: join(root, "trash"),
     reserve: join(root, "reserve"),
     restoreMarker: join(root, "restore.unfinished"),
-    commitServerFile: join(root, "writer-2"),
+    commitServerFile: join(root, "writer-3"),
     auditLog: join(root, "audit.log"),
   };
 }
@@ -71,24 +71,24 @@ export function randomName(): string {
   return randomBytes(8).toString("hex");
 }
 
-/** In a bucket's folder `open`: which process may still be writing into a folder or segment. */
+/** A file in a bucket's folder `open`: the process may still write into the folder or segment. */
 export function markerName(folder: string, processName: string): string {
   return `${folder}.${processName}`;
 }
 
 const namePattern = /^[0-9a-f]{16}$/;
 
-/** Whether it has the form of what `newName` makes: only such names may become parts of paths. */
+/** Whether `randomName` can have made it: only such names may become parts of paths. */
 export function isRandomName(name: unknown): name is string {
   return typeof name === "string" && namePattern.test(name);
 }
 
-/** A blob's id tells where it is; the bucket in it ties the blob to one life of a bucket's name. */
+/** Encoded in a blob's id. A bucket id is never used again, even if the bucket's name is. */
 export interface BlobLocation {
   readonly bucketId: string;
-  /** The folder of its file, or the segment it shares with others. */
+  /** The folder of the blob's file, or the segment that holds the blob. */
   readonly folder: string;
-  /** A number; or where in the segment it begins and how many bytes it has. */
+  /** The number of the file; in a segment, the blob's offset and size. */
   readonly file: string;
 }
 
@@ -96,7 +96,7 @@ export function blobId({ bucketId, folder, file }: BlobLocation): string {
   return `${bucketId}.${folder}.${file}`;
 }
 
-/** With as many digits everywhere: the blobs of a segment are then known in the order of their places. */
+/** The offset has a fixed number of digits, so that ids sort by offset. */
 export function segmentFile(offset: number, size: number): string {
   return `${offset.toString(16).padStart(8, "0")}-${size}`;
 }
@@ -105,11 +105,13 @@ const blobIdPattern = /^([0-9a-f]{16})\.([0-9a-f]{16})\.(\d{1,9}|[0-9a-f]{8}-\d{
 
 export function parseBlobId(id: string): BlobLocation {
   const match = blobIdPattern.exec(id);
-  invariant(match !== null, `"${id}" is a blob id`);
+  if (match === null) {
+    throw new StoreError("Damaged", { detail: `The stored data is damaged: "${id}" does not name a blob.` });
+  }
   return { bucketId: match[1]!, folder: match[2]!, file: match[3]! };
 }
 
-/** Whether the blob's id has its shape, is of this bucket, and fits its size where that is known. */
+/** Whether the id is well formed, belongs to the bucket, and matches the blob's size if given. */
 export function isValidBlobId(
   blob: { readonly id: string; readonly size?: number },
   bucketId: string,
@@ -120,12 +122,12 @@ export function isValidBlobId(
   return !isSegmentFile(file) || blob.size === undefined || Number(file.slice(9)) === blob.size;
 }
 
-/** Where in its file a blob begins. */
+/** The offset of the blob in its file. */
 export function blobOffset({ file }: BlobLocation): number {
   return isSegmentFile(file) ? Number.parseInt(file.slice(0, 8), 16) : 0;
 }
 
-/** How many bytes a blob in a segment has, without their checksums. */
+/** Size of a blob in a segment, without checksums. */
 export function segmentBlobSize({ file }: BlobLocation): number {
   return Number(file.slice(9));
 }
@@ -138,7 +140,7 @@ function isSegmentFile(file: string): boolean {
   return file[8] === "-";
 }
 
-/** Where a blob is while its deleted bucket waits for its readers. */
+/** Path of a blob whose deleted bucket stays in the trash until its readers are done. */
 export function trashedBlobPath(layout: Layout, location: BlobLocation): string {
   return join(layout.trash, location.bucketId, pathInBucket(location));
 }

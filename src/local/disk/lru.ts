@@ -1,4 +1,4 @@
-// Keeps the most recently used of something that is costly to open, and closes the others.
+// A bounded cache of values that are costly to open. The least recently used one is closed first.
 
 export interface Lru<T> {
   get(key: string): T;
@@ -13,7 +13,7 @@ export function createLru<T>(
   open: (key: string) => T,
   close: (value: T) => void,
 ): Lru<T> {
-  // A Map remembers the order of insertion: the first entry is the one not used for longest.
+  // A Map keeps the order of insertion, so its first entry is the least recently used.
   const entries = new Map<string, T>();
   let latest: string | undefined;
 

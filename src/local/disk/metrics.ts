@@ -1,5 +1,5 @@
-// What is counted of commits and syncs. The writer thread counts in memory that it shares with its owner, who can read it
-// at any time, also while the thread waits for the disk.
+// Metrics of commits and syncs. The writer thread counts in shared memory, which the serving thread
+// can read at any time, also while the writer thread waits for the disk.
 import { type Counter, type Histogram, type Metrics, observe, secondsBounds } from "../../metrics/metrics.ts";
 
 export interface LocalMetrics {
@@ -8,7 +8,7 @@ export interface LocalMetrics {
   readonly wait: Histogram;
   /** How long the sync of a body's file took. */
   readonly bodySync: Histogram;
-  /** For the writer thread. */
+  /** Passed to `createWriterMetrics` in the writer thread. */
   readonly sharedBuffer: SharedArrayBuffer;
 }
 
@@ -42,7 +42,7 @@ export function createLocalMetrics(metrics: Metrics): LocalMetrics {
 }
 
 export interface WriterMetrics {
-  /** So many changes were committed together, and the last step of it, which syncs, took so long. */
+  /** Records a transaction: its number of changes, and the duration of COMMIT, which syncs. */
   recordCommit(changes: number, seconds: number): void;
 }
 

@@ -1,4 +1,5 @@
-// Everything in a data directory and in a backup is for its owner alone: small bodies are inside the databases.
+// Keeps data directories and backups readable by their owner only, databases included: they contain
+// small bodies.
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs";
 import { bucketPathsIn, type Layout } from "./layout.ts";
 
@@ -8,18 +9,19 @@ export const privateFolder = 0o700;
 const others = 0o077;
 
 /**
- * Makes an empty file that SQLite then fills; its log and index get the same mode. Never opens one that exists:
- * closing it would free the locks that this process holds on it. What goes wrong here, SQLite reports.
+ * Creates an empty file for SQLite, which gives its log and index the same mode. Never opens an
+ * existing file: closing it would free the locks of this process on it. SQLite reports errors
+ * later.
  */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", privateFile));
   } catch {
-    // It exists, or SQLite cannot make it either.
+    // The file exists, or SQLite will fail to create it, too.
   }
 }
 
-/** Takes the permissions of others away where an earlier Store left them. True when the path had any. */
+/** Removes permissions of group and others, which earlier versions set. True if there were any. */
 function tighten(path: string): boolean {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
@@ -28,7 +30,7 @@ function tighten(path: string): boolean {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Of another owner, or on a file system that cannot: the data is as readable as its owner has made it.
+    // Another owner, or a file system without permissions: leave the path as it is.
     if (code === "EPERM" || code === "EROFS" || code === "ENOENT" || code === "ENOTSUP") return false;
     throw error;
   }
@@ -38,14 +40,14 @@ function tightenDatabase(path: string): void {
   for (const suffix of ["", "-wal", "-shm"]) tighten(path + suffix);
 }
 
-/** The top of a data directory: its folders keep others away from everything below them. */
+/** Only the top of a data directory: its folders protect everything below them. */
 export function tightenDirectory(layout: Layout): void {
   const { root, processes, buckets, trash, registry, reserve, commitServerFile } = layout;
   for (const path of [root, processes, buckets, trash, reserve, commitServerFile]) tighten(path);
   tightenDatabase(registry);
 }
 
-/** A bucket that is opened: its folder goes last, so that a crash on the way leaves the rest to the next opening. */
+/** The bucket's folder comes last: after a crash in between, the next opening starts again. */
 export function tightenBucket(directory: string): void {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & others) === 0) return;
@@ -54,7 +56,7 @@ export function tightenBucket(directory: string): void {
   for (const path of [blobs, segments, open, pins, directory]) tighten(path);
 }
 
-/** A backup that exists: its folder and those at its top. */
+/** For an existing backup: its folder and the entries at its top. */
 export function tightenBackup(paths: readonly string[]): void {
   for (const path of paths) tighten(path);
 }

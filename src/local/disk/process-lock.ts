@@ -1,5 +1,5 @@
-// Which processes are alive: each holds an exclusive lock on a file of its own, which the kernel frees when
-// the process ends in whatever way. No heartbeat, no process ids, so neither pauses nor reuse mislead.
+// Shows which processes are alive: each locks a file of its own, and the kernel frees the lock when
+// the process ends. Unlike heartbeats and process ids, this is not misled by pauses or reused ids.
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -21,14 +21,14 @@ export function acquireProcessLock(directory: string): ProcessLock {
     const path = join(directory, name + suffix);
     createPrivateFile(path);
     const lock = new DatabaseSync(path, { timeout: 1000 });
-    // Between making the file and locking it, a recovery may have taken it for a dead one's and removed it.
+    // Before the lock was taken, a recovery may have removed the file as that of a dead process.
     const exists = () => statSync(path, { throwIfNoEntry: false }) !== undefined;
     try {
       lock.exec("BEGIN EXCLUSIVE");
     } catch (error) {
       const wasRemoved = !exists();
       lock.close();
-      // SQLite calls it an I/O error when the file under it is gone.
+      // SQLite reports an I/O error when its file was removed.
       if (wasRemoved) continue;
       throw error;
     }
@@ -45,14 +45,14 @@ export function acquireProcessLock(directory: string): ProcessLock {
   }
 }
 
-/** Whether a process that left traces is still there. */
+/** Whether the process that created markers or pins under this name is still alive. */
 export function isProcessAlive(directory: string, name: string): boolean {
   const path = join(directory, name + suffix);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
   return !tryLock(path, () => {});
 }
 
-/** Removes the lock files of processes that are gone; how many. A process that ends in order removes its own. */
+/** Removes the lock files of crashed processes and returns their number. */
 export function clearStaleLocks(directory: string): number {
   let removed = 0;
   for (const file of readdirSync(directory)) {
@@ -72,7 +72,7 @@ function tryLock(path: string, onFree: (path: string) => void): boolean {
   try {
     lock = new DatabaseSync(url, { timeout: 0 });
   } catch {
-    // Removed by another process, it is free; what cannot be opened for another reason may be held.
+    // Free if another process removed the file. With any other error the lock may be held.
     return statSync(path, { throwIfNoEntry: false }) === undefined;
   }
   try {

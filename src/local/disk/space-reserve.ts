@@ -1,5 +1,5 @@
-// Space kept for the worst day: a delete on a full disk needs room for its own commit before it can free
-// any. While the reserve is spent, only what frees space is let through.
+// Disk space kept in reserve: on a full disk a delete needs space for its own commit before it
+// frees any. While the reserve is used up, only changes that free space are accepted.
 import {
   closeSync,
   existsSync,
@@ -17,13 +17,13 @@ import { privateFile } from "./private-files.ts";
 export const reserveBytes = 4 * 1024 * 1024;
 
 export interface Reserve {
-  /** Whether the space is set aside, taking it anew when it was spent and fits again. */
+  /** Whether the reserve exists; allocates it again if it was used and the disk has space. */
   ensureReserved(): boolean;
-  /** Gives the space to whoever needs it now; false when it was spent before. */
+  /** Frees the reserved space; false if it was already used. */
   release(): boolean;
 }
 
-/** The owner names the partial file, so that recovery knows whose it was. */
+/** `owner` is part of the partial file's name: recovery removes the file if that process died. */
 export function createReserve(path: string, owner: string): Reserve {
   return {
     ensureReserved: () => existsSync(path) || allocate(path, `${path}.${owner}`),
@@ -45,7 +45,7 @@ function allocate(path: string, partial: string): boolean {
     closeSync(descriptor);
     rmSync(partial, { force: true });
     const { syscall } = error as NodeJS.ErrnoException;
-    // Too little space is an answer; a sync that fails is a failure of the disk.
+    // Too little space is an expected outcome; a failed sync is a failure of the disk.
     if (syscall !== "write" || !isNoSpace(error)) throw error;
     return false;
   }
@@ -54,7 +54,7 @@ function allocate(path: string, partial: string): boolean {
   return true;
 }
 
-/** Removes what processes that are gone have not finished setting aside. */
+/** Removes the partial reserve files of dead processes. */
 export function clearPartial(path: string, isGone: (processName: string) => boolean): void {
   const prefix = `${basename(path)}.`;
   for (const name of readdirSync(dirname(path))) {

@@ -1,11 +1,11 @@
-// The fence: after the first failed sync nothing more is acknowledged. What the kernel has dropped it does
-// not report twice, so a sync that is tried again may answer "ok" for bytes that never reached the disk.
+// Stops all writes of the process after the first failed sync. The kernel reports dropped pages
+// only once, so a repeated sync can succeed although the bytes never reached the disk.
 import { StoreError } from "../../model/errors.ts";
 
 export interface WriteStop {
-  /** Throws once the fence is down. */
+  /** Throws if `trip` was called. */
   check(): void;
-  /** Brings the fence down, for good, and gives the error to answer with. */
+  /** Stops writes until the process restarts; returns the error to report. */
   trip(cause: unknown): StoreError;
 }
 

@@ -1,5 +1,5 @@
-// Open buckets for reading, on the serving thread. A handle may outlive its bucket, since another process
-// may delete it: whoever finds nothing through a handle asks whether it is still the bucket's.
+// Open databases of buckets for reading, on the serving thread. Another process may delete a bucket
+// at any time, so a read that finds nothing checks whether the bucket of its handle still exists.
 import { existsSync } from "node:fs";
 import { StoreError } from "../../model/errors.ts";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -23,7 +23,7 @@ export interface OpenBucket {
   readonly bucket: RegisteredBucket;
   readonly database: Database;
   readonly queries: Queries;
-  /** In front of the queries. */
+  /** Read cache in front of `queries`. */
   readonly cache: ReadCache;
 }
 
@@ -31,23 +31,24 @@ export interface Buckets {
   readonly registry: Database;
   /** Whether the registry may have changed. */
   readonly changeCounter: WalChangeCounter;
-  /** Rejects with NoSuchBucket. The handle may be of a bucket that was just deleted. */
+  /** Throws NoSuchBucket. The bucket of a returned handle may just have been deleted. */
   open(name: string): OpenBucket;
   /**
-   * Reads through the handle. An object that is found proves the bucket's life, since only an empty bucket
-   * can be deleted; a read that found nothing is repeated when the bucket has ended meanwhile.
+   * Reads through the handle. A found object proves that the bucket exists, since only an empty
+   * bucket can be deleted; a read without such proof is repeated if the bucket was deleted
+   * meanwhile.
    */
   read<T>(
     name: string,
     read: (queries: Queries, open: OpenBucket) => T,
     provesExistence: (result: T) => boolean,
   ): T;
-  /** Lets go of a handle whose bucket is gone. */
+  /** Closes the handle of a deleted bucket. */
   drop(name: string): void;
-  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  /** Sorted by name. A damaged entry throws; with "sound" it is left out. */
   all(which?: "sound"): RegisteredBucket[];
   close(): void;
-  /** Behind the end of whoever commits, too. */
+  /** Must come last, after the writer thread has closed its databases. */
   closeChangeCounters(): void;
 }
 
@@ -55,8 +56,8 @@ export function createBuckets(layout: Layout): Buckets {
   const registry = openDatabase(layout.registry, { role: "reader" });
   const changeCounters = createWalChangeCounters(layout.root);
   const changeCounter = changeCounters.open(layout.registry);
-  // Prepared when asked, which is rarely: the driver keeps a closed database's files as long as any of its
-  // statements is held.
+  // Statements are prepared for each of the rare uses: the driver keeps the files of a closed
+  // database open as long as one of its statements is referenced.
   function readRegistry<T>(ask: (reader: RegistryReader) => T): T {
     try {
       return ask(createRegistryReader(registry));
@@ -75,7 +76,7 @@ export function createBuckets(layout: Layout): Buckets {
       const bucket = readRegistry((reader) => reader.find(name));
       if (bucket === undefined) throw new StoreError("NoSuchBucket");
       const opened = tryOpen(bucket);
-      // Deleted between the two looks: the registry says so by now, or names the bucket's next life.
+      // Deleted between the two reads: by now the registry has no such bucket, or a new one.
       if (opened !== undefined) return opened;
       const now = readRegistry((reader) => reader.find(name));
       if (now?.id !== bucket.id) continue;

@@ -1,5 +1,5 @@
-// The registry: which buckets there are. A bucket's name points to a folder with a random name, so a name
-// that is deleted and made again is another folder, and nobody confuses the two lives.
+// The registry lists the buckets. A bucket's name points to a folder with a random name, so a
+// bucket that is deleted and created again has another folder, and the two are never confused.
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { BackupError } from "../../model/backup.ts";
 import type { BucketRecord } from "../../model/bucket.ts";
@@ -19,11 +19,11 @@ import { type Database, inTransaction, openDatabase, sqliteCode, sqliteCorrupt }
 
 export interface RegisteredBucket extends BucketRecord {
   readonly id: string;
-  /** Its end was begun: cut off, it is taken up again. */
+  /** Its deletion has begun; after a crash the next opening completes it. */
   readonly isDeleting: boolean;
 }
 
-/** Makes the data directory and its registry when there are none yet. */
+/** Creates the data directory and its registry if they do not exist. */
 export function prepareDirectory(layout: Layout): void {
   if (existsSync(layout.restoreMarker)) throw unfinishedRestore();
   const firstCreated = mkdirSync(layout.root, { recursive: true, mode: privateFolder });
@@ -44,13 +44,13 @@ export function prepareDirectory(layout: Layout): void {
     registry.close();
   }
   syncDirectorySync(layout.root);
-  // Also when the folder was there: whoever made it may have been killed before this.
+  // Also for an existing folder: the process that created it may have been killed before its sync.
   if (isNew) syncAncestors(layout.root, firstCreated);
 }
 
 function unfinishedRestore(): BackupError {
-  return new BackupError("A backup was being restored into the directory, and that was not finished.", [
-    "Run the same store restore again: it goes on where it was cut off.",
+  return new BackupError("A restore into this directory was not finished.", [
+    "Run the same store restore again: it resumes where it stopped.",
   ]);
 }
 
@@ -61,41 +61,43 @@ interface RegistryRow extends BucketRow {
 
 export interface RegistryReader {
   find(name: string): RegisteredBucket | undefined;
-  /** By name. A damaged entry throws, or is left out when only the sound ones are asked for. */
+  /** Sorted by name. A damaged entry throws; with "sound" it is left out. */
   all(which?: "sound"): RegisteredBucket[];
-  /** Which folders are those of buckets, by either witness; a damaged row counts for what it says. */
+  /** All ids in the registry and its existence index, also those in damaged rows. */
   ids(): Set<string>;
 }
 
 const columns = "SELECT name, id, created, storage_class, account, deleting, checksum FROM buckets";
 
 export function createRegistryReader(registry: Database): RegistryReader {
-  // One statement, so that both sides are read at one instant.
-  const find = registry.prepare(
+  // One statement, so that table and existence index are read in one snapshot.
+  const find = registry.prepare<RegistryRow>(
     `${columns} WHERE name = ? UNION ALL SELECT NULL, id, 0, '', '', 0, '' FROM witness WHERE place = ?`,
   );
-  const all = registry.prepare(`${columns} ORDER BY name`);
+  const all = registry.prepare<RegistryRow>(`${columns} ORDER BY name`);
   return {
     find(name) {
-      // SQLite's driver ends a text at NUL, and would find the bucket of the name before it.
+      // The driver cuts text at NUL, and would find a bucket with the shortened name.
       if (name.includes("\0")) return undefined;
-      const [row] = find.all(name, existenceKey.bucket(name)) as unknown as RegistryRow[];
+      const [row] = find.all(name, existenceKey.bucket(name));
       if (row !== undefined && row.name === null) throw lostError(`bucket "${name}"`);
       return row === undefined ? undefined : toRegisteredBucket(row);
     },
     all: (which) =>
-      (all.all() as unknown as RegistryRow[])
+      all
+        .all()
         .filter((row) => which === undefined || isSound(row))
         .map(toRegisteredBucket),
     ids() {
-      const rows = registry.prepare("SELECT id FROM buckets UNION ALL SELECT id FROM witness").all();
-      return new Set(rows.map((row) => String((row as { id: unknown }).id)));
+      const sql = "SELECT id FROM buckets UNION ALL SELECT id FROM witness";
+      const rows = registry.prepare<{ id: unknown }>(sql).all();
+      return new Set(rows.map(({ id }) => String(id)));
     },
   };
 }
 
 function isSound(row: RegistryRow): boolean {
-  // The checksum has no key, so the id, which becomes a path, is checked by its shape, too.
+  // The checksum is not keyed, so the form of the id, which becomes a path, is checked as well.
   return (
     row.checksum === bucketChecksum(row) &&
     isRandomName(row.id) &&
@@ -110,7 +112,7 @@ function toRegisteredBucket(row: RegistryRow): RegisteredBucket {
   return { name, id, created, storageClass: storage_class as StorageClass, account, isDeleting };
 }
 
-/** Makes a bucket whole before its name is known. The registry's lock keeps recovery away meanwhile. */
+/** Completes the folder before it registers the name; the registry's lock keeps recovery away. */
 export function createBucket(layout: Layout, registry: Database, bucket: BucketRecord): boolean {
   finishDeletions(layout, registry);
   return inTransaction(registry, () => {
@@ -141,9 +143,9 @@ function register(registry: Database, id: string, bucket: BucketRecord): void {
 }
 
 /**
- * Notes the intent, then marks the bucket's own database, so that every process that has it open sees the
- * end of it with its next transaction, and only then strikes the name. Cut off anywhere, the next opening
- * of the directory takes it up.
+ * Marks the bucket as deleting in the registry, then as deleted in its own database, where every
+ * process sees it with its next transaction, then removes the name. After a crash the next opening
+ * continues.
  */
 export function deleteBucket(
   layout: Layout,
@@ -159,7 +161,8 @@ export function deleteBucket(
   });
   if (bucket === undefined) return "missing";
   const isEmpty = inTransaction(registry, () => {
-    // Another process may have ended it, and a third made the name anew, between the two transactions.
+    // Between the two transactions other processes may have deleted the bucket and created it
+    // again.
     if (find()?.id !== bucket.id) return true;
     const outcome = markDeleted(layout, bucket.id);
     if (outcome !== true) {
@@ -173,11 +176,11 @@ export function deleteBucket(
   if (isEmpty === false) return "not empty";
   if (isEmpty !== true) throw isEmpty;
   discardFolder(layout, bucket.id);
-  // Of several who delete it at once the first has deleted it; the others have only helped.
+  // Of several concurrent deletes only the first returns "deleted".
   return bucket.isDeleting ? "missing" : "deleted";
 }
 
-/** False when it holds objects; the error when that cannot be told. */
+/** False if the bucket has objects; the error if damage hides whether it has any. */
 function markDeleted(layout: Layout, id: string): boolean | Error {
   const database = openBucketDatabase(bucketPaths(layout, id).database, "writer");
   try {
@@ -194,28 +197,25 @@ function markDeleted(layout: Layout, id: string): boolean | Error {
   }
 }
 
-/** Ends the deletions that a crash has cut off. */
+/** Completes deletions that a crash interrupted. */
 export function finishDeletions(layout: Layout, registry: Database): void {
-  const names = registry
-    .prepare("SELECT name FROM buckets WHERE deleting = ?")
-    .all(deletedMark) as unknown as {
-    name: string;
-  }[];
-  for (const { name } of names) {
+  const find = registry.prepare<{ name: string }>("SELECT name FROM buckets WHERE deleting = ?");
+  for (const { name } of find.all(deletedMark)) {
     try {
       deleteBucket(layout, registry, name);
     } catch (error) {
-      // What is damaged stays, and keeps nobody from all the rest.
+      // A damaged bucket stays and does not block the others.
       const isDamageError = error instanceof StoreError || sqliteCode(error) === sqliteCorrupt;
       if (!isDamageError) throw error;
-      process.emitWarning(`Bucket "${name}" could not be ended: ${String(error)}`, "StoreWarning");
+      process.emitWarning(`Bucket "${name}" could not be deleted: ${String(error)}`, "StoreWarning");
     }
   }
 }
 
 /**
- * Removes what unfinished creations and deletions of buckets have left: folders that neither witness names and
- * that hold nothing. What is in doubt stays, and verify tells of it.
+ * Removes folders that unfinished creations and deletions of buckets left: those that are empty and
+ * in neither the registry nor its existence index. Other unknown folders stay, and `verify` reports
+ * them.
  */
 export function clearUnregistered(layout: Layout, registry: Database): void {
   finishDeletions(layout, registry);

@@ -1,11 +1,12 @@
-// Bytes and records with a checksum behind them, so that damage on disk is told instead of returned.
+// Appends checksums to records and bytes and verifies them, so that damage is reported, not
+// returned.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 
 const checksumBytes = 4;
 const checksumDigits = 8;
 
-/** A record with its checksum in hex behind it. */
+/** The text followed by its checksum in hex. */
 export function withTextChecksum(text: string, context = ""): string {
   return text + textChecksum(text, context);
 }
@@ -15,17 +16,17 @@ function textChecksum(text: string, context: string): string {
   return crc32(text, start).toString(16).padStart(checksumDigits, "0");
 }
 
-/** The checksum covers the place too: what else the row says, so that a record stands for its own body only. */
+/** The checksum also covers `context`, other columns of the row: they cannot change unnoticed. */
 export function verifyText(checked: unknown, what: string, context = ""): string {
-  // A damaged row may hold anything in the place of text.
+  // A column of a damaged row may have any type.
   if (typeof checked !== "string") throw damagedError(what);
   const text = checked.slice(0, -checksumDigits);
-  // Digit by digit: as a number, a letter that became a capital would pass.
+  // Compared as text: parsed as a number, a hex digit changed to upper case would pass.
   if (!checked.endsWith(textChecksum(text, context))) throw damagedError(what);
   return text;
 }
 
-/** Where an object's row says its blob is. */
+/** Checksum context of an object's record: the columns that locate its blob. */
 export function blobContext(blob: unknown, stored: unknown): string {
   return blob === null || blob === undefined ? "" : `${String(blob)} ${String(stored)}`;
 }
@@ -34,7 +35,7 @@ export function partContext(uploadId: string, number: number, blob: string): str
   return `${uploadId} ${number} ${blob}`;
 }
 
-/** The checksum covers the version the bytes belong to: a body in another's place does not pass. */
+/** The checksum also covers the version, so that the body of another object does not pass. */
 export function withChecksum(version: string, bytes: Uint8Array): Uint8Array {
   const checked = Buffer.allocUnsafe(bytes.length + checksumBytes);
   checked.set(bytes);
@@ -51,7 +52,7 @@ export function verifyBytes(version: string, checked: unknown, what: string): Ui
 }
 
 export function damagedError(what: string): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} does not match its checksum.`,
   });
 }

@@ -1,5 +1,5 @@
-// Rows outside of the records of objects and uploads, each with a checksum over all that it says: buckets in the
-// registry, documents, settings, and what is buried.
+// Checksums of the rows that are not records of objects or uploads: buckets in the registry,
+// documents, settings and the garbage queue.
 import { withTextChecksum } from "./checksum.ts";
 
 export interface BucketRow {
@@ -37,7 +37,7 @@ export function garbageBlobChecksum(blob: string): string {
   return withTextChecksum("", blob);
 }
 
-/** With the version that the list of parts belonged to: another's list in its place is noticed. */
+/** Covers the version that owned the list of parts, so that another object's list is noticed. */
 export function garbageManifestChecksum(manifest: number, version: string): string {
   return withTextChecksum(version, String(manifest));
 }

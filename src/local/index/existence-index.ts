@@ -1,6 +1,6 @@
-// The second witness. Whatever a database holds is named once more, in a table of its own that is ordered by a
-// hash: damage to a page of the one never hides the same thing in the other. So what is not found is only
-// absent when the witness does not know it either; what it knows is lost, and that is told.
+// The existence index: a table that names everything in a database a second time, ordered by a
+// hash, so that one damaged page never hides a row in both. A row that only this index has was
+// lost, which is an error; a row that neither has does not exist.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import type { Database } from "./sqlite.ts";
@@ -19,7 +19,7 @@ export type ExistenceKind = keyof typeof kindBytes;
 const hashBytes = 4;
 const prefixBytes = hashBytes + 1;
 
-/** Where something stands. The hash is of the group alone, so that the members of a group stand together. */
+/** A key of the index. Only the group is hashed, so that the members of a group are adjacent. */
 function encodeKey(kind: ExistenceKind, group: Uint8Array, member: Uint8Array = noBytes): Buffer {
   const encoded = Buffer.allocUnsafe(prefixBytes + group.length + member.length);
   encoded[hashBytes] = kindBytes[kind];
@@ -33,22 +33,23 @@ const noBytes = new Uint8Array();
 
 export const existenceKey = {
   object(key: Uint8Array) {
-    // By folder: keys that come in order then share a page, as their records do.
+    // Grouped by the prefix up to the last slash: keys written in order share a page, as their
+    // records do.
     const end = key.lastIndexOf(slash) + 1;
     return encodeKey("object", key.subarray(0, end), key.subarray(end));
   },
   upload: (key: Uint8Array, id: string) => encodeKey("upload", Buffer.from(`${id}\n`), key),
   part: (uploadId: string, number: number) =>
     encodeKey("part", Buffer.from(`${uploadId}\n`), twoBytes(number)),
-  /** The first place behind all parts of an upload. */
+  /** The first key after those of all parts of an upload. */
   afterParts: (uploadId: string) =>
     encodeKey("part", Buffer.from(`${uploadId}\n`), Buffer.concat([twoBytes(0xffff), nul])),
   blob(id: string) {
-    // By folder, which a process fills one file after the other: their entries then share a page.
+    // Grouped by folder, which one process fills file by file: its entries then share a page.
     const end = id.lastIndexOf(".");
     return encodeKey("blob", Buffer.from(id.slice(0, end)), Buffer.from(id.slice(end)));
   },
-  /** The places of the blobs in a segment, and of nothing else, are between these two. */
+  /** The range of the keys of a segment's blobs; it contains no other keys. */
   blobsIn(bucketId: string, segment: string): [from: Buffer, to: Buffer] {
     const group = Buffer.from(`${bucketId}.${segment}`);
     return [encodeKey("blob", group, Buffer.from(".")), encodeKey("blob", group, Buffer.from("/"))];
@@ -74,7 +75,7 @@ export type ExistenceEntry =
   | { readonly kind: "bucket"; readonly name: string }
   | { readonly kind: "document"; readonly documentKind: string; readonly name: string };
 
-/** What an entry is about; undefined for one that nobody has written so. */
+/** Undefined for a damaged key: one that `existenceKey` does not make. */
 export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefined {
   const kind = (Object.keys(kindBytes) as ExistenceKind[]).find(
     (kind) => kindBytes[kind] === encoded[hashBytes],
@@ -86,7 +87,7 @@ export function parseExistenceKey(encoded: Uint8Array): ExistenceEntry | undefin
 }
 
 function parseEntry(kind: ExistenceKind, name: Buffer): ExistenceEntry | undefined {
-  // Ids have no line ends; keys may.
+  // Ids contain no newline; keys may.
   const idEnd = name.indexOf(10);
   const id = name.subarray(0, Math.max(0, idEnd)).toString();
   switch (kind) {
@@ -126,7 +127,7 @@ function toExistenceKey(entry: ExistenceEntry): Buffer {
   }
 }
 
-/** Reads both sides at one instant, where two statements by themselves might stand astride a commit. */
+/** Reads table and index in one snapshot: a commit may come between two separate statements. */
 export function inSnapshot<T>(database: Database, read: () => T): T {
   database.exec("BEGIN");
   try {
@@ -137,14 +138,14 @@ export function inSnapshot<T>(database: Database, read: () => T): T {
 }
 
 export function lostError(what: string): StoreError {
-  return new StoreError("InternalError", {
+  return new StoreError("Damaged", {
     detail: `The stored data is damaged: ${what} is missing from the index.`,
   });
 }
 
-/** What is there but has nobody to miss it, should it be lost. */
+/** For a row without an entry in the existence index: its loss would go unnoticed. */
 export function unindexedError(what: string): StoreError {
-  return new StoreError("InternalError", {
-    detail: `The stored data is damaged: ${what} is missing from the second witness.`,
+  return new StoreError("Damaged", {
+    detail: `The stored data is damaged: ${what} is missing from the existence index.`,
   });
 }

@@ -1,13 +1,15 @@
-// Brings databases of an earlier schema up to date, each in one transaction, when they are first opened. Of
-// several processes that open one at once, the first does it and the others find it done.
+// Migrates databases of earlier schemas when they are opened, each in one transaction. If several
+// processes open one at the same time, the first migrates it.
 //
-// The first schema had no second witness, and no checksums outside of the records of objects and uploads. The second
-// had no events, and only two settings of a bucket. The third had no segments.
+// Schema 1 had no existence index, and checksums only on records of objects and uploads. Schema 2
+// had no outbox, and two settings of a bucket. Schema 3 had no segments.
 import { dirname } from "node:path";
 import { tightenBucket } from "../disk/private-files.ts";
 import { verifyText } from "./checksum.ts";
 import {
+  type BucketRow,
   bucketChecksum,
+  type DocumentRow,
   documentText,
   garbageBlobChecksum,
   garbageManifestChecksum,
@@ -25,7 +27,7 @@ import {
 } from "./schema.ts";
 import { type Database, type DatabaseOptions, inTransaction, openDatabase, pragma } from "./sqlite.ts";
 
-/** What brings a bucket from each version to the next, the first first. */
+/** The first step migrates a bucket from schema 1 to 2, the second from 2 to 3, and so on. */
 const bucketSteps: readonly ((database: Database) => void)[] = [addExistenceIndex, addOutbox, addBlobKeys];
 const registrySteps: readonly ((registry: Database) => void)[] = [
   addRegistryExistenceIndex,
@@ -33,13 +35,13 @@ const registrySteps: readonly ((registry: Database) => void)[] = [
   () => {},
 ];
 
-/** Those still to be done; none where the version is one that nobody has ever written. */
+/** The steps from the database's version to the current one; none for an unknown version. */
 function pendingSteps<T>(steps: readonly T[], database: Database): readonly T[] {
   const found = Number(pragma(database, "user_version"));
   return found >= 1 && found < schemaVersion ? steps.slice(found - 1) : [];
 }
 
-/** Opens a bucket's database as this Store knows it. */
+/** Opens a bucket's database, migrated to the current schema. */
 export function openBucketDatabase(path: string, role: DatabaseOptions["role"]): Database {
   tightenBucket(dirname(path));
   const database = openDatabase(path, { role });
@@ -85,11 +87,11 @@ function addExistenceIndex(database: Database): void {
 }
 
 function upgradeBucketRow(database: Database): void {
-  const row = database.prepare("SELECT deleted, cors, lifecycle FROM bucket").get() as {
-    deleted: number;
-    cors: string | null;
-    lifecycle: string | null;
-  };
+  const row = database
+    .prepare<{ deleted: number; cors: string | null; lifecycle: string | null }>(
+      "SELECT deleted, cors, lifecycle FROM bucket",
+    )
+    .get()!;
   const text = (name: "cors" | "lifecycle") =>
     row[name] === null ? noSetting(name) : settingText(name, row[name]);
   database
@@ -99,7 +101,7 @@ function upgradeBucketRow(database: Database): void {
 
 function indexRows(database: Database): void {
   const insertExistence = database.prepare("INSERT OR IGNORE INTO witness (place) VALUES (?)");
-  const rows = <T>(sql: string) => database.prepare(sql).iterate() as unknown as Iterable<T>;
+  const rows = <Row>(sql: string) => database.prepare<Row>(sql).iterate();
   for (const { key } of rows<{ key: Uint8Array }>("SELECT key FROM objects")) {
     insertExistence.run(existenceKey.object(key));
   }
@@ -117,19 +119,21 @@ function indexRows(database: Database): void {
 
 function addGarbageChecksums(database: Database): void {
   const rows = database
-    .prepare("SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest")
-    .all() as unknown as { entry: number; blob: string | null; manifest: number | null; parts: string }[];
+    .prepare<{ entry: number; blob: string | null; manifest: number | null; parts: string }>(
+      "SELECT entry, blob, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest",
+    )
+    .all();
   const setChecksum = database.prepare("UPDATE buried SET checksum = ? WHERE entry = ?");
   for (const { entry, blob, manifest, parts } of rows) {
     if (blob !== null) setChecksum.run(garbageBlobChecksum(blob), entry);
     else {
-      const version = verifyText(parts, "the list of parts of a buried body").slice(0, 32);
+      const version = verifyText(parts, "a list of parts in the garbage queue").slice(0, 32);
       setChecksum.run(garbageManifestChecksum(manifest!, version), entry);
     }
   }
 }
 
-/** Inside the transaction that looks whether the registry is there. */
+/** Runs inside the caller's transaction, which also checks whether the registry exists. */
 export function upgradeRegistry(registry: Database): void {
   const steps = pendingSteps(registrySteps, registry);
   for (const step of steps) step(registry);
@@ -142,15 +146,17 @@ function addRegistryExistenceIndex(registry: Database): void {
   );
   registry.prepare("UPDATE buckets SET deleting = ? WHERE deleting <> 0").run(deletedMark);
   const insertExistence = registry.prepare("INSERT INTO witness (place, id) VALUES (?, ?)");
-  const buckets = registry.prepare("SELECT name, id, created, storage_class, account FROM buckets").all();
+  const buckets = registry.prepare<BucketRow>(
+    "SELECT name, id, created, storage_class, account FROM buckets",
+  );
   const setChecksum = registry.prepare("UPDATE buckets SET checksum = ? WHERE name = ?");
-  for (const row of buckets as unknown as Parameters<typeof bucketChecksum>[0][]) {
+  for (const row of buckets.all()) {
     setChecksum.run(bucketChecksum(row), row.name);
     insertExistence.run(existenceKey.bucket(row.name), row.id);
   }
   const setText = registry.prepare("UPDATE documents SET text = ? WHERE kind = ? AND name = ?");
-  const documents = registry.prepare("SELECT kind, name, text, revision FROM documents").all();
-  for (const row of documents as unknown as Parameters<typeof documentText>[0][]) {
+  const documents = registry.prepare<DocumentRow>("SELECT kind, name, text, revision FROM documents");
+  for (const row of documents.all()) {
     setText.run(documentText(row), row.kind, row.name);
     insertExistence.run(existenceKey.document(row.kind, row.name), "");
   }

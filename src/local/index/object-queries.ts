@@ -1,4 +1,5 @@
-// The reads of a bucket's database: prepared once, answered with records whose checksums were verified.
+// Reads of a bucket's database: statements are prepared once, and checksums of records are
+// verified.
 import { decodeManifest, decodeObject } from "../../engine/codec/record-codec.ts";
 import type { Body, BodyPart, GarbageEntry, ObjectWithBody, Totals } from "../../engine/records.ts";
 import { type BucketSettings, type SettingName, settingNames } from "../../model/bucket.ts";
@@ -12,7 +13,7 @@ import { matchesRecord } from "./object-row.ts";
 import { createOutboxQueries, type OutboxQueries } from "./outbox-queries.ts";
 import { emptyBody, noSetting, parseDeletedMark } from "./schema.ts";
 import { createSegmentQueries, type SegmentQueries } from "./segment-queries.ts";
-import type { Database } from "./sqlite.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
 import { afterAllKeys, createUploadQueries, successor, type UploadQueries } from "./upload-queries.ts";
 
 export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
@@ -23,14 +24,14 @@ export interface Queries extends UploadQueries, OutboxQueries, SegmentQueries {
   object(key: string): ObjectRecord | undefined;
   objectWithBody(key: string): ObjectWithBody | undefined;
   objects(scan: Scan): Page<ObjectRecord>;
-  /** A batch of the keys behind the given one, as the index has them; damaged, one may be no key at all. */
+  /** The next batch of keys after `after`, unverified: a damaged one may have any type. */
   keys(after: Uint8Array | undefined): unknown[];
-  /** Throws when the version beside a record is not the record's. */
+  /** Throws if the version column does not match the record. */
   checkVersion(key: Uint8Array): void;
-  /** One of them with everything that ties it to its place; undefined when it is gone, by both witnesses. */
+  /** Verifies record, columns and existence index; undefined if the key is in neither. */
   inspect(key: Uint8Array): ObjectWithBody | undefined;
   garbage(after: number, limit: number): GarbageEntry[];
-  /** Whether a commit has named this blob and no sweep has removed it. */
+  /** Whether a commit has referenced this blob and no sweep has removed it since. */
   referencesBlob(id: string): boolean;
 }
 
@@ -53,26 +54,27 @@ type GarbageRow = readonly [
   parts: string | null,
 ];
 
-/** How many rows a scan fetches at first, and at most, in one go. */
+/** Rows in the first batch of a scan, and in the largest. */
 const firstBatchRows = 4;
 const maxBatchRows = 1001;
 
 export function createQueries(database: Database): Queries {
-  const sql = prepare(database);
+  const sql = prepareStatements(database);
 
-  /** Rows in growing batches: a folder that is skipped costs a few, a long run of keys one fetch. */
+  /** Reads in growing batches: a skipped folder costs few rows, a long run of keys few queries. */
   function* seek(prefix: string, after: Position, batch: number): Iterable<ObjectRecord> {
     const start = keyBytes(prefix);
     const end = successor(start) ?? afterAllKeys;
     let from = Buffer.compare(startAfter(after), start) > 0 ? startAfter(after) : start;
     for (let limit = batch; ; limit = Math.min(limit * 8, maxBatchRows)) {
-      const rows = sql.scan.all(from, end, limit) as unknown as ListedRow[];
+      const rows = sql.scan.all(from, end, limit);
       for (const row of rows) {
         const [text, blob, stored, key] = row;
         const record = decodeObject(verifyText(text, "a listed record", blobContext(blob, stored)));
         if (Buffer.compare(keyBytes(record.key), key) !== 0)
-          throw damagedError(`the key under which "${record.key}" stands in the index`);
-        // Rows out of order are not all of them, and a listing that goes back would never end.
+          throw damagedError(`the key of "${record.key}" in the index`);
+        // If rows are out of order some may be missing, and a listing that goes back would never
+        // end.
         if (Buffer.compare(key, from) < 0) throw damagedError("the order of the index");
         from = Buffer.concat([key, nul]);
         yield record;
@@ -81,12 +83,12 @@ export function createQueries(database: Database): Queries {
     }
   }
 
-  /** For a row that was not found: silent when there is none, by both witnesses. */
+  /** For a row that was not found: throws if the existence index has its key. */
   function throwIfLost(key: string, find: (key: Uint8Array) => unknown): void {
     const bytes = keyBytes(key);
     const indexKey = existenceKey.object(bytes);
     if (sql.existence.get(indexKey) === undefined) return;
-    // The two looks may have stood astride a commit: once more, at one instant.
+    // A commit may have come between the two reads, so read again in one snapshot.
     inSnapshot(database, () => {
       if (find(bytes) === undefined && sql.existence.get(indexKey) !== undefined)
         throw lostError(`the record of "${key}"`);
@@ -98,26 +100,25 @@ export function createQueries(database: Database): Queries {
     ...createOutboxQueries(database),
     ...createSegmentQueries(database),
     isDeleted() {
-      const row = sql.bucket.get() as unknown as [unknown] | undefined;
-      return isMarkedDeleted(row?.[0]);
+      return isMarkedDeleted(sql.bucket.get()?.[0]);
     },
     settings() {
-      const [deleted, ...settings] = sql.settings.get() as unknown as SettingsRow;
+      const [deleted, ...settings] = sql.settings.get()!;
       if (isMarkedDeleted(deleted)) return undefined;
       return settings.every((text, i) => text === unset[i]) ? noSettings : parseSettings(settings);
     },
     totals() {
-      const [objects, bytes] = sql.totals.get() as unknown as [number, number];
+      const [objects, bytes] = sql.totals.get()!;
       return { objects, bytes };
     },
     object(key) {
-      const row = sql.object.get(keyBytes(key)) as unknown as RecordRow | undefined;
+      const row = sql.object.get(keyBytes(key));
       if (row !== undefined) return toObject(key, row);
       throwIfLost(key, (bytes) => sql.object.get(bytes));
       return undefined;
     },
     objectWithBody(key) {
-      const row = sql.objectWithBody.get(keyBytes(key)) as unknown as BodyRow | undefined;
+      const row = sql.objectWithBody.get(keyBytes(key));
       if (row === undefined) {
         throwIfLost(key, (bytes) => sql.object.get(bytes));
         return undefined;
@@ -127,45 +128,39 @@ export function createQueries(database: Database): Queries {
     },
     objects(scan) {
       const batch = scan.delimiter === "" ? Math.min(scan.limit + 1, maxBatchRows) : firstBatchRows;
-      // One snapshot for the whole page, and one lock instead of one a seek.
+      // One snapshot and one lock for the whole page, not one for each seek.
       return inSnapshot(database, () => collectPage((prefix, after) => seek(prefix, after, batch), scan));
     },
     keys(after) {
       const rows = after === undefined ? sql.firstKeys.all() : sql.keys.all(after);
-      return (rows as unknown as [unknown][]).map(([key]) => key);
+      return rows.map(([key]) => key);
     },
     checkVersion(key) {
       inSnapshot(database, () => {
-        const versionAndSize = sql.versionAndSize.get(key) as unknown as
-          | readonly [version: string, size: number]
-          | undefined;
+        const versionAndSize = sql.versionAndSize.get(key);
         if (versionAndSize === undefined) return;
         const text = Buffer.from(key).toString();
-        const record = toObject(text, sql.object.get(key) as unknown as RecordRow);
-        if (record.version !== versionAndSize[0])
-          throw damagedError(`what the index says beside the record of "${text}"`);
+        const record = toObject(text, sql.object.get(key)!);
+        if (record.version !== versionAndSize[0]) throw damagedError(`the index entry of "${text}"`);
       });
     },
     inspect(key) {
       return inSnapshot(database, () => {
-        const versionAndSize = sql.versionAndSize.get(key) as unknown as
-          | readonly [version: string, size: number]
-          | undefined;
+        const versionAndSize = sql.versionAndSize.get(key);
         const isIndexed = sql.existence.get(existenceKey.object(key)) !== undefined;
         const text = Buffer.from(key).toString();
         if (versionAndSize === undefined && !isIndexed) return undefined;
         if (versionAndSize === undefined) throw lostError(`the record of "${text}"`);
-        const row = sql.objectWithBody.get(key) as unknown as BodyRow;
+        const row = sql.objectWithBody.get(key)!;
         const record = toObject(text, row);
         if (!matchesRecord(key, { version: versionAndSize[0], size: versionAndSize[1] }, record))
-          throw damagedError(`what the index says beside the record of "${text}"`);
+          throw damagedError(`the index entry of "${text}"`);
         if (!isIndexed) throw unindexedError(`"${text}"`);
         return { record, body: toBody(record, row) };
       });
     },
     garbage(after, limit) {
-      const rows = sql.garbage.all(after, limit) as unknown as GarbageRow[];
-      return rows.map(toGarbageEntry);
+      return sql.garbage.all(after, limit).map(toGarbageEntry);
     },
     referencesBlob: (id) =>
       sql.blob.get(id) !== undefined || sql.existence.get(existenceKey.blob(id)) !== undefined,
@@ -176,7 +171,7 @@ const nul = Buffer.alloc(1);
 
 function isMarkedDeleted(mark: unknown): boolean {
   const isDeleted = parseDeletedMark(mark);
-  if (isDeleted === undefined) throw damagedError("the mark that tells whether the bucket was deleted");
+  if (isDeleted === undefined) throw damagedError("the deletion mark of the bucket");
   return isDeleted;
 }
 
@@ -204,7 +199,8 @@ function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]:
   if (blob !== null) return { storage: "blob", blob: { id: blob, size: stored! } };
   if (manifest !== null) {
     const [owner, parts] = ownedParts(manifest, `the list of parts of "${key}"`);
-    if (owner !== version) throw damagedError(`the list of parts of "${key}", which is another's,`);
+    if (owner !== version)
+      throw damagedError(`the list of parts of "${key}", which belongs to another object,`);
     return { storage: "parts", parts };
   }
   if (inline === emptyBody && record.size === 0 && record.encryption === undefined)
@@ -212,7 +208,7 @@ function toBody(record: ObjectRecord, [, blob, stored, inline, bytes, manifest]:
   return { storage: "inline", bytes: verifyBytes(version, bytes, `the body of "${key}"`) };
 }
 
-/** A list of parts begins with the version it belongs to. */
+/** A stored list of parts begins with the version that owns it. */
 function ownedParts(manifest: string, what: string): [version: string, parts: BodyPart[]] {
   const text = verifyText(manifest, what);
   return [text.slice(0, versionDigits), decodeManifest(text.slice(versionDigits))];
@@ -220,52 +216,48 @@ function ownedParts(manifest: string, what: string): [version: string, parts: Bo
 
 const versionDigits = 32;
 
-/** What a damaged entry names may be another's: it names nothing, and verify tells of it. */
+/** A damaged entry may name the blob of another object, so it names none; `verify` reports it. */
 function toGarbageEntry([entry, blob, checksum, manifest, parts]: GarbageRow): GarbageEntry {
   try {
     if (blob !== null) {
-      if (checksum !== garbageBlobChecksum(blob)) throw damagedError("a buried blob");
+      if (checksum !== garbageBlobChecksum(blob)) throw damagedError("a blob in the garbage queue");
       return { entry, blobs: [blob] };
     }
-    const [owner, list] = ownedParts(parts ?? "", "the list of parts of a buried body");
-    if (checksum !== garbageManifestChecksum(Number(manifest), owner)) throw damagedError("a buried body");
+    const [owner, list] = ownedParts(parts ?? "", "a list of parts in the garbage queue");
+    if (checksum !== garbageManifestChecksum(Number(manifest), owner))
+      throw damagedError("a body in the garbage queue");
     return { entry, blobs: list.map(({ blob }) => blob.id) };
   } catch {
     return { entry, blobs: [], isDamaged: true };
   }
 }
 
-/** The first possible key behind a position. */
+/** The first possible key after a position. */
 function startAfter({ kind, value }: Position): Uint8Array {
   const bytes = keyBytes(value);
   if (kind === "key") return Buffer.concat([bytes, Buffer.alloc(1)]);
   return kind === "prefix" ? (successor(bytes) ?? bytes) : bytes;
 }
 
-function prepare(database: Database) {
-  const sql = (text: string) => {
-    const statement = database.prepare(text);
-    // Rows as arrays: naming the columns of each row costs more than reading them.
-    statement.setReturnArrays(true);
-    return statement;
-  };
+function prepareStatements(database: Database) {
+  const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   return {
-    bucket: sql("SELECT deleted FROM bucket"),
-    settings: sql(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
-    totals: sql("SELECT objects, bytes FROM bucket"),
-    object: sql("SELECT record, blob, stored FROM objects WHERE key = ?"),
-    objectWithBody: sql(
+    bucket: sql<[deleted: unknown]>("SELECT deleted FROM bucket"),
+    settings: sql<SettingsRow>(`SELECT deleted, ${settingNames.join(", ")} FROM bucket`),
+    totals: sql<[objects: number, bytes: number]>("SELECT objects, bytes FROM bucket"),
+    object: sql<RecordRow>("SELECT record, blob, stored FROM objects WHERE key = ?"),
+    objectWithBody: sql<BodyRow>(
       "SELECT record, blob, stored, inline, bytes, parts FROM objects " +
         "LEFT JOIN bodies ON bodies.id = inline LEFT JOIN manifests ON manifests.id = manifest WHERE key = ?",
     ),
-    scan: sql(
+    scan: sql<ListedRow>(
       "SELECT record, blob, stored, key FROM objects WHERE key >= ? AND key < ? ORDER BY key LIMIT ?",
     ),
-    versionAndSize: sql("SELECT version, size FROM objects WHERE key = ?"),
+    versionAndSize: sql<[version: string, size: number]>("SELECT version, size FROM objects WHERE key = ?"),
     existence: sql("SELECT 1 FROM witness WHERE place = ?"),
-    firstKeys: sql("SELECT key FROM objects ORDER BY key LIMIT 256"),
-    keys: sql("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
-    garbage: sql(
+    firstKeys: sql<[key: unknown]>("SELECT key FROM objects ORDER BY key LIMIT 256"),
+    keys: sql<[key: unknown]>("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT 256"),
+    garbage: sql<GarbageRow>(
       "SELECT entry, blob, checksum, manifest, parts FROM buried LEFT JOIN manifests ON manifests.id = manifest " +
         "WHERE entry > ? ORDER BY entry LIMIT ?",
     ),

@@ -1,4 +1,4 @@
-// The rows of objects and parts: what one says in its columns must be what its record says.
+// Checks the columns of rows of objects and parts against their records.
 import { beginsAsObject, decodeObject } from "../../engine/codec/record-codec.ts";
 import { keyBytes } from "../../model/key.ts";
 import type { ObjectRecord } from "../../model/object.ts";
@@ -14,7 +14,7 @@ export interface ObjectRow {
   readonly record: string;
 }
 
-/** Whether a row is what was once written under this key. */
+/** Whether the row is undamaged and was written under this key. */
 export function isSoundRow(key: Uint8Array, row: ObjectRow): boolean {
   try {
     const text = verifyText(row.record, "", blobContext(row.blob, row.stored));

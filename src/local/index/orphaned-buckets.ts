@@ -1,5 +1,5 @@
-// Which folders of buckets nobody needs any more. A folder whose name is lost from the registry may still be a
-// bucket's: it is only given up when nothing is in it, or when its bucket has ended.
+// Decides which bucket folders are orphaned. The registry may have lost the name of a bucket, so a
+// folder is orphaned only if it is empty or its bucket was deleted.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
@@ -9,7 +9,7 @@ import { openBucketDatabase } from "./migrations.ts";
 import { parseDeletedMark } from "./schema.ts";
 import { corruptionError, type Database } from "./sqlite.ts";
 
-/** Whether a folder that the registry does not name was never a bucket, or is no longer one. */
+/** For a folder unknown to the registry: whether its bucket was never used or was deleted. */
 export function isOrphaned(layout: Layout, id: string): boolean {
   const { database: path, blobs, segments } = bucketPaths(layout, id);
   if ([...filesIn(blobs), ...filesIn(segments)].length > 0 && !isMarkedDeleted(path)) return false;
@@ -20,12 +20,12 @@ export function isOrphaned(layout: Layout, id: string): boolean {
 
 function isMarkedDeleted(path: string): boolean {
   return readDatabase(path, (database) => {
-    const row = database.prepare("SELECT deleted FROM bucket").get() as { deleted: unknown } | undefined;
+    const row = database.prepare<{ deleted: unknown }>("SELECT deleted FROM bucket").get();
     return parseDeletedMark(row?.deleted) === true;
   });
 }
 
-/** Made, but not registered: nothing was ever put into it. */
+/** Created but never registered, so nothing was ever stored in it. */
 function isEmpty(path: string): boolean {
   if (hasNoTables(path)) return true;
   return readDatabase(path, (database) =>
@@ -35,7 +35,7 @@ function isEmpty(path: string): boolean {
   );
 }
 
-/** Cut off before it had tables, and perhaps before it was in any state that we open. */
+/** A crash came before the tables, perhaps even before `openDatabase` accepts the file. */
 function hasNoTables(path: string): boolean {
   return attempt(() => {
     const database = new DatabaseSync(path);
@@ -58,7 +58,7 @@ function readDatabase(path: string, ask: (database: Database) => boolean): boole
   });
 }
 
-/** What cannot be read is not taken for empty. */
+/** A database that cannot be read does not count as empty. */
 function attempt(ask: () => boolean): boolean {
   try {
     return ask();
@@ -67,11 +67,12 @@ function attempt(ask: () => boolean): boolean {
   }
 }
 
-/** By either side: objects that damage hides are still there, and that is told. */
+/** Throws if the table is empty but the existence index has objects: damage hides them. */
 export function hasObjects(database: Database): boolean {
   if (database.prepare("SELECT 1 FROM objects LIMIT 1").get() !== undefined) return true;
-  for (const row of database.prepare("SELECT place FROM witness").iterate()) {
-    const entry = parseExistenceKey((row as { place: Uint8Array }).place);
+  const keys = database.prepare<{ place: Uint8Array }>("SELECT place FROM witness");
+  for (const { place } of keys.iterate()) {
+    const entry = parseExistenceKey(place);
     if (entry === undefined || entry.kind === "object") {
       throw corruptionError("The index of the bucket, which reads as empty,");
     }

@@ -1,12 +1,12 @@
-// The reads of a bucket's events that are still to be delivered.
+// Reads of a bucket's outbox: the events that are still to be delivered.
 import type { EventCount, OutboxEvent } from "../../engine/records.ts";
 import { verifyText } from "./checksum.ts";
-import type { Database } from "./sqlite.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface OutboxQueries {
   outboxEvents(rule: string, limit: number): OutboxEvent[];
   eventCounts(): EventCount[];
-  /** Entries behind the given one that do not say what was written, a batch of them looked at. */
+  /** Damaged entries among the next `limit` after `after`; `last` is undefined at the end. */
   damagedEvents(
     after: number,
     limit: number,
@@ -15,36 +15,30 @@ export interface OutboxQueries {
 
 type EventRow = readonly [entry: number, event: unknown, rule: string];
 
+const columns = "SELECT entry, event, rule FROM outbox";
+
 export function createOutboxQueries(database: Database): OutboxQueries {
-  // Prepared when asked: most buckets have no rules.
-  const rows = (sql: string, ...values: (string | number)[]) => {
-    const statement = database.prepare(sql);
-    statement.setReturnArrays(true);
-    return statement.all(...values) as unknown[];
-  };
+  // Statements are prepared on use: most buckets have no rules.
   return {
     outboxEvents(rule, limit) {
-      const found = rows(
-        "SELECT entry, event, rule FROM outbox WHERE rule = ? ORDER BY entry LIMIT ?",
-        rule,
-        limit,
-      );
-      return (found as EventRow[]).map((row) => ({ entry: row[0], text: eventText(row) }));
+      const find = prepareArrays<EventRow>(database, `${columns} WHERE rule = ? ORDER BY entry LIMIT ?`);
+      return find.all(rule, limit).map((row) => ({ entry: row[0], text: eventText(row) }));
     },
     eventCounts() {
-      const found = rows("SELECT rule, count(*) FROM outbox GROUP BY rule ORDER BY rule");
-      return (found as [string, number][]).map(([rule, count]) => ({ rule, count }));
+      const sql = "SELECT rule, count(*) FROM outbox GROUP BY rule ORDER BY rule";
+      const rows = prepareArrays<[rule: string, count: number]>(database, sql).all();
+      return rows.map(([rule, count]) => ({ rule, count }));
     },
     damagedEvents(after, limit) {
-      const sql = "SELECT entry, event, rule FROM outbox WHERE entry > ? ORDER BY entry LIMIT ?";
-      const found = rows(sql, after, limit) as EventRow[];
+      const sql = `${columns} WHERE entry > ? ORDER BY entry LIMIT ?`;
+      const found = prepareArrays<EventRow>(database, sql).all(after, limit);
       const damaged = found.filter((row) => eventText(row) === undefined).map(([entry]) => entry);
       return { damaged, last: found.length < limit ? undefined : found.at(-1)![0] };
     },
   };
 }
 
-/** One that cannot be read must not keep those behind it from being delivered. */
+/** Undefined if damaged: such an event must not block the delivery of later ones. */
 function eventText([, event, rule]: EventRow): string | undefined {
   try {
     return verifyText(event, "an event", rule);

@@ -1,25 +1,25 @@
-// What was read from a bucket of late, good for as long as nobody commits to it: a look at the head of the log tells,
-// for a fifth of what the smallest query costs. Only what is asked for again is kept, and where commits come
-// between most reads nothing is.
+// Cache of recent reads of a bucket, valid until the next commit to it. Reading the change counter
+// of the log costs a fifth of the smallest query. Only repeated reads are cached, and a bucket with
+// frequent commits bypasses the cache.
 import type { ObjectWithBody } from "../../engine/records.ts";
 import type { Bucket } from "../../model/bucket.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { WalChangeCounter } from "./wal-change-counter.ts";
 
-/** Answers what was found before, or reads; what is not there is always read. */
+/** Returns the cached value or calls `read`. A missing value is never cached. */
 export interface ReadCache {
   bucket(read: () => Bucket | undefined): Bucket | undefined;
   object(key: string, read: () => ObjectRecord | undefined): ObjectRecord | undefined;
   objectWithBody(key: string, read: () => ObjectWithBody | undefined): ObjectWithBody | undefined;
-  /** Lets go of everything. */
+  /** Drops all entries. */
   close(): void;
 }
 
-/** How much is kept of all buckets together: small bodies are kept too, so these are some megabytes at most. */
+/** Limits the entries of all buckets together: with small bodies, a few megabytes at most. */
 export interface CacheBudget {
-  /** Before one more is kept; when there is no more room, all of them go. */
+  /** Called before an entry is added; at the limit the entries of all buckets are dropped. */
   addEntry(): void;
-  /** Calls when all must go; gives what takes the listener back. */
+  /** `clear` is called to drop all entries. Returns the unsubscribe function. */
   subscribe(clear: () => void): () => void;
 }
 
@@ -40,15 +40,15 @@ export function createCacheBudget(maxEntries = 2048): CacheBudget {
 }
 
 interface CacheEntry<T> {
-  /** Between which two commits it was read. */
+  /** The number of commits noticed before the value was read. */
   readonly generation: number;
   readonly value: T;
 }
 
-/** Stands for what was asked for once. */
+/** Marks a key that was read once: the second read caches its value. */
 const admissionMarker: CacheEntry<never> = { generation: -1, value: undefined as never };
 
-/** With fewer answers between two commits, looking costs more than it saves: then this many reads go without. */
+/** With fewer hits between two commits the cache does not pay: the next reads bypass it. */
 const minHits = 16;
 const bypassReads = 256;
 
@@ -80,7 +80,7 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
       entries.set(name, admissionMarker);
       return read();
     }
-    // Looked before it is read: what is committed in between is seen by the next look.
+    // The counter is read before the value: the next check notices a commit in between.
     const now = currentGeneration();
     if (entry.generation === now) {
       hits++;
@@ -116,17 +116,17 @@ export function createReadCache(changeCounter: WalChangeCounter, cacheBudget: Ca
 
 const always = () => true;
 
-/** Lists of parts may be long. */
+/** Lists of parts may be too long to cache. */
 function isSmall({ body }: ObjectWithBody): boolean {
   return body.storage !== "parts";
 }
 
-/** Shorter than anything that a script could wait for without giving the turn away. */
+/** A turn that takes longer may have waited synchronously for a commit of another process. */
 const tickMilliseconds = 1;
 
 /**
- * What one turn of the event loop has read is good for the rest of it: nobody can have told this process of a later
- * commit. Many writes that go on together after one commit so look at their bucket once.
+ * A value read in one turn of the event loop stays valid for that turn: this process cannot have
+ * learned of a later commit. Many writes that resume together thus read their bucket once.
  */
 function createTickCache<T>(): { readThrough(read: () => T | undefined): T | undefined; clear(): void } {
   let found: T | undefined;

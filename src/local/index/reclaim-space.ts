@@ -1,10 +1,9 @@
-// Room for commits on a disk that has none: inside the databases, and in the reserve.
-
+// Finds space for commits on a full disk: free pages of the databases, and the reserve.
 import type { Reserve } from "../disk/space-reserve.ts";
 import { type Database, sqliteBusy, sqliteCode, sqliteFull } from "./sqlite.ts";
 import { releasePagesNow, truncateLog } from "./vacuum.ts";
 
-/** Whether the reserve is there, with room made inside the bucket's database when the disk alone has too little of it. */
+/** Whether the reserve exists. Releases free pages of the database to make space for it. */
 export function ensureReserve(reserve: Reserve, database: Database): boolean {
   const steps = 8;
   for (let step = 0; step < steps; step++) {
@@ -20,8 +19,9 @@ export function ensureReserve(reserve: Reserve, database: Database): boolean {
 }
 
 /**
- * For what only frees space; false when there is none to be had. The reserve's room goes to the database first, which
- * grows by what the log has of new pages; the log's own is then there again. Taken by the log, it would be gone for both.
+ * For changes that only free space; false if no space was found. The database takes in the pages of
+ * the log with the space of the reserve, which frees the log. If the log used the reserve, neither
+ * could grow.
  */
 export function reclaimSpace(reserve: Reserve, database: Database): boolean {
   const hadReserve = reserve.release();

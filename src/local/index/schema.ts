@@ -1,5 +1,5 @@
-// The tables, with the version that tells them apart. What an earlier Store has written is brought up to date
-// (upgrade.ts), what a newer one has written is refused.
+// The tables and their schema version. Earlier versions are migrated (migrations.ts), newer ones
+// refused.
 import { settingNames } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import { withTextChecksum } from "./checksum.ts";
@@ -8,21 +8,21 @@ import { pragma } from "./sqlite.ts";
 
 export const schemaVersion = 4;
 
-/** Says that a bucket has ended. So far from zero that no flipped bit says it. */
+/** Marks a deleted bucket. It differs from 0 in many bits, so no flipped bit can set it. */
 export const deletedMark = 0x6f9a_3c5d_71;
 
-/** Whether a mark of ending is set; undefined when it says neither. */
+/** Whether the bucket was deleted; undefined for a damaged mark. */
 export function parseDeletedMark(mark: unknown): boolean | undefined {
   if (mark === 0) return false;
   return mark === deletedMark ? true : undefined;
 }
 
-/** Everything there is, once more: witness.ts. */
+/** The existence index (existence-index.ts). */
 export const existenceTable = "CREATE TABLE witness (place BLOB PRIMARY KEY) WITHOUT ROWID";
 export const registryExistenceTable =
   "CREATE TABLE witness (place BLOB PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID";
 
-/** An entry's number is never used again: it tells later events of a key from earlier ones. */
+/** Entry numbers are never used again: they distinguish later events of a key from earlier ones. */
 export const outboxTable = `
   CREATE TABLE outbox (entry INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, event TEXT NOT NULL);
   CREATE INDEX outbox_rule ON outbox (rule)`;
@@ -50,19 +50,19 @@ export const registrySchema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-/** Stands for the inline body that has no bytes and so no row. */
+/** The value of `inline` for an empty body, which has no row in `bodies`. */
 export const emptyBody = 0;
 
-/** What stands for a setting that was not made: nothing at all would also be what damage leaves. */
+/** Stored for a setting that is not set: an empty column could also be damage. */
 export function noSetting(name: string): string {
   return withTextChecksum("", name);
 }
 
-// objects: one of inline, blob and manifest says where the body is.
-// blobs: every blob that a commit has named and no sweep has removed yet; a file beside these is an orphan. The key is of
-//   the object whose whole body it was when it was named.
-// buried: bodies no record names any more, whose bytes are still to be removed.
-// outbox: events that rules want to know and that are still to be delivered.
+// objects: one of inline, blob and manifest locates the body.
+// blobs: every blob that a commit has referenced and no sweep has removed; other files are orphans.
+//   The key is that of the object whose whole body the blob was at that commit.
+// buried: the garbage queue, bodies without a record whose bytes are still to be removed.
+// outbox: events for notification rules that are still to be delivered.
 export const bucketSchema = `
   CREATE TABLE bucket (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -113,7 +113,7 @@ export function checkSchemaVersion(database: Database, path: string): void {
   const found = pragma(database, "user_version");
   if (found === schemaVersion) return;
   const mismatch = `"${path}" has schema version ${String(found)}, this Store knows ${schemaVersion}`;
-  // No Store has ever written a lower one than the first, which is brought up to date before this.
+  // Lower versions were migrated before this check, so any other number is damage.
   const advice = Number(found) > schemaVersion ? "Use a newer Store" : "It is damaged";
   throw new StoreError("InternalError", { detail: `${mismatch}. ${advice}.` });
 }

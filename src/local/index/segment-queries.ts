@@ -1,37 +1,33 @@
-// What a bucket's database knows of the bodies in a segment, by either witness.
-
+// Reads which blobs a segment contains, from the table of blobs and from the existence index.
 import { existenceKey, parseExistenceKey } from "./existence-index.ts";
-import type { Database } from "./sqlite.ts";
+import { type Database, prepareArrays } from "./sqlite.ts";
 
 export interface SegmentQueries {
-  /** The blobs in a segment that a commit has named and no sweep has removed, in the order of their places. */
+  /** The blobs of a segment that a commit has referenced and no sweep has removed, by offset. */
   blobsIn(bucketId: string, segment: string): SegmentBlob[];
   hasBlobsIn(bucketId: string, segment: string): boolean;
-  /** Whether the object of this key has this body now. */
+  /** Whether this blob is the current body of the object. */
   isCurrentBody(key: Uint8Array, blob: string): boolean;
 }
 
 export interface SegmentBlob {
   readonly id: string;
-  /** The key of its object; undefined where that is not known. */
+  /** The key of its object, if known. */
   readonly key: Uint8Array | undefined;
 }
 
 type BlobRow = readonly [id: string, key: Uint8Array | null];
 
 export function createSegmentQueries(database: Database): SegmentQueries {
-  const sql = prepare(database);
+  const sql = prepareStatements(database);
   return {
     blobsIn(bucketId, segment) {
       const keys = new Map<string, Uint8Array | undefined>();
-      for (const row of sql.indexedBlobs.all(...existenceKey.blobsIn(bucketId, segment))) {
-        const entry = parseExistenceKey((row as unknown as [Uint8Array])[0]);
+      for (const [indexKey] of sql.indexedBlobs.all(...existenceKey.blobsIn(bucketId, segment))) {
+        const entry = parseExistenceKey(indexKey);
         if (entry?.kind === "blob") keys.set(entry.id, undefined);
       }
-      for (const row of sql.blobs.all(...idRange(bucketId, segment))) {
-        const [id, key] = row as unknown as BlobRow;
-        keys.set(id, key ?? undefined);
-      }
+      for (const [id, key] of sql.blobs.all(...idRange(bucketId, segment))) keys.set(id, key ?? undefined);
       return [...keys].map(([id, key]) => ({ id, key })).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     hasBlobsIn: (bucketId, segment) =>
@@ -41,21 +37,17 @@ export function createSegmentQueries(database: Database): SegmentQueries {
   };
 }
 
-/** The ids of its blobs, and nothing else, are between these two. */
+/** The range of the ids of a segment's blobs; it contains no other ids. */
 function idRange(bucketId: string, segment: string): [from: string, to: string] {
   return [`${bucketId}.${segment}.`, `${bucketId}.${segment}/`];
 }
 
-function prepare(database: Database) {
-  const sql = (text: string) => {
-    const statement = database.prepare(text);
-    statement.setReturnArrays(true);
-    return statement;
-  };
+function prepareStatements(database: Database) {
+  const sql = <Row extends readonly unknown[]>(text: string) => prepareArrays<Row>(database, text);
   return {
-    blobs: sql("SELECT id, key FROM blobs WHERE id >= ? AND id < ?"),
+    blobs: sql<BlobRow>("SELECT id, key FROM blobs WHERE id >= ? AND id < ?"),
     anyBlob: sql("SELECT 1 FROM blobs WHERE id >= ? AND id < ? LIMIT 1"),
-    indexedBlobs: sql("SELECT place FROM witness WHERE place >= ? AND place < ?"),
+    indexedBlobs: sql<[indexKey: Uint8Array]>("SELECT place FROM witness WHERE place >= ? AND place < ?"),
     anyIndexedBlob: sql("SELECT 1 FROM witness WHERE place >= ? AND place < ? LIMIT 1"),
     body: sql("SELECT 1 FROM objects WHERE key = ? AND blob = ?"),
   };

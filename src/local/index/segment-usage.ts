@@ -1,22 +1,23 @@
-// How much of a bucket's segments lives, as far as this process knows: what it has seen forgotten since it last
-// counted a segment. From this it is decided which segments are worth emptying, and whether writers must wait.
+// Estimates how much of a bucket's segments is live: the last count of each segment minus what this
+// process has removed since. This decides which segments are compacted and whether writers must
+// wait.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { filesIn } from "../recovery/recover.ts";
 
 export interface SegmentUse {
-  /** Bytes gone since the last look. */
+  /** Bytes removed since the last count. */
   removedBytes: number;
-  /** With so many gone it is looked at again. */
+  /** Removed bytes at which the segment is counted again. */
   due: number;
-  /** Bodies that are being forgotten: the records may still know them at the next look. */
+  /** Blobs being removed: the records may still have them at the next count. */
   readonly removing: Set<string>;
-  /** Size and living bytes at the last look; undefined before the first. */
+  /** Size and live bytes at the last count; undefined before the first. */
   readonly counted?: { readonly size: number; readonly live: number };
 }
 
-/** All segments of a bucket together. */
+/** Bytes of all segments of a bucket together. */
 export interface Usage {
   total: number;
   live: number;
@@ -25,18 +26,19 @@ export interface Usage {
 export interface SegmentUsage {
   bucketSegments(bucketId: string): Map<string, SegmentUse>;
   /**
-   * Counted with what this process has done since. Measured again, for what others do, when the last time is long
-   * enough ago that this takes a hundredth of the time at most.
+   * The last measurement plus the changes of this process since. Measured again, to see changes of
+   * other processes, so rarely that measuring takes at most a hundredth of the time.
    */
   measure(bucketId: string): Readonly<Usage>;
-  /** This process has written, forgotten or removed so many bytes. */
+  /** Adds what this process has written or removed, in bytes. */
   change(bucketId: string, change: Partial<Usage>): void;
-  /** The emptiest segments, so many that the rest takes no more than `most` bytes; none that is nearly full. */
+  /** The emptiest segments, enough to reduce the total to `maxBytes`; none that is nearly full. */
   emptiest(bucketId: string, maxBytes: number): string[];
 }
 
-const costShare = 100;
-/** A segment that lives up to this share may be emptied when space is short. */
+/** Time between two measurements, as a multiple of the duration of one. */
+const measurePause = 100;
+/** Segments with a larger share of live bytes are not chosen. */
 const maxLiveShare = 0.75;
 
 export function createSegmentUsage(layout: Layout): SegmentUsage {
@@ -73,7 +75,7 @@ export function createSegmentUsage(layout: Layout): SegmentUsage {
       if (measurement !== undefined && begin < measurement.until) return measurement.usage;
       const usage = count(bucketId);
       const end = performance.now();
-      measured.set(bucketId, { usage, until: end + (end - begin) * costShare });
+      measured.set(bucketId, { usage, until: end + (end - begin) * measurePause });
       return usage;
     },
     change(bucketId, { total = 0, live = 0 }) {

@@ -1,15 +1,38 @@
-// Opens SQLite databases with the settings that durability and speed were measured with.
+// Opens SQLite databases with the settings that durability and measured speed require.
 import { pathToFileURL } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { invariant, StoreError } from "../../model/errors.ts";
 import { createPrivateFile } from "../disk/private-files.ts";
 
-export type Database = InstanceType<typeof DatabaseSync>;
+type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** A prepared statement. `Row` is what its SQL text selects; this interface alone asserts that. */
+export interface Statement<Row> {
+  get(...values: readonly SqlValue[]): Row | undefined;
+  all(...values: readonly SqlValue[]): Row[];
+  iterate(...values: readonly SqlValue[]): Iterable<Row>;
+  run(...values: readonly SqlValue[]): { changes: number; lastInsertRowid: number | bigint };
+  setReturnArrays(areArrays: boolean): void;
+}
+
+export type Database = { prepare<Row = unknown>(sql: string): Statement<Row> } & InstanceType<
+  typeof DatabaseSync
+>;
+
+/** Rows as arrays: naming the columns of each row costs more than reading them. */
+export function prepareArrays<Row extends readonly unknown[]>(
+  database: Database,
+  sql: string,
+): Statement<Row> {
+  const statement = database.prepare<Row>(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
 
 export interface DatabaseOptions {
-  /** Who uses it: readers serve, the writer commits for its process. */
+  /** Readers serve requests; the writer commits. */
   readonly role: "reader" | "writer";
-  /** Make the file when there is none; else a missing file is an error. */
+  /** Creates a missing file; otherwise a missing file is an error. */
   readonly create?: "when missing";
 }
 
@@ -22,15 +45,15 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
   const database = new DatabaseSync(url, { timeout: busyMilliseconds });
   try {
     if (create !== undefined) {
-      // Must come before the first table. Freed pages are given back in small steps.
+      // Must come before the first table: vacuum.ts releases free pages in small steps.
       database.exec("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
     }
-    // In WAL mode this build would sync only at checkpoints, and lose acknowledged commits in a power cut. It
-    // would also make checkpoints by itself and tell nobody of a sync that failed there: see createCheckpoint.
+    // This build's default syncs only at checkpoints, so a power cut would lose acknowledged
+    // commits. Its automatic checkpoints hide a failed sync, so `createCheckpoint` replaces them.
     database.exec(
       "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864",
     );
-    // The map is as large as this build allows: reads of the index then copy no pages.
+    // The largest memory map that this build allows: reads then copy no pages.
     database.exec(
       `PRAGMA mmap_size = 2147418112; PRAGMA cache_size = ${role === "writer" ? -65536 : -16384}`,
     );
@@ -45,14 +68,13 @@ export function openDatabase(path: string, { role, create }: DatabaseOptions): D
 }
 
 export function pragma(database: Database, name: string): unknown {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Record<string, unknown> | undefined;
-  return row?.[name];
+  return database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get()?.[name];
 }
 
 const retryMilliseconds = 0.2;
 const sleepBuffer = new Int32Array(new SharedArrayBuffer(4));
 
-/** SQLite waits for the lock of another process by sleeping ever longer; a commit is over sooner than that. */
+/** Polls for the lock: SQLite's own wait sleeps ever longer, and most commits take less time. */
 function takeWriteLock(database: Database, maxMilliseconds: number): void {
   const end = performance.now() + maxMilliseconds;
   database.exec("PRAGMA busy_timeout = 0");
@@ -72,9 +94,9 @@ function takeWriteLock(database: Database, maxMilliseconds: number): void {
 }
 
 export interface TransactionOptions {
-  /** Called with how long the sync at its end took. */
+  /** Called with the duration of COMMIT, which syncs. */
   readonly onSynced?: (seconds: number) => void;
-  /** How long it waits for the write lock of another process. */
+  /** How long to wait for the write lock of another process. */
   readonly busyMilliseconds?: number;
 }
 
@@ -93,59 +115,58 @@ export function inTransaction<T>(database: Database, work: () => T, options: Tra
   }
 }
 
-/** Pages in a log before it is folded into its database: longer ones make rare puts wait long. */
+/** Pages of a log at which a checkpoint runs: with a longer log it would delay some puts. */
 const longLogPages = 1000;
 
-/** Folds the log into the database when it has become long. Throws what the disk refuses, but for want of room. */
+/** Runs a checkpoint when the log is long. Throws errors of the disk, except that it is full. */
 export function createCheckpoint(database: Database): () => void {
-  const readLogSize = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+  const readLogSize = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)");
   const runCheckpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   return () => {
-    const { log } = readLogSize.get() as { log: number };
-    if (log < longLogPages) return;
+    if (readLogSize.get()!.log < longLogPages) return;
     try {
       runCheckpoint.get();
     } catch (error) {
-      // Then the log stays as it is, and grows: it is the next to meet the full disk.
+      // The log stays and grows; on a full disk the next commit reports it.
       const code = sqliteCode(error);
       if (code !== sqliteFull && code !== sqliteBusy) throw error;
     }
   };
 }
 
-/** The primary SQLite result code of an error, if it is one. */
+/** The primary SQLite result code; undefined if the error is not from SQLite. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error) return Number(error.errcode) & 0xff;
-  // Reads of several rows tell only in words what went wrong.
+  // Errors of `all` and `iterate` have a message but no result code.
   if (!("code" in error) || error.code !== "ERR_SQLITE_ERROR") return undefined;
   return codesByMessage.find(([words]) => error.message.includes(words))?.[1] ?? sqliteError;
 }
 
-/** What a failed read is told as: damage, or a disk that cannot be read. Other errors pass as they are. */
+/** Maps a failed read to damage or to an unreadable disk. Other errors pass unchanged. */
 export function toReadError(error: unknown, what: string): unknown {
   const code = sqliteCode(error);
   if (code === undefined) return error;
   if (isDamage(code) || code === sqliteError) {
-    return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: error });
+    return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: error });
   }
   const detail = `${what} could not be read.`;
   return new StoreError("ServiceUnavailable", { detail, cause: error, notDone: true });
 }
 
-/** The same for reads of rows alone, where whatever else goes wrong is a row that cannot be one. */
+/** Like `toReadError`, but every other error counts as damage: a row that cannot be decoded. */
 export function toDamageError(error: unknown, what: string): StoreError {
   const mapped = toReadError(error, what);
   if (mapped instanceof StoreError) return mapped;
-  return new StoreError("InternalError", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
+  return new StoreError("Damaged", { detail: `The stored data is damaged: ${what}.`, cause: mapped });
 }
 
-/** What SQLite also calls a database that the disk refuses to read. */
+/** SQLite also uses these codes for a database that the disk fails to read. */
 export function isDamage(code: number | undefined): boolean {
   return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
-/** Damage found by ourselves, told the way SQLite tells its own. */
+/** Damage found by our own checks, in the form of an error of SQLite. */
 export function corruptionError(what: string): Error {
   return Object.assign(new Error(`${what} is damaged`), { errcode: sqliteCorrupt });
 }

@@ -1,21 +1,21 @@
-// Gives freed pages of the databases back to the file system, in small steps while nothing else is to do.
+// Returns free pages of the databases to the file system, in small steps while the writer is idle.
 import { type Database, pragma, sqliteBusy, sqliteCode, sqliteFull } from "./sqlite.ts";
 
 const idleMilliseconds = 100;
 const stepPages = 512;
-/** Free pages below this share are left for the next puts. */
+/** A smaller share of free pages is kept for the next puts. */
 const minFreeShare = 0.2;
 const minFreePages = 2048;
 
 export interface Vacuum {
-  /** Looks whether there is something to give back once nothing has come for a moment. */
+  /** Starts a step after a short time without requests. */
   whenIdle(): void;
   stop(): void;
 }
 
 export interface VacuumTarget {
   readonly database: Database;
-  /** Folds the log in where it has become long: only then does the file get shorter. */
+  /** Runs a checkpoint if the log is long: only that shortens the file. */
   checkpoint(): void;
 }
 
@@ -24,7 +24,7 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
 
   function step(): void {
     timer = undefined;
-    // One step, then back to the queue: a commit that has come meanwhile goes first.
+    // One step at a time, so that a commit that has arrived goes first.
     const released = opened().find(({ database }) => releaseSparePages(database));
     if (released === undefined) return;
     released.checkpoint();
@@ -39,25 +39,25 @@ export function createVacuum(opened: () => readonly VacuumTarget[]): Vacuum {
   return { whenIdle, stop: () => clearTimeout(timer) };
 }
 
-/** Gives back what there is, a bounded amount at a time, whatever share it is; true when something went. */
+/** Releases a bounded number of free pages, whatever their share; false if there were none. */
 export function releasePagesNow(database: Database): boolean {
   if (Number(pragma(database, "freelist_count")) === 0) {
     database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     return false;
   }
-  // The log is folded in first and after: only then does either file get shorter.
+  // Checkpoints before and after: each of the two files gets shorter only at a checkpoint.
   database.exec(
     `PRAGMA wal_checkpoint(TRUNCATE); PRAGMA incremental_vacuum(${stepPages}); PRAGMA wal_checkpoint(TRUNCATE)`,
   );
   return true;
 }
 
-/** Folds the log in and gives its room back; false when there was none, or it cannot be done now. */
+/** Checkpoints and truncates the log; false if it was empty or a checkpoint is not possible now. */
 export function truncateLog(database: Database): boolean {
-  const { log } = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number };
+  const { log } = database.prepare<{ log: number }>("PRAGMA wal_checkpoint(NOOP)").get()!;
   if (log <= 0) return false;
   try {
-    const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
+    const { busy } = database.prepare<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
     return busy === 0;
   } catch (error) {
     if (!isRetryable(error)) throw error;
@@ -65,7 +65,7 @@ export function truncateLog(database: Database): boolean {
   }
 }
 
-/** Busy with another process, or no room to work in. */
+/** Locked by another process, or the disk is full. */
 function isRetryable(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === sqliteBusy || code === sqliteFull;
@@ -79,7 +79,7 @@ function releaseSparePages(database: Database): boolean {
     database.exec(`PRAGMA incremental_vacuum(${stepPages})`);
     return true;
   } catch (error) {
-    // Giving space back can wait. Nothing else can.
+    // Releasing space can wait for the next idle time.
     if (!isRetryable(error)) throw error;
     return false;
   }

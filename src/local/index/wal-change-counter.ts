@@ -1,10 +1,10 @@
-// Whether a database may have changed since the last look, without asking SQLite: every commit writes the header of
-// the index of its log, and reading those few bytes costs a fifth of the smallest query.
-// (SQLite's WAL-mode file format, 2.2: the header of the wal-index, which has a counter of changes.)
+// Detects commits to a database without a query: every commit changes the header of the WAL index,
+// and reading its few bytes costs a fifth of the smallest query (SQLite's WAL-mode file format,
+// 2.2).
 import { closeSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 
 export interface WalChangeCounter {
-  /** True at first, and whenever there may have been a commit by anybody since the last time it was asked. */
+  /** True on the first call, and if any process may have committed since the last call. */
   hasChanged(): boolean;
 }
 
@@ -13,11 +13,11 @@ const headerBytes = 96;
 
 export interface WalChangeCounters {
   open(databasePath: string): WalChangeCounter;
-  /** Once the directory's databases are closed, also by the thread that commits. */
+  /** Called when all databases of the directory are closed, also in the writer thread. */
   close(): void;
 }
 
-/** Those of one opening of a data directory. */
+/** The change counters of one open data directory. */
 export function createWalChangeCounters(root: string): WalChangeCounters {
   openCounts.set(root, (openCounts.get(root) ?? 0) + 1);
   let isClosed = false;
@@ -35,7 +35,7 @@ export function createWalChangeCounters(root: string): WalChangeCounters {
   };
 }
 
-/** The database must be open in this process all the while: its log is then neither made anew nor removed. */
+/** The database must stay open in this process: its log is then neither replaced nor removed. */
 function createWalChangeCounter(databasePath: string): WalChangeCounter {
   const last = Buffer.alloc(headerBytes);
   const now = Buffer.alloc(headerBytes);
@@ -50,7 +50,7 @@ function createWalChangeCounter(databasePath: string): WalChangeCounter {
           return false;
         }
       } catch {
-        // Who cannot look must ask.
+        // Header unreadable: report a change and let SQLite decide.
         hasBaseline = false;
         return true;
       }
@@ -62,8 +62,9 @@ function createWalChangeCounter(databasePath: string): WalChangeCounter {
 }
 
 /**
- * One a file, and not closed while the file may be open by SQLite: with any descriptor of a file that a process closes,
- * it lets go of all its locks on it (fcntl(2)), and so of those that SQLite holds, in whichever thread.
+ * One descriptor per file, kept open while SQLite may use the file: when a process closes any
+ * descriptor of a file, it loses all its locks on it (fcntl(2)), also those that SQLite holds in
+ * another thread.
  */
 const descriptors = new Map<string, number>();
 /** How often a data directory is open in this process. */
@@ -77,13 +78,13 @@ function openDescriptor(path: string): number {
   if (descriptors.size >= maxDescriptors) {
     for (const [other, descriptor] of descriptors) if (!isSameFile(descriptor, other)) closeDescriptor(other);
   }
-  if (descriptors.size >= maxDescriptors) throw new Error("More databases than are looked at.");
+  if (descriptors.size >= maxDescriptors) throw new Error("Too many databases are open to watch this one.");
   const opened = openSync(path, "r");
   descriptors.set(path, opened);
   return opened;
 }
 
-/** A file that was removed keeps its number as long as it is open, so that no later one has it. */
+/** A removed file keeps its inode number while it is open, so a new file cannot have the same. */
 function isSameFile(descriptor: number, path: string): boolean {
   const current = statSync(path, { throwIfNoEntry: false });
   const opened = fstatSync(descriptor);

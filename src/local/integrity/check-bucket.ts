@@ -1,5 +1,5 @@
-// Looks at a bucket's database from both sides: whatever the witness names must be there, and whatever is there
-// must be named by the witness. Small batches, each at one instant, so that a store in use goes on.
+// Compares a bucket's tables with its existence index in both directions. Works in small batches,
+// each in one snapshot, so that a store in use is not held up.
 import type { Finding } from "../../engine/records.ts";
 import { StoreError } from "../../model/errors.ts";
 import {
@@ -29,7 +29,7 @@ export function* checkBucket(read: BucketReader, depth: "records" | "pages"): Ge
   }
 }
 
-/** A table that cannot be read is a finding too, and the others are looked at all the same. */
+/** An unreadable table is a finding, too, and the other tables are still checked. */
 function attempt(find: () => Finding[]): Finding[] {
   try {
     return find();
@@ -52,7 +52,7 @@ function checkGarbage(queries: Queries): Finding[] {
     const entries = queries.garbage(after, batch);
     for (const { entry, isDamaged } of entries) {
       if (isDamaged === true)
-        findings.push({ what: `The stored data is damaged: entry ${entry} of what is to be removed.` });
+        findings.push({ what: `The stored data is damaged: entry ${entry} of the garbage queue.` });
     }
     const last = entries.at(-1)?.entry ?? after;
     if (entries.length < batch || last <= after) return findings;
@@ -66,16 +66,16 @@ function* walkOutbox(read: BucketReader): Generator<Finding> {
     after = undefined;
     yield* attempt(() => {
       const { damaged, last } = read((queries) => queries.damagedEvents(from, batch));
-      // Damage may turn the order round; the walk never goes back.
+      // Damage may break the order, so the walk ends instead of going back.
       after = last !== undefined && last > from ? last : undefined;
       return damaged.map((entry) => ({
-        what: `The stored data is damaged: entry ${entry} of the events that are to be delivered.`,
+        what: `The stored data is damaged: entry ${entry} of the outbox of events.`,
       }));
     });
   }
 }
 
-/** From the witness to what it names. */
+/** Finds index entries without a row. */
 function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
   let after: Uint8Array = new Uint8Array();
   for (;;) {
@@ -83,15 +83,14 @@ function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
     yield* attempt(() =>
       read((_, database) =>
         inSnapshot(database, () => {
-          const rows = database
-            .prepare(`SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`)
-            .all(after) as unknown as { place: Uint8Array }[];
+          const sql = `SELECT place FROM witness WHERE place > ? ORDER BY place LIMIT ${batch}`;
+          const rows = database.prepare<{ place: Uint8Array }>(sql).all(after);
           last = rows.length < batch ? undefined : rows.at(-1)!.place;
           return rows.flatMap(({ place: indexKey }) => findMissing(database, indexKey));
         }),
       ),
     );
-    // Damage may turn the order round; the walk never goes back.
+    // Damage may break the order, so the walk ends instead of going back.
     if (last === undefined || Buffer.compare(last, after) <= 0) return;
     after = last;
   }
@@ -99,7 +98,7 @@ function* walkExistenceIndex(read: BucketReader): Generator<Finding> {
 
 function findMissing(database: Database, indexKey: unknown): Finding[] {
   const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
-  if (entry === undefined) return [{ what: "The stored data is damaged: an entry of the second witness." }];
+  if (entry === undefined) return [{ what: "The stored data is damaged: an entry of the existence index." }];
   const [sql, ...values] = lookUp(entry);
   if (database.prepare(sql).get(...values) !== undefined) return [];
   return [lostFinding(entry)];
@@ -133,7 +132,7 @@ function lostFinding(entry: ExistenceEntry): Finding {
     case "blob":
       return { what: what(`blob ${entry.id}`) };
     default:
-      return { what: what(`what the second witness calls a ${entry.kind}`) };
+      return { what: what(`a ${entry.kind} that the existence index names`) };
   }
 }
 
@@ -141,17 +140,17 @@ type Row = Readonly<Record<string, string | number | Uint8Array>>;
 
 interface Table {
   readonly name: string;
-  /** The columns that name a row, in order. */
+  /** The columns of the primary key, in order. */
   readonly key: readonly string[];
   readonly first: readonly (string | number | Uint8Array)[];
   indexKey(row: Row): Uint8Array;
-  /** Reads what the row says, where only its name was looked at. */
+  /** Reads the whole row, of which the walk reads only the key. */
   verify?(queries: Queries, row: Row): unknown;
   describe(row: Row): Finding;
 }
 
 function describeUnindexed(thing: string): string {
-  return `The stored data is damaged: ${thing} is missing from the second witness.`;
+  return `The stored data is damaged: ${thing} is missing from the existence index.`;
 }
 
 const uploads: Table = {
@@ -182,7 +181,7 @@ const blobs: Table = {
   describe: ({ id }) => ({ what: describeUnindexed(`blob ${id}`) }),
 };
 
-/** From what is there to the witness. */
+/** Finds rows without an index entry, and damaged rows. */
 function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
   const { name, key, first, indexKey, describe } = table;
   const columns = key.join(", ");
@@ -196,7 +195,7 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
       read((_, database) =>
         inSnapshot(database, () => {
           const findExistence = database.prepare("SELECT 1 FROM witness WHERE place = ?");
-          rows = database.prepare(sql).all(...after) as unknown as Row[];
+          rows = database.prepare<Row>(sql).all(...after);
           last = rows.length < batch ? undefined : rows.at(-1);
           return rows.flatMap((row) =>
             findExistence.get(indexKey(row)) === undefined ? [describe(row)] : [],
@@ -213,7 +212,7 @@ function* walkTable(read: BucketReader, table: Table): Generator<Finding> {
     }
     if (last === undefined) return;
     after = key.map((column) => last![column]!);
-    // The walk ends where damage would lead it round in circles.
+    // Damage could make the walk loop, so it ends at the first repeated key.
     const at = JSON.stringify(after);
     if (seen.has(at)) return;
     seen.add(at);
@@ -226,13 +225,13 @@ const databaseChecks: readonly ((database: Database) => Finding[])[] = [
   (database) => checkPageIntegrity(database),
 ];
 
-/** One statement each, so that both sides are of one instant. */
+/** One statement, so that both sides are read in one snapshot. */
 function checkTotals(database: Database): Finding[] {
   const row = database
-    .prepare(
+    .prepare<{ hold: number }>(
       "SELECT bucket.objects = count(size) AND bucket.bytes = coalesce(sum(size), 0) AS hold FROM bucket LEFT JOIN objects",
     )
-    .get() as { hold: number } | undefined;
+    .get();
   if (row?.hold === 1) return [];
   return [{ what: "The stored data is damaged: the totals of the bucket are not those of its objects." }];
 }
@@ -262,17 +261,19 @@ const unownedQueries: readonly (readonly [what: string, sql: string])[] = [
 
 function checkOwners(database: Database): Finding[] {
   return unownedQueries.flatMap(([what, sql]) =>
-    (database.prepare(sql).all() as unknown as { id: unknown }[]).map(({ id }) => ({
-      what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
-    })),
+    database
+      .prepare<{ id: unknown }>(sql)
+      .all()
+      .map(({ id }) => ({
+        what: `The stored data is damaged: ${what} ${String(id)} belongs to no object.`,
+      })),
   );
 }
 
 export function checkPageIntegrity(database: Database): Finding[] {
-  const rows = database.prepare("PRAGMA integrity_check(20)").all() as unknown as {
-    integrity_check: string;
-  }[];
-  return rows
+  return database
+    .prepare<{ integrity_check: string }>("PRAGMA integrity_check(20)")
+    .all()
     .filter(({ integrity_check }) => integrity_check !== "ok")
     .map(({ integrity_check }) => ({ what: `The stored data is damaged: ${integrity_check}.` }));
 }

@@ -1,4 +1,5 @@
-// Looks at the registry from both sides, and at the folders of buckets beside it.
+// Compares the registry with its existence index in both directions, and with the folders of
+// buckets.
 import { readdirSync } from "node:fs";
 import type { Finding } from "../../engine/records.ts";
 import type { Layout } from "../disk/layout.ts";
@@ -24,14 +25,10 @@ function attempt(find: () => Finding[]): Finding[] {
   }
 }
 
-function readRows<T>(registry: Database, sql: string): T[] {
-  return registry.prepare(sql).all() as unknown as T[];
-}
-
 function checkExistenceIndex(registry: Database): Finding[] {
   const bucket = registry.prepare("SELECT 1 FROM buckets WHERE name = ? AND id = ?");
   const document = registry.prepare("SELECT 1 FROM documents WHERE kind = ? AND name = ?");
-  const rows = readRows<{ place: unknown; id: string }>(registry, "SELECT place, id FROM witness");
+  const rows = registry.prepare<{ place: unknown; id: string }>("SELECT place, id FROM witness").all();
   return rows.flatMap(({ place: indexKey, id }) => {
     const entry = indexKey instanceof Uint8Array ? parseExistenceKey(indexKey) : undefined;
     if (entry?.kind === "bucket") {
@@ -42,7 +39,7 @@ function checkExistenceIndex(registry: Database): Finding[] {
       if (document.get(entry.documentKind, entry.name) !== undefined) return [];
       return [{ what: describeMissing(`the document "${entry.name}" (${entry.documentKind})`) }];
     }
-    return [{ what: "The stored data is damaged: an entry of the registry's second witness." }];
+    return [{ what: "The stored data is damaged: an entry of the registry's existence index." }];
   });
 }
 
@@ -51,11 +48,11 @@ function describeMissing(what: string): string {
 }
 
 function describeUnindexed(what: string): string {
-  return `The stored data is damaged: ${what} is missing from the registry's second witness.`;
+  return `The stored data is damaged: ${what} is missing from the registry's existence index.`;
 }
 
 function checkBuckets(registry: Database): Finding[] {
-  const names = readRows<{ name: string }>(registry, "SELECT name FROM buckets ORDER BY name");
+  const names = registry.prepare<{ name: string }>("SELECT name FROM buckets ORDER BY name").all();
   const reader = createRegistryReader(registry);
   const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return names.flatMap(({ name }) => {
@@ -69,7 +66,7 @@ function checkBuckets(registry: Database): Finding[] {
 }
 
 function checkDocuments(registry: Database): Finding[] {
-  const rows = readRows<DocumentRow>(registry, "SELECT kind, name, text, revision FROM documents");
+  const rows = registry.prepare<DocumentRow>("SELECT kind, name, text, revision FROM documents").all();
   const findExistence = registry.prepare("SELECT 1 FROM witness WHERE place = ?");
   return rows.flatMap((row) => {
     const findings = attempt(() => {
@@ -82,14 +79,15 @@ function checkDocuments(registry: Database): Finding[] {
 }
 
 function checkRevisions(registry: Database): Finding[] {
-  const [row] = readRows<{ hold: number }>(
-    registry,
-    "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
-  );
-  return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the count of revisions." }];
+  const row = registry
+    .prepare<{ hold: number }>(
+      "SELECT count(*) = 1 AND max(last) >= (SELECT coalesce(max(revision), 0) FROM documents) AS hold FROM revisions",
+    )
+    .get();
+  return row?.hold === 1 ? [] : [{ what: "The stored data is damaged: the counter of revisions." }];
 }
 
-/** A folder that the registry does not name, and that is not just what a crash has left of one. */
+/** Finds buckets that the registry does not name; empty folders left by a crash do not count. */
 function checkFolders(layout: Layout, registry: Database): Finding[] {
   const before = new Set(readdirSync(layout.buckets));
   const registeredIds = createRegistryReader(registry).ids();

@@ -1,6 +1,7 @@
-// Pins: bodies of several files that someone is reading. A single file stays readable once it is open; the
-// later files of a longer body are only opened when their turn comes, so they are pinned until then, in a
-// place where the other processes see it. A backup holds all bodies of the bucket it is copying.
+// Pins protect bodies of several files while they are read. An open file stays readable after its
+// removal, but later files of a body are opened only when reached, so a pin file, visible to all
+// processes, keeps them from being removed. A backup leases the bucket it copies: that pins all of
+// its bodies.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";
@@ -8,18 +9,18 @@ import { bucketPaths, type Layout, parseBlobId } from "../disk/layout.ts";
 import { privateFile } from "../disk/private-files.ts";
 
 export interface Pins {
-  /** Pins the body that begins with this blob; the answer releases it. */
+  /** Pins the body whose first blob this is. Returns the release function. */
   pin(layout: Layout, blob: string): () => void;
-  /** Pins every body of the bucket: what a commit buries after this is not removed until it is released. */
+  /** Pins every body of the bucket: blobs that become garbage stay until the release. */
   lease(layout: Layout, bucketId: string): () => void;
-  /** Whether anybody, in whichever process, holds all bodies of the bucket. */
+  /** Whether any process has leased the bucket. */
   isLeased(directory: string): boolean;
-  /** Whether anybody, in whichever process, is reading the body that begins with this blob. */
+  /** Whether any process has leased the bucket or pinned the body whose first blob this is. */
   isPinned(directory: string, blob: string): boolean;
 }
 
 const separator = "@";
-/** In the place of a blob: all there are. */
+/** In a pin's name instead of a blob id: every blob of the bucket. */
 const everyBlob = "all";
 
 export function createPins(processName: string): Pins {
@@ -41,7 +42,7 @@ export function createPins(processName: string): Pins {
       } else {
         counts.delete(path);
         rmSync(path, { force: true });
-        // Where it is when the bucket was deleted meanwhile.
+        // A bucket that was deleted meanwhile took its pins to the trash.
         rmSync(join(layout.trash, bucketId, "pins", name), { force: true });
       }
     };
@@ -55,7 +56,7 @@ export function createPins(processName: string): Pins {
   };
 }
 
-/** Removes the pins of processes that are gone. */
+/** Removes the pins of dead processes. */
 export function clearPins(directory: string, isGone: (processName: string) => boolean): void {
   for (const name of readdirSync(directory)) {
     if (isGone(name.slice(name.indexOf(separator) + 1))) rmSync(join(directory, name), { force: true });
@@ -66,7 +67,7 @@ function hasPin(directory: string, pinned: readonly string[]): boolean {
   try {
     return readdirSync(directory).some((name) => pinned.some((blob) => name.startsWith(blob + separator)));
   } catch (error) {
-    // The bucket was deleted meanwhile, with all that could be removed of it.
+    // The bucket was deleted meanwhile, so nothing in it needs a pin.
     if (isMissing(error)) return false;
     throw error;
   }

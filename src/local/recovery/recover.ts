@@ -1,5 +1,5 @@
-// Recovery: removes what processes that are gone have left behind. It looks only into the folders they were
-// still writing into, and asks the records about each file there, and into their segments.
+// Recovery removes the orphaned files of dead processes. It looks only at folders and segments that
+// still have a marker of a dead process, and asks the records which files they reference.
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../../model/errors.ts";
@@ -17,13 +17,13 @@ export interface RecoveryOptions {
   /** The name of this process. */
   readonly ownProcess: string;
   /**
-   * A segment of a dead process in which bodies live: this process has its marker now, and removes it once the
-   * segment was looked at. Should it die before, the marker leads the next process there.
+   * Takes over a segment of a dead process that still has live bodies. Its marker, renamed to this
+   * process, stays until compaction has checked the segment, so that a crash does not lose it.
    */
   readonly adopt: (segment: string) => void;
 }
 
-/** How many orphans were removed; none when the bucket was deleted meanwhile, with all that was in it. */
+/** Returns the number of removed files. If the bucket is deleted meanwhile, recovery just ends. */
 export function recoverBucket(options: RecoveryOptions): number {
   const { bucketId, paths, isGone, referencesBlob, hasBlobsIn } = options;
   let removed = 0;
@@ -47,9 +47,9 @@ export function recoverBucket(options: RecoveryOptions): number {
   } catch (error) {
     const isStoreError = error instanceof StoreError;
     if (!isStoreError && !isMissing(error)) throw error;
-    // Without its records nobody can tell what is an orphan. The marker stays, and so do the files.
+    // Without readable records any file may be referenced, so files and marker stay.
     if (isStoreError && error.reason !== "NoSuchBucket")
-      process.emitWarning(`Recovery of bucket ${bucketId} is put off: ${error.message}`, "StoreWarning");
+      process.emitWarning(`Recovery of bucket ${bucketId} is postponed: ${error.message}`, "StoreWarning");
   }
   return removed;
 }
@@ -57,12 +57,12 @@ export function recoverBucket(options: RecoveryOptions): number {
 function removeOrphans(directory: string, isReferenced: (file: string) => boolean): number {
   const orphans = filesIn(directory).filter((file) => !isReferenced(file));
   for (const file of orphans) rmSync(join(directory, file), { force: true });
-  // Gone for good before the marker that told of them goes.
+  // The removal must be durable before the marker is removed.
   if (orphans.length > 0) syncDirectorySync(directory);
   return orphans.length;
 }
 
-/** A segment in which nothing is named. */
+/** Removes a segment without referenced blobs. */
 function removeSegment({ segments }: BucketPaths, name: string): number {
   const path = join(segments, name);
   if (!existsSync(path)) return 0;
@@ -75,13 +75,13 @@ export function filesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    // The marker is made before its folder; a sweep removes folders that have become empty.
+    // A marker is created before its folder, and a sweep removes empty folders.
     if (isMissing(error)) return [];
     throw error;
   }
 }
 
-/** A folder in which nothing is left goes. */
+/** Removes the folder if it is empty. */
 export function removeEmpty(directory: string): void {
   try {
     rmdirSync(directory);

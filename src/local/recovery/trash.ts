@@ -1,4 +1,4 @@
-// Deleted buckets on their way out: moved aside in one step, removed once nobody reads from them any more.
+// Deleted buckets: moved to the trash in one step, removed when no reader has a pin in them.
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMissing } from "../disk/errors.ts";
@@ -6,7 +6,7 @@ import { bucketPaths, type Layout } from "../disk/layout.ts";
 import { clearPins } from "./pins.ts";
 import { filesIn } from "./recover.ts";
 
-/** Moved away first: nobody opens a database in a folder that is half gone. */
+/** Renamed before removal, so that no process opens a database in a half-removed folder. */
 export function discardFolder(layout: Layout, id: string): void {
   try {
     renameSync(bucketPaths(layout, id).directory, join(layout.trash, id));
@@ -16,7 +16,7 @@ export function discardFolder(layout: Layout, id: string): void {
   removeUnread(layout, id);
 }
 
-/** Removes what waited in the trash for readers that are gone by now. */
+/** Removes the pins of dead processes, then every bucket in the trash without pins. */
 export function clearTrash(layout: Layout, isGone: (processName: string) => boolean): void {
   for (const id of readdirSync(layout.trash)) {
     if (filesIn(join(layout.trash, id, "pins")).length > 0) clearPins(join(layout.trash, id, "pins"), isGone);

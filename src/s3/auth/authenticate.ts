@@ -1,4 +1,5 @@
-// Who sent a request: Signature Version 4 in the Authorization header or in the query. Every other form is refused.
+// Authenticates a request by its Signature Version 4, in the Authorization header or in the query.
+// Every other scheme is refused.
 import { timingSafeEqual } from "node:crypto";
 import { canonicalText, type Scope, sign, signingKey, stringToSign } from "../../http/sigv4.ts";
 import { S3Error } from "../errors.ts";
@@ -8,7 +9,7 @@ import type { Credential, Credentials } from "./credentials.ts";
 import type { FailedSignatures } from "./failed-signatures.ts";
 import { type Claim, readClaim } from "./signature-claim.ts";
 
-/** What the chunks of a body are signed with, one after the other. */
+/** Key, scope and seed signature for the chain of chunk signatures of an aws-chunked body. */
 export interface SigningContext {
   readonly key: Uint8Array;
   readonly scope: Scope;
@@ -18,7 +19,7 @@ export interface SigningContext {
 
 export interface Authentication {
   readonly caller: Caller;
-  /** As the sender named it: a hash, unsigned, or one of the streaming forms. */
+  /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
   readonly payload: string;
   readonly signing: SigningContext;
 }
@@ -27,9 +28,9 @@ export interface AuthenticateOptions {
   readonly credentials: Pick<Credentials, "find">;
   readonly regions: readonly string[];
   readonly now: () => number;
-  /** Without it, wrong signatures are not counted. */
+  /** If undefined, wrong signatures are not counted. */
   readonly failures?: FailedSignatures | undefined;
-  /** Told of each key that has signed what it asks. */
+  /** Called for every request whose signature is valid. */
   readonly onKeyUsed?: ((accessKeyId: string) => void) | undefined;
 }
 
@@ -60,7 +61,7 @@ export async function authenticate(
   });
 }
 
-/** The key that a signature is said to be of, unless too many were wrong of late. */
+/** The credential of an active access key. Throws SlowDown after too many wrong signatures. */
 export async function findActiveCredential(
   { credentials, failures }: Pick<AuthenticateOptions, "credentials" | "failures">,
   address: () => string,
@@ -79,7 +80,7 @@ function requireActive(accessKeyId: string, credential: Credential | undefined):
   throw new S3Error("InvalidAccessKeyId", { message, details: { AWSAccessKeyId: accessKeyId } });
 }
 
-/** Those that were signed, as they came; host and every x-amz header must be among them. */
+/** Names and values of the signed headers. Host and every x-amz header must be signed. */
 function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim): [string, string][] {
   const { rawHeaders } = request.http;
   const values = new Map<string, string>();
@@ -91,11 +92,11 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
     values.set(name, previous === undefined ? value : `${previous},${value}`);
   }
   const signedNames = new Set(names);
-  // A name repeated would repeat its value in what is hashed: 60 KiB of headers would become hundreds of MiB.
+  // Each repeated name hashes its value again: 60 KiB of headers could become hundreds of MiB.
   if (signedNames.size !== names.length) throw repeatedName(form);
   const unsigned = [...values.keys()].filter((name) => name.startsWith("x-amz-") && !signedNames.has(name));
   if (!signedNames.has("host")) unsigned.push("host");
-  // The hash of an unsigned body is part of what is signed anyway.
+  // A presigned URL covers the value of x-amz-content-sha256 even if the header is not signed.
   const refusedNames =
     form === "query" ? unsigned.filter((name) => name !== "x-amz-content-sha256") : unsigned;
   if (refusedNames.length > 0) {
@@ -107,7 +108,7 @@ function signedHeaders(request: S3Request, { form, signedHeaders: names }: Claim
   return names.map((name) => [name, values.get(name) ?? ""]);
 }
 
-/** Another server on the way may have looked at the other one. */
+/** Two Authorization headers: a proxy may have checked the one that is ignored here. */
 function secondAuthorization(): S3Error {
   return new S3Error("InvalidArgument", { message: "Only one Authorization header is allowed." });
 }
@@ -126,11 +127,11 @@ interface SignedTexts {
   readonly payload: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly canonical: string;
-  /** What the signature is made of. */
+  /** The string to sign of Signature Version 4. */
   readonly text: string;
 }
 
-/** Of queries that carry a signature, as they came last. The signature itself is reckoned every time. */
+/** Texts of the last request with this presigned query. The signature is computed every time. */
 const lastTexts = new WeakMap<Query, SignedTexts>();
 const maxCachedLength = 4096;
 
@@ -151,7 +152,7 @@ function signedTexts(
   return texts;
 }
 
-/** The same for a day: deriving it costs four hashes. */
+/** Signing keys by day, region and secret: to derive one costs four hashes. */
 const keys = new Map<string, Buffer>();
 
 export function cachedKey(secret: string, scope: Scope): Buffer {

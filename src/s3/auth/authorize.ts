@@ -1,4 +1,4 @@
-// Who may do what: asked once, in one place, before a condition is looked at or a body read.
+// Authorizes a request, before its conditions are evaluated or its body is read.
 import type { Engine } from "../../engine/engine.ts";
 import type { Bucket, BucketRecord } from "../../model/bucket.ts";
 import { S3Error } from "../errors.ts";
@@ -8,17 +8,17 @@ import { allows, allowsOnBucket, type Right } from "./grants.ts";
 
 export type Caller = Pick<CredentialInfo, "accessKeyId" | "account" | "grants">;
 
-/** A key reaches what its account owns, as far as its grants go, and of others what is granted by name. */
+/** Grants limit a key within its account; a bucket of another account needs a grant by name. */
 export function canAccess({ account, grants }: Caller, bucket: BucketRecord, right: Right): boolean {
   return allowsOnBucket(grants, bucket, right, bucket.account === account);
 }
 
-/** Whether the key may do something in the bucket, so that a listing shows it. */
+/** ListBuckets shows a bucket to every key that has any right on it. */
 export function canSeeBucket(caller: Caller, bucket: BucketRecord): boolean {
   return (["read", "write", "list"] as const).some((right) => canAccess(caller, bucket, right));
 }
 
-/** The bucket, when the caller may do this to it. Who may not reach a bucket learns only that it is there. */
+/** Returns the bucket if the caller has this right on it; otherwise throws AccessDenied. */
 export async function requireAccess(
   engine: Engine,
   caller: Caller,
@@ -31,7 +31,7 @@ export async function requireAccess(
   return bucket;
 }
 
-/** The bucket the operation is in, unless it is about the account as a whole. */
+/** Returns the bucket of the operation; undefined for operations on the account. */
 export async function authorize(
   engine: Engine,
   caller: Caller,
@@ -40,7 +40,7 @@ export async function authorize(
 ): Promise<Bucket | undefined> {
   const { requires, bucket, name } = operation;
   if (requires === "account") {
-    // A key that was given a few buckets makes no others.
+    // A key with grants may only create a bucket that one of its grants gives it admin on.
     if (name === "CreateBucket" && !allows(caller.grants, bucket, "admin")) throw new S3Error("AccessDenied");
     return undefined;
   }

@@ -1,16 +1,16 @@
-// Grants and the buckets they are for. A grant names a bucket and is bound to its identity: another bucket that gets
-// the name later is not meant, whoever creates it.
+// Binds grants to the identity of their bucket, so that a grant does not apply to another bucket
+// that is created under the same name later.
 import type { BucketRecord } from "../../model/bucket.ts";
 import { bucketIdentity, type Grant } from "./grants.ts";
 
 export type FindBucket = (name: string) => Promise<BucketRecord | undefined>;
 
-/** Bound to the buckets that have these names now; grants for a bucket that does not exist are left out. */
+/** Binds each grant to the current bucket of its name. Grants without a bucket are dropped. */
 export async function bindGrants(grants: readonly Grant[], find: FindBucket): Promise<Grant[]> {
   return (await createGrantBinder(grants, find))(grants);
 }
 
-/** Looks the buckets up now, so that binding itself takes no time: it may have to be repeated on a newer record. */
+/** Looks up the buckets now: the returned function is synchronous, for use in a commit. */
 export async function createGrantBinder(
   grants: readonly Grant[],
   find: FindBucket,
@@ -30,10 +30,4 @@ export async function createGrantBinder(
 
 export function isUnbound({ bucket, identity }: Grant): boolean {
   return bucket !== "*" && identity === undefined;
-}
-
-/** Whether a grant ends with this bucket. */
-export function isGrantOn(grant: Grant, bucket: BucketRecord): boolean {
-  if (grant.bucket !== bucket.name) return false;
-  return grant.identity === undefined || grant.identity === bucketIdentity(bucket);
 }

@@ -1,13 +1,13 @@
-// An access key as it is kept: its secrets sealed under the store's secret key, everything else readable. The seal
-// covers what the key may do, so that a record whose account or grants were edited does not open.
+// The stored form of an access key: secrets are sealed with the store's secret key. The seal also
+// authenticates the permissions: a record whose account or grants were edited does not open.
 import type { Document } from "../../engine/records.ts";
 import { seal, unseal } from "../../secrets/seal.ts";
 import type { Grant } from "./grants.ts";
 
-/** What can be read without the store's secret key. */
+/** Fields that are readable without the store's secret key. */
 export interface CredentialFields {
   readonly account: string;
-  /** Undefined for everything of the account. */
+  /** Undefined: full access to the account. */
   readonly grants?: readonly Grant[];
   /** Milliseconds since the epoch. */
   readonly created: number;
@@ -16,7 +16,7 @@ export interface CredentialFields {
 }
 
 export interface StoredCredential extends CredentialFields {
-  /** Absent in records of earlier versions, whose seal covers the id alone; the next write seals them as 2. */
+  /** Absent in records of earlier versions, whose seal covers only the id. Writes set it to 2. */
   readonly form?: 2;
   readonly secret: string;
   readonly previous?: { readonly secret: string; readonly until: number };
@@ -48,7 +48,7 @@ export function sealCredential(key: Uint8Array, accessKeyId: string, open: OpenC
   };
 }
 
-/** Undefined when it was sealed under another key, or is not as it was sealed. */
+/** Undefined if the record was sealed with another key, or was changed afterwards. */
 export function openCredential(
   key: Uint8Array,
   accessKeyId: string,
@@ -70,7 +70,7 @@ export function openCredential(
     : { fields, secret, previous: { secret: previousSecret, until } };
 }
 
-/** Sealed again with other fields. A record that does not open stays as it is sealed, and so does not open. */
+/** Changes the fields and seals the record again. An unreadable record stays unreadable. */
 export function withFields(
   key: Uint8Array,
   accessKeyId: string,
@@ -85,11 +85,11 @@ export function withFields(
 }
 
 const byDocument = new WeakMap<Document, StoredCredential>();
-/** With its name, so that a record copied to another key is not taken for that key's. */
+/** By name and text: the text of one record copied to another key must not share a cache entry. */
 const byText = new Map<string, StoredCredential>();
 const maxCached = 1000;
 
-/** The same object for a document that has not changed. */
+/** Returns the same object for an unchanged document, so that it can serve as a cache key. */
 export function parseStoredCredential(document: Document): StoredCredential {
   const cached = byDocument.get(document);
   if (cached !== undefined) return cached;

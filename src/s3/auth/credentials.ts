@@ -1,9 +1,9 @@
-// Access keys of the S3 API. A signature is checked with the secret itself and not with a hash of it, so the
-// secret is kept, sealed under the store's secret key. When a key was last used is kept apart.
+// Access keys of the S3 API. Checking a signature needs the secret itself, not a hash of it, so it
+// is stored, sealed with the store's secret key.
 import { createHash } from "node:crypto";
 import type { Document, Documents } from "../../engine/records.ts";
 import { type BucketRecord, defaultAccount } from "../../model/bucket.ts";
-import { createGrantBinder, type FindBucket, isGrantOn, isUnbound } from "./credential-grants.ts";
+import { createGrantBinder, type FindBucket, isUnbound } from "./credential-grants.ts";
 import {
   type CredentialFields,
   credentialKind as kind,
@@ -14,7 +14,7 @@ import {
   sealCredential,
   withFields,
 } from "./credential-record.ts";
-import type { Grant } from "./grants.ts";
+import { type Grant, isGrantOn } from "./grants.ts";
 import { deleteUse, readUses } from "./key-usage.ts";
 import {
   CredentialError,
@@ -25,28 +25,28 @@ import {
   newSecret,
 } from "./new-credential.ts";
 
-/** What is told of a key to anybody who may list them. */
+/** Public description of an access key, without its secret. */
 export interface CredentialInfo {
   readonly accessKeyId: string;
   readonly account: string;
-  /** Undefined for everything of the account. */
+  /** Undefined: full access to the account. */
   readonly grants: readonly Grant[] | undefined;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly expires: number | undefined;
   readonly state: "active" | "disabled" | "expired";
-  /** Until when the secret before the last rotation is taken too. */
+  /** End of the period in which the secret before the last rotation is still accepted. */
   readonly previousUntil: number | undefined;
 }
 
 export interface ListedCredential extends CredentialInfo {
-  /** Within an hour; undefined for never. */
+  /** Accurate to an hour; undefined: never used. */
   readonly lastUsed: number | undefined;
 }
 
 export interface Credential extends CredentialInfo {
   readonly secretAccessKey: string;
-  /** Every secret a signature may be made with now, the newest first. */
+  /** Secrets that are accepted now, newest first. */
   readonly secrets: readonly string[];
 }
 
@@ -59,25 +59,25 @@ export interface NewCredential {
 
 export interface Credentials {
   create(options?: NewCredential): Promise<Credential>;
-  /** By account, then by age. */
+  /** Sorted by account, then by creation time. */
   list(): Promise<ListedCredential[]>;
-  /** Whatever its state: whoever asks decides what to answer. */
+  /** Also returns disabled and expired keys: the caller checks `state`. */
   find(accessKeyId: string): Promise<Credential | undefined>;
-  /** These four: false or undefined when there is no such key. */
+  /** False if the key does not exist; the same holds for `disable` and `enable`. */
   delete(accessKeyId: string): Promise<boolean>;
   disable(accessKeyId: string): Promise<boolean>;
   enable(accessKeyId: string): Promise<boolean>;
-  /** Gives it a new secret; the one before is taken for as many milliseconds more. */
+  /** Replaces the secret; the previous one is accepted for `keepPrevious` milliseconds. */
   rotate(accessKeyId: string, keepPrevious?: number): Promise<Credential | undefined>;
-  /** Binds grants of earlier versions to the buckets that have their names now, and drops those that name none. */
+  /** Binds grants of earlier versions to their current buckets; drops grants without a bucket. */
   bindGrants(find: FindBucket): Promise<void>;
-  /** Drops every grant on a bucket that was deleted. */
+  /** Drops every grant on a deleted bucket. */
   dropGrants(bucket: BucketRecord): Promise<void>;
 }
 
 const accessKeyShape = /^STORE[A-Z2-7]{15}$/;
 
-/** The key as a function is asked for when it is needed: not to list keys, nor where no grant is to be dropped. */
+/** A `secretKey` function is called on first use: listing keys does not need the secret key. */
 export function createCredentials(
   documents: Documents,
   secretKey: Uint8Array | (() => Uint8Array),
@@ -93,7 +93,7 @@ export function createCredentials(
     return accessKeyShape.test(accessKeyId) ? documents.get(kind, accessKeyId) : Promise.resolve(undefined);
   }
 
-  /** By what they were opened from: opening one costs as much as the rest of a small request. */
+  /** Opened records: to open one costs as much as the rest of a small request. */
   const openedCache = new WeakMap<StoredCredential, OpenCredential>();
 
   function openStored(accessKeyId: string, stored: StoredCredential): OpenCredential {
@@ -103,7 +103,7 @@ export function createCredentials(
     return open;
   }
 
-  /** What the change makes of a key, committed on what it was; undefined when there is none. */
+  /** Commits `change`, again after a conflict. Undefined if the key does not exist. */
   async function update(
     accessKeyId: string,
     change: (stored: StoredCredential) => StoredCredential,
@@ -136,7 +136,8 @@ export function createCredentials(
       if (grants === undefined || !grants.some(isAffected)) continue;
       const change = await makeChange(grants);
       await update(document.name, (stored) => {
-        // Changed without its key, it would never open again. Records of earlier versions are not sealed with it.
+        // The seal covers the grants, except in earlier versions: a change of those of an
+        // unreadable record would make it unreadable for good.
         const isUnreadable =
           stored.form !== undefined && openCredential(masterKey(), document.name, stored) === undefined;
         const changed = (fields: CredentialFields) => ({ ...fields, grants: change(fields.grants ?? []) });
@@ -145,7 +146,7 @@ export function createCredentials(
     }
   }
 
-  /** Those that are the same at any time, by what they were made of. */
+  /** Credentials whose state does not depend on the time. */
   const credentialCache = new WeakMap<StoredCredential, Credential>();
 
   function toCredential(accessKeyId: string, stored: StoredCredential): Credential {
@@ -171,7 +172,7 @@ export function createCredentials(
       const created = now();
       if (expires !== undefined && !(expires > created)) {
         throw new CredentialError(
-          "The access key would have expired already: give it a time that is to come.",
+          "The expiration time of the access key is in the past: specify a later time.",
         );
       }
       for (;;) {
@@ -226,14 +227,14 @@ export function createCredentials(
 
 function cannotOpenError(accessKeyId: string): CredentialError {
   return new CredentialError(
-    `The access key ${accessKeyId} does not open: it was sealed under another key than the one in use,\n` +
-      "  or its record was changed by hand.\n" +
-      "  Put back the file secret.key of the data directory, or the STORE_SECRET_KEY, that it was made with,\n" +
-      `  or delete it with: store key delete ${accessKeyId}`,
+    `Access key ${accessKeyId} cannot be decrypted: it was created with another secret key,\n` +
+      "  or its record was edited.\n" +
+      "  Restore the original secret.key file of the data directory, or the original STORE_SECRET_KEY,\n" +
+      `  or delete the access key: store key delete ${accessKeyId}`,
   );
 }
 
-/** How the S3 API names an account as the owner of its buckets and objects. */
+/** The Owner element of S3 for an account. */
 export function toOwner(account: string): { readonly id: string; readonly displayName: string } {
   return {
     id: createHash("sha256").update(`store account ${account}`).digest("hex"),

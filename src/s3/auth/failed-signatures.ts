@@ -1,19 +1,19 @@
-// Wrong signatures, counted for each client address and access key id. Each pair has a token bucket that a failure
-// takes from: when it is empty, requests are refused before anything is looked up or hashed, until it fills again.
+// Rate limit on wrong signatures: a token bucket for each pair of client address and access key id.
+// While the bucket is empty, requests are refused before any lookup or hashing.
 import { S3Error } from "../errors.ts";
 
 export interface FailedSignatures {
-  /** Throws SlowDown for a pair that has failed too often of late. */
+  /** Throws SlowDown if the token bucket of this pair is empty. */
   check(address: () => string, accessKeyId: string): void;
   record(address: () => string, accessKeyId: string): void;
 }
 
 export interface FailureLimits {
-  /** Failures at once; default: 20. */
+  /** Size of the token bucket; default: 20. */
   readonly burst?: number;
-  /** How fast the bucket fills again; default: 5, so that it is full within four seconds. */
+  /** Tokens added per second; default: 5, so that an empty bucket is full after four seconds. */
   readonly perSecond?: number;
-  /** Pairs that are remembered, the least recent forgotten first; default: 10,000. */
+  /** Maximum number of pairs; the least recently used is evicted first. Default: 10,000. */
   readonly pairs?: number;
 }
 
@@ -29,12 +29,12 @@ export function createFailedSignatures(
 ): FailedSignatures {
   const buckets = new Map<string, TokenBucket>();
 
-  /** With what has come in since; undefined for a pair that is not known, or whose bucket is full again. */
+  /** Adds the tokens accrued since the last call; undefined if the pair is unknown or has all. */
   function refill(name: string): TokenBucket | undefined {
     const bucket = buckets.get(name);
     if (bucket === undefined) return undefined;
     const time = now();
-    // A clock that was set back fills nothing, and empties nothing.
+    // If the clock was set back, the bucket does not change.
     bucket.tokens += (Math.max(0, time - bucket.time) / 1000) * perSecond;
     bucket.time = time;
     buckets.delete(name);
@@ -45,12 +45,13 @@ export function createFailedSignatures(
 
   return {
     check(address, accessKeyId) {
-      // Almost always: no one has failed, and nothing is spent on it.
+      // The common case: without any failures the check costs nothing.
       if (buckets.size === 0) return;
       const bucket = refill(toPairName(address, accessKeyId));
       if (bucket === undefined || bucket.tokens >= 1) return;
       throw new S3Error("SlowDown", {
-        message: "Too many requests with a wrong signature came from your address. Please try again later.",
+        message:
+          "Too many requests with a wrong signature from your address. Check your secret access key, then try again.",
         retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond)),
       });
     },
@@ -64,7 +65,7 @@ export function createFailedSignatures(
   };
 }
 
-/** An id is text of the client's own, and may be as long as a header. */
+/** The client chooses the id, which may be as long as a header: bound the memory for it. */
 const maxIdLength = 64;
 
 function toPairName(address: () => string, accessKeyId: string): string {

@@ -1,25 +1,25 @@
-// What an access key may do: rights on a bucket, or on every bucket of its account. And the short forms people
-// write grants and times in.
+// Grants of an access key: rights on one bucket, or on every bucket of its account. Also parses
+// grants and durations from the command line.
 import type { BucketRecord } from "../../model/bucket.ts";
 
-/** Read and write objects, list a bucket's objects; admin is all of these, and the bucket itself. */
+/** Admin includes the other rights and operations on the bucket itself. */
 export const rights = ["read", "write", "list", "admin"] as const;
 export type Right = (typeof rights)[number];
 
 export interface Grant {
-  /** A bucket's name, or `*` for all of the account's. */
+  /** A bucket name, or `*` for every bucket of the account. */
   readonly bucket: string;
   readonly rights: readonly Right[];
-  /** Which bucket of that name. Absent for `*`, and in records of earlier versions until they are bound. */
+  /** Identity of the bucket. Absent for `*`, and in earlier versions until it is bound. */
   readonly identity?: string | undefined;
 }
 
-/** The same as long as the bucket exists, on every copy of the store, and of no other bucket of that name. */
+/** The same in every copy of the store; different for a later bucket with the same name. */
 export function bucketIdentity({ created, account }: Pick<BucketRecord, "created" | "account">): string {
   return `${created} ${account}`;
 }
 
-/** Whether the grants reach this very bucket; `*` reaches those of the key's own account. */
+/** `isOwn`: the bucket belongs to the key's account. Grants on `*` apply only to such buckets. */
 export function allowsOnBucket(
   grants: readonly Grant[] | undefined,
   bucket: BucketRecord,
@@ -28,17 +28,17 @@ export function allowsOnBucket(
 ): boolean {
   if (grants === undefined) return isOwn;
   return grants.some((grant) => {
-    const appliesToBucket =
-      grant.bucket === "*" ? isOwn : grant.bucket === bucket.name && isBoundTo(grant, bucket);
+    const appliesToBucket = grant.bucket === "*" ? isOwn : isGrantOn(grant, bucket);
     return appliesToBucket && (grant.rights.includes(right) || grant.rights.includes("admin"));
   });
 }
 
-function isBoundTo({ identity }: Grant, bucket: BucketRecord): boolean {
-  return identity === undefined || identity === bucketIdentity(bucket);
+/** True if the grant names this bucket and is not bound to another bucket of the same name. */
+export function isGrantOn({ bucket: name, identity }: Grant, bucket: BucketRecord): boolean {
+  return name === bucket.name && (identity === undefined || identity === bucketIdentity(bucket));
 }
 
-/** Without any grants everything of the account is allowed. */
+/** Checks a bucket that may not exist yet. A key without grants has full access. */
 export function allows(grants: readonly Grant[] | undefined, bucket: string, right: Right): boolean {
   if (grants === undefined) return true;
   return grants.some(
@@ -48,18 +48,18 @@ export function allows(grants: readonly Grant[] | undefined, bucket: string, rig
   );
 }
 
-/** `photos:read,write`; a RangeError says what is wrong. */
+/** Parses `photos:read,write`. Throws a RangeError whose message is shown to the user. */
 export function parseGrant(text: string): Grant {
   const example = "write BUCKET:RIGHTS, such as photos:read,list or *:admin";
   const colon = text.indexOf(":");
-  if (colon === -1) throw new RangeError(`The grant "${text}" names no rights: ${example}.`);
+  if (colon === -1) throw new RangeError(`Grant "${text}" has no rights: ${example}.`);
   const bucket = text.slice(0, colon);
-  if (bucket === "") throw new RangeError(`The grant "${text}" names no bucket: ${example}.`);
+  if (bucket === "") throw new RangeError(`Grant "${text}" has no bucket: ${example}.`);
   const given = text.slice(colon + 1).split(",");
   for (const word of given) {
     if (!rights.some((right) => right === word)) {
-      const what = word === "" ? `The grant "${text}" has an empty right` : `There is no right "${word}"`;
-      throw new RangeError(`${what}: the rights are ${rights.join(", ")}.`);
+      const problem = word === "" ? `Grant "${text}" has an empty right` : `Unknown right "${word}"`;
+      throw new RangeError(`${problem}: use ${rights.join(", ")}.`);
     }
   }
   return { bucket, rights: rights.filter((right) => given.includes(right)) };
@@ -76,17 +76,21 @@ const units = new Map([
 
 const maxYears = 100;
 
-/** `30d` in milliseconds; a RangeError says what is wrong. */
+/** Parses `30d` to milliseconds. Throws a RangeError whose message is shown to the user. */
 export function parseDuration(text: string): number {
   const match = /^(\d+)([a-z]+)$/.exec(text.trim().toLowerCase());
   const unit = units.get(match?.[2] ?? "");
   if (match === null || unit === undefined) {
-    throw new RangeError(`"${text}" is not a time: write a number with s, m, h, d or w, such as 30d or 12h.`);
+    throw new RangeError(
+      `"${text}" is not a duration: write a number and s, m, h, d or w, such as 30d or 12h.`,
+    );
   }
   const duration = Number(match[1]) * unit;
-  if (duration === 0) throw new RangeError(`"${text}" is no time at all: write 1 or more.`);
+  if (duration === 0) throw new RangeError(`"${text}" is zero: write a duration of 1 or more.`);
   if (duration > maxYears * 366 * day) {
-    throw new RangeError(`"${text}" is longer than ${maxYears} years: leave it out for no end.`);
+    throw new RangeError(
+      `"${text}" is longer than ${maxYears} years: write a shorter duration, or omit it for no limit.`,
+    );
   }
   return duration;
 }

@@ -1,18 +1,18 @@
-// When access keys were last used. Processes count in memory and tell their supervisor, which writes it down at most
-// once an hour for each key: so no read becomes a write, and what a crash takes is the last hour.
+// Records when access keys were last used. Workers report to the supervisor, which stores one time
+// an hour for each key, so that reads do not become writes; a crash loses at most the last hour.
 import type { Documents } from "../../engine/records.ts";
 
-/** Access keys, each with when it was last used, in milliseconds since the epoch. */
+/** Times of last use in milliseconds since the epoch. */
 export type Uses = readonly (readonly [accessKeyId: string, time: number])[];
 
 const kind = "credential use";
 const writeMilliseconds = 3600_000;
 const reportMilliseconds = 1000;
 
-/** In a process that serves: gathers uses, and tells of them together. */
+/** Runs in a worker: collects uses and reports them to the supervisor once a second. */
 export interface UseReporter {
   record(accessKeyId: string): void;
-  /** What was not told yet. */
+  /** Reports pending uses at once. */
   flush(): void;
 }
 
@@ -34,18 +34,18 @@ export function createUseReporter(report: (uses: Uses) => void, now: () => numbe
   };
 }
 
-/** In the supervisor: what its processes have told. */
+/** Runs in the supervisor: receives the uses that workers report, and stores them. */
 export interface KeyUses {
   record(uses: Uses): void;
-  /** Of what this server has seen. */
+  /** The last use since this server started; not the stored one. */
   lastUse(accessKeyId: string): number | undefined;
-  /** Writes down what is newer than what is written. */
+  /** Stores every use that is newer than the stored one. */
   close(): Promise<void>;
 }
 
 export function createKeyUses(documents: Documents): KeyUses {
   const seen = new Map<string, number>();
-  /** As it is known to be written; a key that was not met yet is looked up. */
+  /** Stored times, as far as known; missing entries are read from the documents first. */
   const written = new Map<string, number>();
   let lastWrite: Promise<void> = Promise.resolve();
 
@@ -56,14 +56,14 @@ export function createKeyUses(documents: Documents): KeyUses {
     const writtenTime = existing === undefined ? 0 : Number(existing.text);
     written.set(accessKeyId, writtenTime);
     if (time - writtenTime < minInterval) return;
-    // A key that was deleted meanwhile leaves nothing behind.
+    // Do not store a use for a key that was deleted meanwhile.
     if ((await documents.get("credential", accessKeyId)) === undefined) return;
     const outcome = await documents.put(kind, accessKeyId, String(time), existing?.revision);
-    // Of two servers that write at the same time one is enough.
+    // On a conflict another server has stored its time: either one is accurate enough.
     if (outcome === "committed") written.set(accessKeyId, time);
   }
 
-  /** One after the other. What cannot be written is not worth a failure: the next use tries again. */
+  /** Writes one key at a time. Failures are ignored: the next use tries again. */
   function writeAll(accessKeyIds: Iterable<string>, minInterval: number): Promise<void> {
     for (const accessKeyId of accessKeyIds) {
       lastWrite = lastWrite.then(() => write(accessKeyId, minInterval)).catch(() => {});
@@ -86,12 +86,12 @@ export function createKeyUses(documents: Documents): KeyUses {
   };
 }
 
-/** As written, by access key. */
+/** Stored times of last use, by access key. */
 export async function readUses(documents: Documents): Promise<ReadonlyMap<string, number>> {
   return new Map((await documents.list(kind)).map(({ name, text }) => [name, Number(text)]));
 }
 
-/** With its key. */
+/** Called when the access key is deleted. */
 export async function deleteUse(documents: Documents, accessKeyId: string): Promise<void> {
   await documents.delete(kind, accessKeyId);
 }

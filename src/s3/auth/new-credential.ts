@@ -1,9 +1,9 @@
-// What a new access key is made of: an account, grants that can be, an id and a secret.
+// Validates the account and grants of a new access key and generates its id and secret.
 import { randomBytes } from "node:crypto";
 import { checkBucketName } from "../../model/bucket.ts";
 import type { Grant } from "./grants.ts";
 
-/** A key that cannot be made, or one that cannot be opened; the message never holds a secret. */
+/** An access key cannot be created or decrypted. The message never contains a secret. */
 export class CredentialError extends Error {
   override readonly name = "CredentialError";
 }
@@ -13,8 +13,8 @@ const accountShape = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 export function checkAccount(account: string): void {
   if (accountShape.test(account)) return;
   throw new CredentialError(
-    `"${account}" cannot be an account's name: it is lowercase letters, digits and dashes, at most 63 of ` +
-      "them, a letter or digit at both ends.",
+    `Account name "${account}" is not valid: use up to 63 lowercase letters, digits and dashes, ` +
+      "with a letter or digit at both ends.",
   );
 }
 
@@ -23,11 +23,11 @@ export function checkGrantBucket(bucket: string): void {
   try {
     checkBucketName(bucket);
   } catch (cause) {
-    throw new CredentialError(`The grant names "${bucket}", which cannot be a bucket's name.`, { cause });
+    throw new CredentialError(`The grant names "${bucket}", which is not a valid bucket name.`, { cause });
   }
 }
 
-/** One grant a bucket. */
+/** Merges grants on the same bucket into one. */
 export function mergeGrants(grants: readonly Grant[]): Grant[] {
   const byBucket = new Map<string, Grant>();
   for (const { bucket, rights, identity } of grants) {
@@ -42,7 +42,6 @@ export function newAccessKeyId(): string {
   return `STORE${Array.from(randomBytes(15), (byte) => alphabet[byte & 31]).join("")}`;
 }
 
-/** 40 characters of base64url. */
 export function newSecret(): string {
   return randomBytes(30).toString("base64url");
 }

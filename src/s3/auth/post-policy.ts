@@ -1,4 +1,4 @@
-// The policy of a form: what its signer allows the form to say. Every field must be covered by a condition.
+// Checks the fields of a POST form against its policy, whose conditions must cover every field.
 import { S3Error } from "../errors.ts";
 
 interface Policy {
@@ -10,7 +10,7 @@ type Condition =
   | { readonly kind: "equals" | "starts"; readonly field: string; readonly value: string }
   | { readonly kind: "length"; readonly minBytes: number; readonly maxBytes: number };
 
-/** Fields that are the signature's own and need no condition. */
+/** Fields of the signature itself, which need no condition. */
 const exempt = new Set(["x-amz-signature", "policy", "file", "submit", "awsaccesskeyid", "signature"]);
 
 export function checkPolicy(
@@ -48,12 +48,12 @@ export function checkPolicy(
   return { minBytes, maxBytes };
 }
 
-/** Each is compared with each condition, so that their number must have a bound. */
+/** Bounded, since every content type is compared with every condition. */
 const maxContentTypes = 100;
 
-/** Several content types may come at once, and each must fit. */
+/** Content-Type may list several types; each of them must start with the value. */
 function startsWith(field: string, given: string, value: string): boolean {
-  // A key is never trimmed: one that begins with a space is in no folder that does not.
+  // Keys are never trimmed: " form/a" does not start with "form/".
   if (field !== "content-type") return given.startsWith(value);
   const types = given.split(",", maxContentTypes + 1);
   if (types.length > maxContentTypes) return false;
@@ -79,7 +79,7 @@ function readPolicy(encoded: string): Policy {
 function readCondition(condition: unknown): Condition[] {
   if (Array.isArray(condition)) return [readList(condition)];
   if (typeof condition !== "object" || condition === null)
-    throw invalid("A condition is neither list nor object.");
+    throw invalid("A condition must be a list or an object.");
   const entries = Object.entries(condition);
   if (entries.length === 0) throw invalid("A condition is empty.");
   return entries.map(([field, value]) => {
@@ -91,20 +91,21 @@ function readCondition(condition: unknown): Condition[] {
 function readList(list: readonly unknown[]): Condition {
   const [operator, first, second] = list;
   const name = typeof operator === "string" ? operator.toLowerCase() : "";
-  if (list.length !== 3) throw invalid("A condition has not three elements.");
+  if (list.length !== 3) throw invalid("A condition must have three elements.");
   if (name === "content-length-range") {
     const [minBytes, maxBytes] = [parseLength(first), parseLength(second)];
     if (!Number.isSafeInteger(minBytes) || !Number.isSafeInteger(maxBytes) || minBytes < 0)
-      throw invalid("A range of lengths is not valid.");
+      throw invalid("content-length-range must have two whole numbers.");
     return { kind: "length", minBytes, maxBytes };
   }
   const isText = typeof first === "string" && first.startsWith("$") && typeof second === "string";
-  if (!isText || (name !== "eq" && name !== "starts-with")) throw invalid("A condition is not known.");
+  if (!isText || (name !== "eq" && name !== "starts-with"))
+    throw invalid("A condition must be eq, starts-with or content-length-range.");
   const field = first.slice(1).toLowerCase();
   return { kind: name === "eq" ? "equals" : "starts", field, value: second };
 }
 
-/** Written as a number, or as the text of one. */
+/** Clients write a number or a string of digits. */
 function parseLength(value: unknown): number {
   return typeof value === "number" || typeof value === "string" ? Number(value) : Number.NaN;
 }

@@ -1,5 +1,5 @@
-// What a request says of its signature, in the Authorization header or in its query, and whether that can be: the
-// time, and the scope of the credential. What a query says is read once for a target that comes again.
+// Parses the signature of a request from the Authorization header or the query, and checks its time
+// and scope. Parsed queries are cached, since clients use a presigned URL many times.
 import { parseHttpDate } from "../../http/headers.ts";
 import {
   algorithm,
@@ -16,17 +16,17 @@ export interface Claim {
   readonly form: "header" | "query";
   readonly accessKeyId: string;
   readonly scope: Scope;
-  /** Their names, in the order in which they were signed. */
+  /** Header names in the order in which they were signed. */
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   readonly time: string;
-  /** As the sender named it: a hash, unsigned, or one of the streaming forms. */
+  /** Value of x-amz-content-sha256: a hash, UNSIGNED-PAYLOAD, or one of the STREAMING forms. */
   readonly payload: string;
 }
 
-/** What was said and can be read, whatever the clock says. */
+/** The parsed signature before its time is checked. */
 interface ParsedSignature {
-  /** What stands between the slashes of the credential. */
+  /** The segments of the credential, split at slashes. */
   readonly credential: readonly string[];
   readonly signedHeaders: readonly string[];
   readonly signature: string;
@@ -37,7 +37,7 @@ interface ParsedSignature {
 
 interface ParsedQuerySignature extends ParsedSignature {
   readonly milliseconds: number;
-  /** Undefined where it is left to a header. */
+  /** Undefined if the query does not name it: then a header may. */
   readonly payload: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function readClaim(request: S3Request, regions: readonly string[], now: n
   if (query.has("AWSAccessKeyId") || header?.startsWith("AWS ")) throw oldSignature();
   if (request.header("x-amz-security-token") !== undefined || query.has("X-Amz-Security-Token")) {
     throw new S3Error("InvalidToken", {
-      message: "There are no temporary credentials here, so no security token.",
+      message: "Temporary credentials are not supported: send the request without a security token.",
     });
   }
   if (inQuery) return claimInQuery(request, regions, now);
@@ -87,7 +87,7 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
     fields.get(name),
   );
   if (!credential || !names || !signature) throw new S3Error("AuthorizationHeaderMalformed");
-  // Of a body that is not there, everybody knows the hash.
+  // Without a body the hash is known, so the header may be absent.
   const payload = request.header("x-amz-content-sha256") ?? (request.http.hasBody ? undefined : emptyHash);
   if (payload === undefined) {
     throw new S3Error("InvalidRequest", {
@@ -111,7 +111,7 @@ function claimInHeader(request: S3Request, header: string, regions: readonly str
 function readHeaderTime(request: S3Request): string {
   const given = request.header("x-amz-date");
   if (given !== undefined) return given;
-  // Mail's way to write GMT is what Python puts there.
+  // Python's email.utils writes GMT as -0000.
   const date = parseHttpDate(request.header("date")?.replace(/ [+-]0000$/, " GMT") ?? null);
   if (date === undefined) throw noTime();
   return amzTime(date);
@@ -170,9 +170,9 @@ function readQueryFields(query: Query): ParsedQuerySignature {
   const credential = field("X-Amz-Credential").split("/");
   const signedHeaders = field("X-Amz-SignedHeaders").split(";");
   const signature = field("X-Amz-Signature");
-  // The others are signed as often as they stand there.
+  // The signature covers every occurrence of the other parameters, but not of itself.
   if (query.pairs.filter(([name]) => name === "X-Amz-Signature").length > 1) {
-    throw invalidQuery("X-Amz-Signature must be given once.");
+    throw invalidQuery("X-Amz-Signature must occur only once.");
   }
   const sent = parseAmzTime(time);
   if (sent === undefined) {
@@ -214,7 +214,9 @@ function toClaim(
     throw fail('The credential must end with "s3/aws4_request".');
   }
   if (day !== time.slice(0, 8)) {
-    throw fail(`The day of the credential, ${day}, is not that of the request, ${time.slice(0, 8)}.`);
+    throw fail(
+      `The date in the credential, ${day}, differs from the date of the request, ${time.slice(0, 8)}.`,
+    );
   }
   if (!regions.includes(region)) {
     throw fail(`The region "${region}" is wrong; expecting "${regions[0]}"`, { Region: regions[0]! });

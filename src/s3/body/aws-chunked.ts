@@ -1,12 +1,12 @@
-// Bodies in S3's own chunks (aws-chunked): unframed as they pass, each chunk's signature and the trailer verified.
-// Nothing that is wrong anywhere reaches a commit, since the stream fails before its end.
+// Decodes aws-chunked bodies as a stream and verifies the signatures of chunks and trailer. On a
+// fault the stream fails before its end, so nothing is committed.
 import { createHash } from "node:crypto";
 import { emptyHash, scopeText, sha256, sign } from "../../http/sigv4.ts";
 import { constantTimeEqual, type SigningContext } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 
 export interface ChunkedForm {
-  /** Undefined when chunks are not signed. */
+  /** Undefined if the chunks are not signed. */
   readonly signing: SigningContext | undefined;
   readonly hasTrailer: boolean;
 }
@@ -15,16 +15,16 @@ const maxLineLength = 4096;
 const maxTrailerLength = 16_384;
 const maxChunkBytes = 5 * 1024 ** 3;
 
-/** Bytes that have come and were not read yet, across the chunks they came in. */
+/** Reads lines and byte counts across the boundaries of network chunks. */
 interface Incoming {
-  /** Up to and without the line's end. */
+  /** The next line, without its CRLF. */
   line(): Promise<string>;
-  /** As many as asked for, in pieces. */
+  /** The next `count` bytes, in several chunks. */
   take(count: number): AsyncGenerator<Uint8Array>;
   isAtEnd(): Promise<boolean>;
 }
 
-/** The bytes of the body; what the trailer says is put into `trailers` before the end. */
+/** The decoded body. Fills `trailers` before the stream ends. */
 export async function* unchunk(
   source: AsyncIterable<Uint8Array>,
   { signing, hasTrailer }: ChunkedForm,
@@ -53,7 +53,7 @@ export async function* unchunk(
 function parseChunkHead(line: string): { readonly size: number; readonly signature: string | undefined } {
   const match = /^([0-9a-fA-F]{1,16})(?:;(.*))?$/.exec(line);
   const size = match === null ? Number.NaN : Number.parseInt(match[1]!, 16);
-  if (!(size <= maxChunkBytes)) throw malformed("A chunk has no valid size.");
+  if (!(size <= maxChunkBytes)) throw malformed("A chunk size is not valid.");
   return { size, signature: /(?:^|;)chunk-signature=([0-9a-f]{64})(?:;|$)/.exec(match?.[2] ?? "")?.[1] };
 }
 
@@ -70,7 +70,7 @@ function checkChunk(
   return expected;
 }
 
-/** Lines of `name:value`, up to an empty one or the end. */
+/** Reads lines of `name:value` up to an empty line or the end of the body. */
 async function readTrailer(incoming: Incoming, trailers: Map<string, string>): Promise<void> {
   let read = 0;
   while (!(await incoming.isAtEnd())) {
@@ -80,7 +80,7 @@ async function readTrailer(incoming: Incoming, trailers: Map<string, string>): P
     const at = line.indexOf(":");
     if (at < 1 || read > maxTrailerLength) throw malformed("The trailer is not valid.");
     const name = line.slice(0, at).trim().toLowerCase();
-    if (trailers.has(name)) throw malformed("The trailer says something twice.");
+    if (trailers.has(name)) throw malformed(`The trailer ${name} occurs more than once.`);
     trailers.set(name, line.slice(at + 1).trim());
   }
 }
@@ -124,7 +124,7 @@ function readIncoming(source: AsyncIterable<Uint8Array>): Incoming {
           return text;
         }
         if (!(await readMore())) {
-          // Some clients leave the last line without an end.
+          // Some clients omit the CRLF of the last line.
           if (rest.length === 0) throw new S3Error("IncompleteBody");
           const text = rest.toString("latin1");
           rest = Buffer.alloc(0);

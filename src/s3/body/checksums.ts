@@ -1,4 +1,4 @@
-// Checksums in S3's words: headers, trailers and elements on one side, the domain's algorithms on the other.
+// Reads and writes checksums in the headers, trailers and XML elements of S3.
 import {
   checksumLengths,
   cyclicAlgorithms,
@@ -14,7 +14,7 @@ import type { S3Request } from "../request.ts";
 import type { Payload } from "./payload.ts";
 import type { XmlElement } from "./xml-writer.ts";
 
-/** Those an S3 client may name; MD5 has a header of its own. */
+/** Algorithms of x-amz-checksum headers. MD5 has the header Content-MD5 instead. */
 export const s3Algorithms = [...cyclicAlgorithms, "sha1", "sha256"] as const;
 type S3Algorithm = (typeof s3Algorithms)[number];
 
@@ -26,7 +26,7 @@ const elements: Readonly<Record<S3Algorithm, string>> = {
   sha256: "ChecksumSHA256",
 };
 
-/** Put together once: a name that is made anew with each request is dear to look up. */
+/** Built once: looking up a header by a newly built string is slow. */
 const headerNames = Object.fromEntries(
   s3Algorithms.map((algorithm) => [algorithm, `x-amz-checksum-${algorithm}`]),
 ) as Record<S3Algorithm, string>;
@@ -40,7 +40,7 @@ export function parseAlgorithm(text: string): S3Algorithm {
   });
 }
 
-/** Everything the sender says of the bytes: Content-MD5, a checksum header, or one in the trailer. */
+/** Checksums from Content-MD5, an x-amz-checksum header or the trailer. */
 export function expectedChecksums(
   request: S3Request,
   { trailers }: Pick<Payload, "trailers">,
@@ -78,7 +78,7 @@ function trailingAlgorithm(request: S3Request): S3Algorithm | undefined {
   return s3Algorithms.find((algorithm) => names.includes(checksumHeader(algorithm)));
 }
 
-/** For documents, which are read whole. */
+/** Verifies the checksums of a document that was read whole. */
 export function checkDocument(request: S3Request, payload: Payload, bytes: Uint8Array): void {
   for (const expected of expectedChecksums(request, payload)) {
     verifyChecksum(expected, hashBytes(expected.algorithm, bytes));
@@ -103,7 +103,7 @@ function decodeChecksum(algorithm: S3Algorithm, text: string): Uint8Array {
   });
 }
 
-/** Of an upload that is being completed: `value-N` when it is made of parts. */
+/** The checksum in a CompleteMultipartUpload request; `value-N` if it is composite. */
 export function completionChecksum(request: S3Request): ExpectedChecksum | undefined {
   const algorithm = s3Algorithms.find((one) => request.header(checksumHeader(one)) !== undefined);
   if (algorithm === undefined) return undefined;
@@ -113,7 +113,7 @@ export function completionChecksum(request: S3Request): ExpectedChecksum | undef
   };
 }
 
-/** What an upload is created with: cyclic checksums may be made of all bytes, others of the parts' alone. */
+/** The checksum in a CreateMultipartUpload request. Only CRCs support FULL_OBJECT. */
 export function uploadChecksum(request: S3Request): UploadChecksum | undefined {
   const name = request.header("x-amz-checksum-algorithm");
   const type = request.header("x-amz-checksum-type")?.toUpperCase();
@@ -154,7 +154,7 @@ export function checksumHeaders(record: ChecksumFields): [string, string][] {
   ];
 }
 
-/** Of one part, with the type that the whole has. */
+/** Headers for one part; `whole` supplies the checksum type of the object. */
 export function partChecksumHeaders(
   checksums: Checksums | undefined,
   whole?: ChecksumFields,
@@ -180,7 +180,6 @@ function valueElements(record: ChecksumFields): XmlElement[] {
   return found.map((algorithm) => [elements[algorithm], formatChecksum(record, algorithm)]);
 }
 
-/** `COMPOSITE` or `FULL_OBJECT`, when there is a checksum at all. */
 export function toChecksumType({ checksumParts }: ChecksumFields): string {
   return checksumParts === undefined ? "FULL_OBJECT" : "COMPOSITE";
 }
@@ -194,7 +193,7 @@ function formatChecksum({ checksums, checksumParts }: ChecksumFields, algorithm:
   return checksumParts === undefined ? value : `${value}-${checksumParts}`;
 }
 
-/** The checksum a part is named with, in the document that completes its upload. */
+/** The checksum of a Part element in a CompleteMultipartUpload document. */
 export function partChecksum(
   readElement: (name: string) => string | undefined,
 ): ExpectedChecksum | undefined {

@@ -1,23 +1,23 @@
-// Memory for documents that are read whole: XML bodies and the fields of forms. Their sum is bounded per process;
-// beyond it a request is refused with SlowDown, so that many large documents cannot exhaust the memory.
+// Bounds the memory for XML bodies and form fields that are read whole. A request that would exceed
+// the budget of this process is refused with SlowDown.
 import { S3Error } from "../errors.ts";
 
-/** What one request holds. Released once, when its answer is decided. */
+/** Memory of one request; released when its response is ready. */
 export interface BudgetShare {
-  /** Sets how many bytes the request holds now; throws SlowDown when that is more than is left. */
+  /** Sets the size of this share. Throws SlowDown if the budget does not allow it. */
   resize(bytes: number): void;
   release(): void;
 }
 
 export interface DocumentBudget {
-  /** For a document of an authenticated caller, or for a form, whose fields are read before its signature. */
+  /** Documents are read after authentication; the fields of a form are read before it. */
   open(kind: "document" | "form"): BudgetShare;
-  /** Bytes that are held now. */
+  /** Bytes in use by all requests. */
   usedBytes(): number;
 }
 
 export const defaultDocumentBytes = 64 * 1024 * 1024;
-/** Forms come from anyone: they may take a quarter, and never what is left for documents. */
+/** Forms come from unauthenticated clients: they get at most a quarter of the budget. */
 const formShare = 0.25;
 
 export function createDocumentBudget(bytes: number = defaultDocumentBytes): DocumentBudget {

@@ -1,10 +1,10 @@
-// Reads multipart/form-data as browsers send it: fields first, bounded, then one file as a stream.
+// Reads multipart/form-data as browsers send it: bounded fields first, then one file as a stream.
 
 import { S3Error } from "../errors.ts";
 import type { BudgetShare } from "./document-budget.ts";
 
 export interface Form {
-  /** Names in lowercase. */
+  /** By field name in lowercase. */
   readonly fields: ReadonlyMap<string, string>;
   readonly fileName: string | undefined;
   file(): AsyncIterable<Uint8Array>;
@@ -23,7 +23,7 @@ export function parseBoundary(contentType: string | undefined): Buffer {
   });
 }
 
-/** Everything before the file's bytes is read; they follow as they come. */
+/** Reads the fields; `file()` then streams the bytes of the file. */
 export async function readForm(
   source: AsyncIterable<Uint8Array>,
   boundary: Buffer,
@@ -32,7 +32,7 @@ export async function readForm(
   const chunks = source[Symbol.asyncIterator]();
   const fields = new Map<string, string>();
   let fieldBytes = 0;
-  // The first boundary has no end of line before it.
+  // The first boundary is not preceded by CRLF: add one, so that it matches `boundary`.
   let rest: Buffer = Buffer.from("\r\n");
   const readMore = async () => {
     const { done, value } = await chunks.next();
@@ -93,7 +93,7 @@ function unquote(text: string): string {
   return text.replace(/\\(.)/g, "$1").replaceAll("%22", '"');
 }
 
-/** Up to the boundary; what follows the file must be the end of the form. */
+/** The bytes up to the boundary. Fields after the file are read and ignored. */
 async function* fileBytes(
   boundary: Buffer,
   start: Buffer,

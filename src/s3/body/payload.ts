@@ -1,4 +1,4 @@
-// The body of a request as it is to be stored: unframed and verified by what x-amz-content-sha256 says of it.
+// Opens the body of a request: decodes aws-chunked, and verifies the hash of x-amz-content-sha256.
 import { createHash } from "node:crypto";
 import type { ByteStream } from "../../engine/engine.ts";
 import { release } from "../../http/server/release-buffer.ts";
@@ -11,11 +11,11 @@ import type { BudgetShare } from "./document-budget.ts";
 
 export interface Payload {
   readonly source: ByteStream;
-  /** In the place of the source: all of it, when it has come already and is what was announced. */
+  /** The whole body if it has already arrived and its hash is right; used instead of `source`. */
   bufferedBytes(): Uint8Array | undefined;
-  /** What came behind the body, known at its end. */
+  /** Trailers, filled in at the end of the body. */
   readonly trailers: ReadonlyMap<string, string>;
-  /** Pays for a document that is read whole. */
+  /** Memory budget for a document that is read whole. */
   readonly share: BudgetShare;
 }
 
@@ -47,7 +47,7 @@ export function openPayload(
       message: "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, a STREAMING form, or a valid sha256 value.",
     });
   }
-  /** Something else than was announced: told by the source, which others are asked before. */
+  /** Body with a wrong hash: `source` reports it, so that errors found earlier take precedence. */
   let mismatched: Uint8Array | undefined;
   const body = () => (mismatched === undefined ? request.http.body() : singleChunk(mismatched));
   const bufferedBytes = () => {
@@ -87,7 +87,7 @@ function trailerNames(request: S3Request): string[] {
     .filter((name) => name !== "");
 }
 
-/** What was announced to come behind the body must have come. */
+/** Fails at the end if a trailer named in x-amz-trailer is missing. */
 async function* requireTrailers(
   chunks: AsyncIterable<Uint8Array>,
   announced: readonly string[],
@@ -96,7 +96,9 @@ async function* requireTrailers(
   yield* chunks;
   const missing = announced.find((name) => !trailers.has(name));
   if (missing === undefined) return;
-  throw new S3Error("InvalidRequest", { message: `The trailer ${missing} was announced and did not come.` });
+  throw new S3Error("InvalidRequest", {
+    message: `The trailer ${missing} is named in x-amz-trailer but missing after the body.`,
+  });
 }
 
 async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string): AsyncGenerator<Uint8Array> {
@@ -114,7 +116,7 @@ async function* verifyHash(chunks: AsyncIterable<Uint8Array>, expected: string):
 
 const initialBytes = 16 * 1024;
 
-/** All of a body that is a document, at most `most` bytes. The buffer grows with what has come, not with what is announced. */
+/** Reads a document of at most `maxBytes`. Allocates by received bytes, not by declared length. */
 export async function readWholePayload({ source, share }: Payload, maxBytes: number): Promise<Buffer> {
   const { length } = source;
   if (length !== undefined && length > maxBytes) throw new S3Error("MaxMessageLengthExceeded");

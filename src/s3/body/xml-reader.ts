@@ -1,21 +1,21 @@
-// Reads the XML that S3 clients send: elements and text, nothing else. DOCTYPE is refused, so a document cannot define
-// entities. One pass over the text that ends at the first fault; depth, markup and the text of an element are bounded.
+// Parses the XML of S3 clients in one pass, with limits on depth, markup and text. DOCTYPE is
+// refused, so a document cannot define entities.
+import { unescapeXml } from "../../http/xml-entities.ts";
 import { S3Error } from "../errors.ts";
-import { unescapeXml } from "./xml-entities.ts";
 
 export interface XmlNode {
   /** Without its namespace prefix. */
   readonly name: string;
   readonly children: readonly XmlNode[];
-  /** Never trimmed; empty for an element with children, where text is only layout. */
+  /** Never trimmed; empty for an element with children, where text is only indentation. */
   readonly text: string;
 }
 
 export const xmlLimits = {
   depth: 16,
-  /** Elements, attributes, comments, instructions and CDATA sections together. */
+  /** Total of elements, attributes, comments, instructions and CDATA sections. */
   markup: 20_000,
-  /** Characters, in one element: a key has at most 1,024 bytes. */
+  /** Characters in one element; a key has at most 1,024 bytes. */
   text: 16_384,
 } as const;
 
@@ -31,7 +31,7 @@ const attribute = /\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*')/y;
 const tagEnd = /\s*(\/?)>/y;
 
 export interface ReadXmlOptions {
-  /** In place of the default bound on markup. */
+  /** Limit on markup; default: `xmlLimits.markup`. */
   readonly markup?: number;
 }
 
@@ -58,7 +58,7 @@ export function readXml(
     return found;
   }
 
-  /** What stands between two marks, the first of which is here. */
+  /** The text between `from`, which starts at the current position, and `to`. */
   function readEnclosed(from: string, to: string): string {
     const end = document.indexOf(to, at + from.length);
     if (end === -1) throw malformed();
@@ -125,7 +125,7 @@ export function readXml(
 }
 
 const lessThan = 0x3c;
-/** Of text as it is sent: a character reference takes ten characters at most. */
+/** Limit on escaped text: a character reference has at most ten characters. */
 const maxRunLength = 10 * xmlLimits.text;
 
 function decodeText(bytes: Uint8Array): string {

@@ -1,13 +1,13 @@
-// Writes XML: elements from plain values. Text is escaped in one place.
+// Writes XML documents from plain values and escapes their text.
 
 export type XmlValue = string | number | boolean | undefined | readonly XmlElement[];
-/** A name, what is in it, and attributes if any. Without a value nothing is written. */
+/** Name, content and optional attributes. An element with an undefined value is omitted. */
 export type XmlElement = readonly [name: string, value: XmlValue, attributes?: string];
 
 const namespace = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
 const declaration = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** A document of S3's: everything but errors has the namespace. */
+/** A document in the namespace of S3; only error documents have none. */
 export function xmlDocument(name: string, value: XmlValue): string {
   return declaration + write([name, value, namespace]);
 }
@@ -23,7 +23,7 @@ function write([name, value, attributes]: XmlElement): string {
   return inner === "" && typeof value === "object" ? `<${opening}/>` : `<${opening}>${inner}</${name}>`;
 }
 
-/** Control characters have no place in XML 1.0; S3 sends them as references all the same. */
+/** XML 1.0 does not allow control characters, but S3 writes them as character references. */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"\x00-\x1f\x7f\ufffe\uffff]/g, (c) => {
     if (c === "&") return "&amp;";

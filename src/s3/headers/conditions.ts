@@ -1,5 +1,6 @@
-// Conditions in S3's words: which a client may name where, and what it is told when one does not hold.
+// Reads condition headers, and builds the responses to failed conditions.
 import { conditionFromHeaders, parseHttpDate } from "../../http/headers.ts";
+import { refusedReadStatus } from "../../http/status.ts";
 import type { Clause, Condition } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { answer, httpTime, quoteEtag, type S3Response } from "../call.ts";
@@ -17,13 +18,13 @@ const names: Readonly<Record<Clause, string>> = {
 
 const readConditionHeaders = ["if-match", "if-none-match", "if-modified-since", "if-unmodified-since"];
 
-/** On a read; of the source of a copy when a prefix is given. */
+/** Condition of a read, or of the source of a copy, whose headers have a prefix. */
 export function readCondition(request: S3Request, prefix = ""): Condition | undefined {
   if (readConditionHeaders.every((name) => request.header(prefix + name) === undefined)) return undefined;
   return parseCondition((name) => request.header(prefix + name));
 }
 
-/** On a write: etags one of which must match, or none may; dates are for readers. */
+/** Condition of a write: If-Match and If-None-Match only; dates apply to reads. */
 export function writeCondition(request: S3Request): Condition | undefined {
   if (request.header("if-match") === undefined && request.header("if-none-match") === undefined) {
     return undefined;
@@ -31,7 +32,7 @@ export function writeCondition(request: S3Request): Condition | undefined {
   return parseCondition((name) => (name.endsWith("-since") ? undefined : request.header(name)));
 }
 
-/** On a delete: as on a write, and by the object's date and size. */
+/** Condition of a delete: that of a write, and the object's date and size. */
 export function deleteCondition(request: S3Request): Condition | undefined {
   const { header } = request;
   return withIdentity(writeCondition(request), {
@@ -40,7 +41,7 @@ export function deleteCondition(request: S3Request): Condition | undefined {
   });
 }
 
-/** The same for one key of a document. */
+/** Condition of one key in a DeleteObjects document. */
 export function elementCondition(text: (element: string) => string | undefined): Condition | undefined {
   const etag = text("ETag");
   const base = etag ? parseCondition((name) => (name === "if-match" ? etag : undefined)) : undefined;
@@ -52,13 +53,15 @@ interface Identity {
   readonly size: string | undefined;
 }
 
-/** A condition that cannot be read is refused: a delete without it might take too much. */
+/** An invalid condition is refused: ignoring it could delete an object that was changed since. */
 function withIdentity(base: Condition | undefined, { time, size }: Identity): Condition | undefined {
   if (time === undefined && size === undefined) return base;
   const uploadedAt = parseHttpDate(time ?? null);
   const isValid = (time === undefined || uploadedAt !== undefined) && /^\d{1,15}$/.test(size?.trim() ?? "0");
   if (!isValid)
-    throw new S3Error("InvalidArgument", { message: "A date or size in a condition is not valid." });
+    throw new S3Error("InvalidArgument", {
+      message: "The last-modified time or size of the condition is not valid.",
+    });
   return {
     ...base,
     ...(uploadedAt === undefined ? {} : { uploadedAt }),
@@ -77,11 +80,11 @@ function parseCondition(header: (name: string) => string | undefined): Condition
       },
     });
   } catch (cause) {
-    throw new S3Error("InvalidArgument", { message: "An etag in a condition is not valid.", cause });
+    throw new S3Error("InvalidArgument", { message: "An ETag in the condition is not valid.", cause });
   }
 }
 
-/** S3 clients may leave the quotes of an etag out. */
+/** S3 accepts etags without quotes. */
 function withQuotes(value: string): string {
   return value
     .split(",")
@@ -94,9 +97,9 @@ export function preconditionFailed(clause: Clause): S3Error {
   return new S3Error("PreconditionFailed", { details: { Condition: names[clause] } });
 }
 
-/** 304 for a reader that has the current version, 412 for one that asked for another. */
+/** The answer to a read that a condition refused. */
 export function refuseRead(clause: Clause, { etag, uploaded }: ObjectRecord): S3Response {
-  if (clause === "etagMatches" || clause === "uploadedBefore") throw preconditionFailed(clause);
+  if (refusedReadStatus(clause) === 412) throw preconditionFailed(clause);
   return answer(304, [
     ["etag", quoteEtag(etag)],
     ["last-modified", httpTime(uploaded)],

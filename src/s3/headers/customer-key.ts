@@ -1,4 +1,4 @@
-// Keys of customers (SSE-C) in headers: checked to the letter, and never told to anybody.
+// Reads customer-provided keys (SSE-C) from headers. A key never appears in a response or a log.
 import { createHash } from "node:crypto";
 import { limits } from "../../model/limits.ts";
 import type { Encryption } from "../../model/object.ts";
@@ -6,7 +6,7 @@ import { constantTimeEqual } from "../auth/authenticate.ts";
 import { S3Error } from "../errors.ts";
 import type { S3Request } from "../request.ts";
 
-/** What the headers are called. Put together once: a name that is made anew with each request is dear to look up. */
+/** Built once: looking up a header by a newly built string is slow. */
 interface KeyHeaderNames {
   readonly algorithm: string;
   readonly key: string;
@@ -57,7 +57,7 @@ export function readCustomerKey(
 
 const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1)$/;
 
-/** TLS, to here or to a trusted proxy, or a client on this machine. A Unix socket has no address. */
+/** TLS to this server or to a trusted proxy, or a local client. A Unix socket has no address. */
 function isPrivateConnection({ http }: S3Request): boolean {
   if (http.scheme === "https") return true;
   const address = http.address();
@@ -79,7 +79,7 @@ export function customerKeyHeaders(encryption: Pick<Encryption, "keyMd5"> | unde
   ];
 }
 
-/** Of a part, which says nothing of its key: the one it came with was the upload's. */
+/** Headers for a part: its record has no MD5 of the key, so compute it from the request. */
 export function givenKeyHeaders(key: Uint8Array | undefined): [string, string][] {
   if (key === undefined) return [];
   return customerKeyHeaders({ keyMd5: createHash("md5").update(key).digest("hex") });

@@ -1,4 +1,4 @@
-// Metadata between headers and the domain: bytes come back as the same bytes, whatever a script or client wrote.
+// Converts metadata between headers and records. Bytes that are not UTF-8 are returned unchanged.
 import { headersFromMetadata, metadataFromHeaders } from "../../http/headers.ts";
 import { isSendable } from "../../model/metadata.ts";
 import type { CustomMetadata, HttpMetadata, StorageClass } from "../../model/object.ts";
@@ -12,7 +12,7 @@ export interface GivenMetadata {
 
 const prefix = "x-amz-meta-";
 
-/** Headers that ask for what this service does not have: refused, never passed over. */
+/** Headers of unsupported features: refused, since ignoring them would mislead the client. */
 const refusedHeaders = [
   /^x-amz-server-side-encryption(-aws-kms.*|-context|-bucket-key-enabled)?$/,
   /^x-amz-(tagging|website-redirect-location|mfa|write-offset-bytes)$/,
@@ -24,7 +24,7 @@ export function checkRefusedHeaders(request: S3Request): void {
   const { rawHeaders } = request.http;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase();
-    // SDKs and Terraform send it with every CreateBucket: false asks for nothing.
+    // SDKs and Terraform send `false` with every CreateBucket, which requests nothing.
     if (name === "x-amz-bucket-object-lock-enabled" && rawHeaders[i + 1]?.toLowerCase() === "false") continue;
     if (name.startsWith("x-amz-") && refusedHeaders.some((pattern) => pattern.test(name))) {
       throw new S3Error("NotImplemented", { details: { Header: name } });
@@ -44,7 +44,7 @@ export function readMetadata(request: S3Request): GivenMetadata {
   };
 }
 
-/** How a body was framed on its way is not how it is stored. */
+/** aws-chunked describes the transfer, not the stored bytes. */
 function withoutChunking(value: string): string | null {
   const remaining = value.split(",").filter((coding) => coding.trim().toLowerCase() !== "aws-chunked");
   const text = remaining.join(",").trim();
@@ -66,7 +66,7 @@ export function readCustomMetadata(rawHeaders: readonly string[]): CustomMetadat
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** What HTTP cannot carry is left out and counted. */
+/** Metadata that is not valid in a header is omitted and counted in x-amz-missing-meta. */
 export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata): [string, string][] {
   const headers = [...headersFromMetadata(httpMetadata)].filter(([, value]) => isSendable(value));
   let missing = 0;
@@ -81,7 +81,7 @@ export function metadataHeaders({ httpMetadata, customMetadata }: GivenMetadata)
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Bytes that are no UTF-8 stand as lone surrogates, which no text has, so that they come back as they were. */
+/** Bytes that are not UTF-8 become lone surrogates, which valid text never contains. */
 function decodeHeaderBytes(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {
@@ -107,7 +107,6 @@ export function formatStorageClass(storageClass: StorageClass): string {
   return classNames[storageClass];
 }
 
-/** The domain's name for it; undefined when none is given. */
 export function parseStorageClass(text: string | undefined): StorageClass | undefined {
   if (text === undefined) return undefined;
   const found = (["Standard", "InfrequentAccess"] as const).find((name) => classNames[name] === text);

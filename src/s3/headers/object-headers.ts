@@ -1,4 +1,4 @@
-// The headers of an object that is read.
+// Builds the response headers of GetObject and HeadObject.
 
 import { findExpiry } from "../../model/lifecycle.ts";
 import { isSendable } from "../../model/metadata.ts";
@@ -9,7 +9,7 @@ import type { S3Request } from "../request.ts";
 import { customerKeyHeaders } from "./customer-key.ts";
 import { formatStorageClass, metadataHeaders } from "./metadata.ts";
 
-/** What a request may have said instead of what is stored: `response-content-type` and its like. */
+/** Headers that the query can override, with `response-content-type` and so on. */
 const overridable = [
   "content-type",
   "content-language",
@@ -33,7 +33,7 @@ export function readOverrides({ query }: S3Request): Overrides {
     const bytes = Buffer.from(value, "utf8").toString("latin1");
     if (!isSendable(bytes)) {
       throw new S3Error("InvalidArgument", {
-        message: `response-${name} has characters that no header may have.`,
+        message: `response-${name} contains characters that are not allowed in a header.`,
       });
     }
     found.set(name, bytes);
@@ -41,7 +41,7 @@ export function readOverrides({ query }: S3Request): Overrides {
   return found;
 }
 
-/** A record that has not changed is the same one, and is told of in the same words. */
+/** An unchanged record is the same object, so its headers can be reused. */
 const headerCache = new WeakMap<ObjectRecord, readonly (readonly [string, string])[]>();
 
 export function objectHeaders(
@@ -72,10 +72,10 @@ function buildObjectHeaders(record: ObjectRecord, overridden: Overrides): [strin
   return [...headers, ...customerKeyHeaders(encryption)];
 }
 
-/** The last that can be written: what a rule ends later than this lasts for ever. */
+/** The latest time a Date can hold; a later expiry is not reported. */
 const maxDate = 8.64e15;
 
-/** When the bucket's rules will delete it, if they will. */
+/** x-amz-expiration: when a lifecycle rule will delete the object. */
 export function expirationHeader({ bucket }: Pick<Call, "bucket">, record: ObjectRecord): [string, string][] {
   const lifecycle = bucket?.settings.lifecycle;
   const expiry = lifecycle === undefined ? undefined : findExpiry(lifecycle, record);

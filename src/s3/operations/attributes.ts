@@ -1,5 +1,6 @@
-// GetObjectAttributes: as much of an object's description as is asked for.
+// GetObjectAttributes: returns the requested attributes of an object.
 
+import type { ObjectPart } from "../../engine/engine.ts";
 import { checksumElements, hasS3Checksum, partChecksumElements } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
 import { answerXml, type Call, httpTime, type S3Response } from "../call.ts";
@@ -21,9 +22,9 @@ export async function getObjectAttributes({ engine, operation, request }: Call):
     throw new S3Error("InvalidArgument", { message: "Invalid attribute name specified." });
   }
   const customerKey = readCustomerKey(request);
-  const found = await engine.describe(operation.bucket, operation.key, { customerKey });
-  if (found === undefined) throw noSuchKey(operation.key);
-  const { record, parts } = found;
+  const described = await engine.describe(operation.bucket, operation.key, { customerKey });
+  if (described.outcome !== "found") throw noSuchKey(operation.key);
+  const { record, parts } = described;
   const has = (name: (typeof attributeNames)[number]) => requested.includes(name);
   const elements: XmlElement[] = [];
   if (has("ETag")) elements.push(["ETag", record.etag]);
@@ -36,7 +37,7 @@ export async function getObjectAttributes({ engine, operation, request }: Call):
   return answerXml("GetObjectAttributesResponse", elements, [["last-modified", httpTime(record.uploaded)]]);
 }
 
-type Parts = NonNullable<NonNullable<Awaited<ReturnType<Call["engine"]["describe"]>>>["parts"]>;
+type Parts = readonly ObjectPart[];
 
 function partElements({ header }: Call["request"], parts: Parts): XmlElement[] {
   const limit = numberHeader(header("x-amz-max-parts"), 1000);

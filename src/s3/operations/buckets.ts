@@ -1,11 +1,10 @@
-// Buckets themselves, and the fixed answers of those that have nothing set.
+// Operations on buckets, and fixed responses for bucket settings that are not supported.
 import { StoreError } from "../../model/errors.ts";
 import { canSeeBucket } from "../auth/authorize.ts";
-import { toOwner } from "../auth/credentials.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, readXml } from "../body/xml-reader.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
-import { answer, answerXml, type Call, isoTime, type S3Response } from "../call.ts";
+import { answer, answerXml, type Call, isoTime, ownerElements, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { numberParameter } from "./listing.ts";
 import { noSuchKey } from "./objects.ts";
@@ -21,15 +20,8 @@ export async function listBuckets({ engine, caller, request, region }: Call): Pr
   );
   const shown = visible.slice(0, limit);
   const next = shown.length < visible.length ? shown.at(-1) : undefined;
-  const owner = toOwner(caller.account);
   return answerXml("ListAllMyBucketsResult", [
-    [
-      "Owner",
-      [
-        ["ID", owner.id],
-        ["DisplayName", owner.displayName],
-      ],
-    ],
+    ["Owner", ownerElements(caller.account)],
     [
       "Buckets",
       shown.map(
@@ -89,23 +81,19 @@ export async function getBucketLocation({ region }: Call): Promise<S3Response> {
   return answerXml("LocationConstraint", region === "us-east-1" ? [] : region);
 }
 
-/** Everything belongs to the bucket's account alone. */
+/** The account of the bucket always has full control, and no other account any access. */
 export async function getAcl({ engine, operation, bucket }: Call): Promise<S3Response> {
   if (operation.key !== "" && (await engine.head(operation.bucket, operation.key)) === undefined) {
     throw noSuchKey(operation.key);
   }
-  const owner = toOwner(bucket?.account ?? "");
-  const ownerElements: XmlElement[] = [
-    ["ID", owner.id],
-    ["DisplayName", owner.displayName],
-  ];
+  const owner = ownerElements(bucket?.account ?? "");
   const grantee: XmlElement = [
     "Grantee",
-    ownerElements,
+    owner,
     'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="CanonicalUser"',
   ];
   return answerXml("AccessControlPolicy", [
-    ["Owner", ownerElements],
+    ["Owner", owner],
     ["AccessControlList", [["Grant", [grantee, ["Permission", "FULL_CONTROL"]]]]],
   ]);
 }
@@ -118,7 +106,7 @@ export async function getBucketRequestPayment(): Promise<S3Response> {
   return answerXml("RequestPaymentConfiguration", [["Payer", "BucketOwner"]]);
 }
 
-/** What is at rest is not encrypted by default: keys are the customer's. */
+/** There is no default encryption: objects are encrypted only with customer-provided keys. */
 export async function getBucketEncryption(): Promise<S3Response> {
   throw new S3Error("ServerSideEncryptionConfigurationNotFoundError");
 }

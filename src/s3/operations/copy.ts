@@ -1,4 +1,4 @@
-// CopyObject and UploadPartCopy: the source is read as any other read, authorized as one, and stored anew.
+// CopyObject and UploadPartCopy: authorize and read the source like GetObject, and store its bytes.
 import type { GetOutcome } from "../../engine/engine.ts";
 import type { ExpectedChecksum } from "../../model/checksum.ts";
 import { limits } from "../../model/limits.ts";
@@ -45,7 +45,7 @@ export async function copyObject(call: Call): Promise<S3Response> {
   const given = replaces ? readMetadata(request) : undefined;
   const checksum = request.header("x-amz-checksum-algorithm");
   const algorithm = checksum === undefined ? undefined : parseAlgorithm(checksum);
-  // Opened when nothing of the request can be wrong any more: who opens a body must see it read or cancelled.
+  // Opened after every other check of the request: an open body must be read or cancelled.
   const found = await openSource(call, source, undefined);
   const { record, bytes } = found;
   if (record.size > limits.singleWriteBytes) {
@@ -95,7 +95,7 @@ export async function uploadPartCopy(call: Call): Promise<S3Response> {
   );
 }
 
-/** `bucket/key` in percent-encoding, with or without a slash before it. */
+/** The header is `bucket/key` or `/bucket/key`, percent-encoded. */
 function parseCopySource(request: S3Request): CopySource {
   const [path, version] = request.header("x-amz-copy-source")!.split("?versionId=");
   if (version !== undefined && version !== "null") throw new S3Error("NoSuchVersion");
@@ -120,7 +120,7 @@ function invalidSource(cause?: unknown): S3Error {
 function replacesMetadata(request: S3Request): boolean {
   const text = request.header("x-amz-metadata-directive") ?? "COPY";
   if (text !== "COPY" && text !== "REPLACE") {
-    throw new S3Error("InvalidArgument", { message: "Unknown metadata directive." });
+    throw new S3Error("InvalidArgument", { message: "x-amz-metadata-directive must be COPY or REPLACE." });
   }
   return text === "REPLACE";
 }
@@ -143,12 +143,14 @@ async function openSource(
   if (outcome.outcome === "refused") throw preconditionFailed(outcome.clause);
   if (range !== undefined && !isInside(range, outcome)) {
     await outcome.bytes.cancel();
-    throw new S3Error("InvalidRange", { message: "The requested range is not inside the source." });
+    throw new S3Error("InvalidRange", {
+      message: "The requested range exceeds the size of the source object.",
+    });
   }
   return outcome;
 }
 
-/** Unlike a read, a copy must have every byte it asks for. */
+/** Unlike a read, a copy fails if the range exceeds the source. */
 function isInside(range: RangeRequest, { range: given }: FoundObject): boolean {
   return "suffix" in range || range.length === given.length;
 }
@@ -171,7 +173,7 @@ function bytesSource({ bytes }: FoundObject) {
   return { length: bytes.length, chunks: () => bytes.chunks(), cancel: () => bytes.cancel() };
 }
 
-/** Those the source has are made anew of the copy. */
+/** The copy gets the same kinds of checksums as the source, computed again. */
 function toExpectedChecksums({ checksums }: ObjectRecord): ExpectedChecksum[] {
   return s3Algorithms.filter((one) => checksums[one] !== undefined).map((algorithm) => ({ algorithm }));
 }

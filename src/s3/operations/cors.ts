@@ -1,4 +1,4 @@
-// CORS: the configuration as a document, preflight requests, and the headers of answers to pages.
+// CORS: the configuration document, preflight requests, and response headers for web pages.
 import type { Engine } from "../../engine/engine.ts";
 import { corsResponseHeaders, preflightHeaders } from "../../http/cors.ts";
 import type { HttpRequest } from "../../http/server/listen.ts";
@@ -62,7 +62,7 @@ function readRule(node: XmlNode): CorsRule {
   };
 }
 
-/** A browser asks before it sends: answered without a signature, since it cannot send one. */
+/** A preflight request is answered without a signature, since browsers cannot sign it. */
 export async function preflight(engine: Engine, http: HttpRequest, bucket: string): Promise<S3Response> {
   const origin = http.header("origin");
   const method = http.header("access-control-request-method");
@@ -82,7 +82,7 @@ export async function preflight(engine: Engine, http: HttpRequest, bucket: strin
   return answer(200, headers);
 }
 
-/** For the answer to a request that a page has sent; none when no rule allows it. */
+/** CORS headers for the response to a cross-origin request; none if no rule allows it. */
 export async function corsHeaders(
   engine: Engine,
   http: HttpRequest,

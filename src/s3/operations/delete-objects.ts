@@ -1,4 +1,4 @@
-// DeleteObjects: up to a thousand keys at once, each checked like any other key.
+// DeleteObjects: deletes up to 1,000 keys in one request, with a result for each key.
 import type { Condition } from "../../model/condition.ts";
 import { StoreError } from "../../model/errors.ts";
 import { checkKey } from "../../model/key.ts";
@@ -38,7 +38,7 @@ export async function deleteObjects({ engine, operation, request, payload }: Cal
   const accepted = requested.filter((one) => !refused.has(one));
   const keys = accepted.filter(({ condition }) => condition === undefined).map(({ key }) => key);
   if (keys.length > 0) await engine.delete(operation.bucket, keys);
-  // A condition that does not hold keeps its own key alone.
+  // Keys with a condition are deleted one by one: a failed condition affects only its own key.
   for (const one of accepted.filter(({ condition }) => condition !== undefined)) {
     try {
       await engine.delete(operation.bucket, [one.key], { condition: one.condition });
@@ -73,7 +73,7 @@ function findRefusal({ key, version }: KeyToDelete): Refusal | undefined {
   }
 }
 
-/** What is wrong with one key is told of it; anything else is wrong with all. */
+/** Errors of a single key become its result; any other error fails the whole request. */
 function toRefusal(key: string, error: unknown): Refusal {
   if (!(error instanceof StoreError)) throw error;
   const code = errorCodeByReason[error.reason];

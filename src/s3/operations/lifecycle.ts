@@ -1,4 +1,4 @@
-// Lifecycle rules as documents. What the rules do is the engine's.
+// Reads and writes lifecycle configuration documents. The engine applies the rules.
 import { defaultLifecycle, type LifecycleRule, type When } from "../../model/lifecycle.ts";
 import { lifecycleFlaws, type RuleFlaw } from "../../model/rule-check.ts";
 import { checkDocument } from "../body/checksums.ts";
@@ -30,7 +30,7 @@ export async function deleteBucketLifecycle({ engine, operation }: Call): Promis
   return answer(204);
 }
 
-/** The first of what is wrong, in S3's own terms. */
+/** Throws the first flaw as an S3 error. */
 export function refuseFlaws([first]: readonly RuleFlaw[]): void {
   if (first === undefined) return;
   const { kind, message } = first;
@@ -73,7 +73,7 @@ function readFilter(node: XmlNode): Filter {
 
 function readExpiration(node: XmlNode | undefined): When | undefined {
   if (node === undefined) return undefined;
-  // There are no versions here, so there is never a marker without one.
+  // Without versioning there are no delete markers.
   if (findChild(node, "ExpiredObjectDeleteMarker") !== undefined)
     throw notImplemented("ExpiredObjectDeleteMarker");
   return readWhen(node);
@@ -83,7 +83,7 @@ function readTransition(nodes: readonly XmlNode[]): When | undefined {
   const [node] = nodes;
   if (node === undefined) return undefined;
   if (nodes.length > 1 || childText(node, "StorageClass")?.trim() !== "STANDARD_IA") {
-    throw new S3Error("InvalidStorageClass", { message: "Objects can be moved to STANDARD_IA alone." });
+    throw new S3Error("InvalidStorageClass", { message: "Objects can only be moved to STANDARD_IA." });
   }
   return readWhen(node);
 }
@@ -105,8 +105,8 @@ function parseSize(text: string | undefined): number | undefined {
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
 }
 
-function notImplemented(what: string): S3Error {
-  return new S3Error("NotImplemented", { message: `Lifecycle rules here have no ${what}.` });
+function notImplemented(element: string): S3Error {
+  return new S3Error("NotImplemented", { message: `${element} is not supported in lifecycle rules.` });
 }
 
 function ruleElement(rule: LifecycleRule): XmlElement {

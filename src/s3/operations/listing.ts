@@ -1,13 +1,12 @@
-// ListObjects in both versions, `?versions`, and ListMultipartUploads.
+// ListObjects, ListObjectsV2, ListObjectVersions and ListMultipartUploads.
 import type { Listing } from "../../engine/engine.ts";
 import { encodePath, encodeText } from "../../http/sigv4.ts";
 import { limits } from "../../model/limits.ts";
 import { decodeCursor, encodeCursor, type Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { toOwner } from "../auth/credentials.ts";
 import { hasS3Checksum, s3Algorithms, toChecksumType } from "../body/checksums.ts";
 import type { XmlElement } from "../body/xml-writer.ts";
-import { answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
+import { answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { formatStorageClass } from "../headers/metadata.ts";
 import type { Query } from "../request.ts";
@@ -26,7 +25,7 @@ interface ListParameters {
   readonly prefix: string;
   readonly delimiter: string;
   readonly limit: number;
-  /** Writes keys as the client asked for them. */
+  /** Formats a key in the requested encoding. */
   readonly text: (key: string) => string;
   readonly encoding: string | undefined;
 }
@@ -45,7 +44,7 @@ function readListParameters({ query }: { query: Query }, limitName: string): Lis
   };
 }
 
-/** A marker that names a group stands behind all of the group, as the pages of S3 do. */
+/** A marker that is a common prefix skips all keys of that prefix, as in S3. */
 function positionAfter(marker: string, { prefix, delimiter }: ListParameters): Position | undefined {
   if (marker === "") return undefined;
   const at = delimiter === "" ? -1 : marker.indexOf(delimiter, prefix.length);
@@ -53,7 +52,7 @@ function positionAfter(marker: string, { prefix, delimiter }: ListParameters): P
   return { kind: isGroup ? "prefix" : "key", value: marker };
 }
 
-/** A page behind a marker, as the listings without tokens have them. */
+/** The page after a marker, for listings without continuation tokens. */
 async function listFromMarker({ engine, operation, request }: Call, markerName: string) {
   const given = readListParameters(request, "max-keys");
   const marker = request.query.get(markerName) ?? "";
@@ -93,7 +92,7 @@ export async function listObjectsV2(call: Call): Promise<S3Response> {
     prefix,
     delimiter,
     limit,
-    // Some clients send the token of a first page too, and it is empty.
+    // Some clients send an empty token for the first page.
     after: token === undefined || token === "" ? positionAfter(startAfter, given) : decodeToken(token),
   });
   const isTruncated = limit > 0 && page.next !== undefined;
@@ -121,7 +120,7 @@ function decodeToken(token: string): Position {
   }
 }
 
-/** Each object once, as its version `null`. */
+/** Lists each object as one version, whose id is null. */
 export async function listObjectVersions(call: Call): Promise<S3Response> {
   const { operation, request } = call;
   const { prefix, delimiter, limit, text, encoding, marker, page, isTruncated } = await listFromMarker(
@@ -184,14 +183,7 @@ function objectElements(
 }
 
 function ownerElement({ bucket }: Pick<Call, "bucket">): XmlElement {
-  const owner = toOwner(bucket?.account ?? "");
-  return [
-    "Owner",
-    [
-      ["ID", owner.id],
-      ["DisplayName", owner.displayName],
-    ],
-  ];
+  return ["Owner", ownerElements(bucket?.account ?? "")];
 }
 
 export async function listMultipartUploads({
@@ -209,11 +201,7 @@ export async function listMultipartUploads({
     keyMarker === "" ? undefined : { key: keyMarker, ...(idMarker === "" ? {} : { id: idMarker }) };
   const page = await engine.listUploads(operation.bucket, { prefix, delimiter, limit, after });
   const isTruncated = limit > 0 && page.next !== undefined;
-  const owner = toOwner(caller.account);
-  const ownerElements: XmlElement[] = [
-    ["ID", owner.id],
-    ["DisplayName", owner.displayName],
-  ];
+  const owner = ownerElements(caller.account);
   return answerXml("ListMultipartUploadsResult", [
     ["Bucket", operation.bucket],
     ["KeyMarker", text(keyMarker)],
@@ -231,8 +219,8 @@ export async function listMultipartUploads({
         [
           ["Key", text(upload.key)],
           ["UploadId", upload.id],
-          ["Initiator", ownerElements],
-          ["Owner", ownerElements],
+          ["Initiator", owner],
+          ["Owner", owner],
           ["StorageClass", formatStorageClass(upload.storageClass)],
           ["Initiated", isoTime(upload.created)],
           ["ChecksumAlgorithm", upload.checksum?.algorithm.toUpperCase()],

@@ -1,7 +1,6 @@
 // GetObject, HeadObject, PutObject and DeleteObject.
 import type { GetOutcome } from "../../engine/engine.ts";
 import { rangeFromHeader } from "../../http/headers.ts";
-import { findFailedClause } from "../../model/condition.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import { type ByteRange, partRange, type RangeRequest, resolveRange } from "../../model/range.ts";
 import { checksumHeaders, expectedChecksums, partChecksumHeaders } from "../body/checksums.ts";
@@ -42,18 +41,18 @@ export async function getObject(call: Call): Promise<S3Response> {
   return answer(isPartial ? 206 : 200, headers, bytes.inline ?? bytes);
 }
 
-/** Everything that GET says, without opening the body. */
+/** The same status and headers as GetObject, without opening the body. */
 export async function headObject(call: Call): Promise<S3Response> {
   const { engine, operation, request } = call;
   const overridden = readOverrides(request);
   const { range, part } = readSelection(request);
-  const customerKey = readCustomerKey(request);
-  const found = await engine.describe(operation.bucket, operation.key, { customerKey });
-  if (found === undefined) throw noSuchKey(operation.key);
-  const { record, parts } = found;
-  const condition = readCondition(request);
-  const clause = condition === undefined ? undefined : findFailedClause(condition, record);
-  if (clause !== undefined) return refuseRead(clause, record);
+  const outcome = await engine.describe(operation.bucket, operation.key, {
+    condition: readCondition(request),
+    customerKey: readCustomerKey(request),
+  });
+  if (outcome.outcome === "missing") throw noSuchKey(operation.key);
+  if (outcome.outcome === "refused") return refuseRead(outcome.clause, outcome.record);
+  const { record, parts } = outcome;
   const span = part === undefined ? resolveRange(range, record.size) : partRange(parts, part, record.size);
   const described = { record, range: span, parts };
   const isPartial = isPartialContent(described, range, part);
@@ -88,14 +87,14 @@ export function parsePartNumber(text: string | undefined): number {
 
 type FoundObject = Pick<Extract<GetOutcome, { outcome: "found" }>, "record" | "range" | "parts">;
 
-/** Of the whole, or of one part: nobody has reckoned that of another range. */
+/** Checksums exist for the whole object and for each part, but not for other ranges. */
 function spanChecksums({ record, range, parts }: FoundObject, part: number | undefined): [string, string][] {
   const one = part === undefined ? undefined : parts?.[part - 1];
   if (one !== undefined) return partChecksumHeaders(one.checksums, record);
   return range.length === record.size ? checksumHeaders(record) : [];
 }
 
-/** 206 needs Content-Range (RFC 9110 15.3.7), which no bytes at all cannot have: an empty part is answered 200. */
+/** 206 requires Content-Range, which cannot describe zero bytes: an empty part gets 200. */
 function isPartialContent(
   { range }: FoundObject,
   requestedRange: RangeRequest | undefined,
@@ -144,7 +143,7 @@ export async function putObject(call: Call): Promise<S3Response> {
   return answer(200, [...storedHeaders(outcome.record), ...expirationHeader(call, outcome.record)]);
 }
 
-/** What a client is told of an object it has written. */
+/** Response headers for a stored object. */
 export function storedHeaders(record: ObjectRecord): [string, string][] {
   return [
     ["etag", quoteEtag(record.etag)],

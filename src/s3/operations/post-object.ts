@@ -1,4 +1,4 @@
-// PostObject: an upload by a form that a page shows, authorized by the policy its owner has signed.
+// PostObject: an upload from an HTML form, authorized by a signed policy.
 import type { ByteStream, Engine } from "../../engine/engine.ts";
 import { metadataFromHeaders } from "../../http/headers.ts";
 import { encodePath, parseAmzTime, sign } from "../../http/sigv4.ts";
@@ -26,9 +26,9 @@ import { storedHeaders } from "./objects.ts";
 
 export interface PostOptions extends AuthenticateOptions {
   readonly engine: Engine;
-  /** Pays for the fields. */
+  /** Memory budget for the fields. */
   readonly share: BudgetShare;
-  /** Told whose form it is and of which object, once that is known. */
+  /** Called when the caller and the key are known. */
   readonly onAuthenticated: (caller: Caller, key: string) => void;
 }
 
@@ -48,7 +48,7 @@ export async function postObject(
   const bucket = await requireAccess(engine, caller, operation.bucket, "write");
   const key = resolveKey(form);
   options.onAuthenticated(caller, key);
-  // The policy is about the key as it will be: what stands for the file's name is put in before.
+  // The policy applies to the final key, after ${filename} is replaced.
   const sizeLimits = checkPolicy(
     fields.get("policy") ?? "",
     new Map([...fields, ["key", key]]),
@@ -94,7 +94,7 @@ async function authenticateForm(
     parseAmzTime(time) === undefined ||
     !regions.includes(region!)
   ) {
-    throw new S3Error("InvalidArgument", { message: "The credential of the form is not valid." });
+    throw new S3Error("InvalidArgument", { message: "x-amz-credential or x-amz-date is not valid." });
   }
   const credential = await findActiveCredential(options, address, accessKeyId!);
   const scope = { day, region: region!, service };
@@ -110,17 +110,17 @@ async function authenticateForm(
   return credential;
 }
 
-/** `${filename}` stands for what the visitor's file is called, without its folders. */
+/** Replaces `${filename}` by the name of the uploaded file, without its folders. */
 function resolveKey({ fields, fileName = "" }: Form): string {
   const key = fields.get("key");
   if (key === undefined || key === "") {
     throw new S3Error("InvalidArgument", { message: "Bucket POST must contain a field named 'key'." });
   }
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the form says it so.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: S3 defines this placeholder.
   return key.replaceAll("${filename}", fileName.replace(/^.*[/\\]/s, ""));
 }
 
-/** The file, refused before its end when it is longer than the policy allows. */
+/** Fails while the file is read if its size is outside the limits of the policy. */
 function limitSize(form: Form, { minBytes, maxBytes }: { minBytes: number; maxBytes: number }): ByteStream {
   const limit = Math.min(maxBytes, limits.singleWriteBytes);
   async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -143,7 +143,7 @@ function toRawHeaders(fields: ReadonlyMap<string, string>): string[] {
   return [...fields].flatMap(([name, value]) => [name, toLatin1(value)!]);
 }
 
-/** What other requests say in headers, a form says in fields. */
+/** Form fields take the place of headers. */
 function withFieldsAsHeaders(request: S3Request, fields: ReadonlyMap<string, string>): S3Request {
   return { ...request, header: (name) => toLatin1(fields.get(name)) };
 }
@@ -173,7 +173,7 @@ function storedResponse(
   return answer(status === "200" ? 200 : 204, [...headers, ["location", location]]);
 }
 
-/** An address that is none is passed over. */
+/** Undefined if the URL is not valid: S3 ignores such a redirect. */
 function redirectUrl(text: string, bucket: string, key: string, etag: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:/i.test(text)) return undefined;
   const url = new URL(text);

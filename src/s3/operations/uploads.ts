@@ -1,9 +1,8 @@
-// Multipart uploads: created, filled, completed, aborted and listed.
+// Multipart uploads: create, upload parts, complete, abort and list parts.
 import type { CompletedUpload, PartName, UploadName } from "../../engine/engine.ts";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
 import type { ObjectRecord } from "../../model/object.ts";
-import { toOwner } from "../auth/credentials.ts";
 import {
   checksumElements,
   completionChecksum,
@@ -15,7 +14,7 @@ import {
 } from "../body/checksums.ts";
 import { readWholePayload } from "../body/payload.ts";
 import { childText, findChildren, readXml } from "../body/xml-reader.ts";
-import { answer, answerXml, type Call, isoTime, quoteEtag, type S3Response } from "../call.ts";
+import { answer, answerXml, type Call, isoTime, ownerElements, quoteEtag, type S3Response } from "../call.ts";
 import { S3Error } from "../errors.ts";
 import { writeCondition } from "../headers/conditions.ts";
 import { customerKeyHeaders, givenKeyHeaders, readCustomerKey } from "../headers/customer-key.ts";
@@ -94,12 +93,12 @@ export async function completeMultipartUpload(call: Call): Promise<S3Response> {
         condition?.etagMatches !== undefined && (await engine.head(bucket, key)) === undefined;
       if (isMissing) throw noSuchKey(key);
     }
-    // A client that did not hear the first answer asks again.
+    // A client that lost the first response repeats the request: it gets the same result.
     const earlier =
       error.reason === "NoSuchUpload" ? await engine.completedUpload(bucket, upload) : undefined;
     if (earlier === undefined) throw error;
     const record = await engine.head(bucket, key);
-    // Of an object that was replaced since, the etag is all that is remembered.
+    // If the object was replaced since, only its etag is still known.
     return completedResponse(call, record?.version === earlier.version ? record : earlier);
   }
 }
@@ -129,7 +128,7 @@ function parseObjectSize(text: string | undefined): number | undefined {
 }
 
 function readParts(bytes: Uint8Array): PartName[] {
-  // A part has its number, its etag and its checksums.
+  // Each Part element has a number, an etag and checksums.
   const markup = 10 * limits.partNumber;
   const nodes = findChildren(readXml(bytes, "CompleteMultipartUpload", { markup }), "Part");
   if (nodes.length === 0 || nodes.length > limits.partNumber) throw new S3Error("MalformedXML");
@@ -160,7 +159,7 @@ export async function listParts(call: Call): Promise<S3Response> {
     after,
     limit,
   });
-  const owner = toOwner(caller.account);
+  const owner = ownerElements(caller.account);
   return answerXml("ListPartsResult", [
     ["Bucket", bucket],
     ["Key", key],
@@ -175,20 +174,8 @@ export async function listParts(call: Call): Promise<S3Response> {
           ["ChecksumAlgorithm", upload.checksum.algorithm.toUpperCase()],
           ["ChecksumType", upload.checksum.of === "parts" ? "COMPOSITE" : "FULL_OBJECT"],
         ] as const)),
-    [
-      "Initiator",
-      [
-        ["ID", owner.id],
-        ["DisplayName", owner.displayName],
-      ],
-    ],
-    [
-      "Owner",
-      [
-        ["ID", owner.id],
-        ["DisplayName", owner.displayName],
-      ],
-    ],
+    ["Initiator", owner],
+    ["Owner", owner],
     ["StorageClass", formatStorageClass(upload.storageClass)],
     ...parts.map(
       (part) =>

@@ -3,7 +3,7 @@ import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { plainRefusal, type RefusalStatus, type RefusalText } from "../../http/server/refusal.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
@@ -40,7 +40,8 @@ async function open({
   tls = portOptions.tls === undefined ? undefined : createTlsSource(portOptions.tls);
   const trusted = portOptions.trusted.length === 0 ? undefined : parseTrustedPeers(portOptions.trusted);
   observer = createObserver(observing, sendToParent);
-  registerProcessMetrics(observer.metrics, "s3", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "s3", streams);
   const { engine, documents, auditLog } = await openEngine(location, {
     ...{ metrics: observer.metrics, openUploads },
   });
@@ -58,7 +59,7 @@ async function open({
   const listening = await listen(
     handler,
     { fd: listenerDescriptor },
-    { headerBytes, refusal, tls, trusted, limits, probe },
+    { headerBytes, refusal, tls, trusted, limits, probe, streams },
   );
   running = { listening, close: () => engine.close() };
   sendToParent({ kind: "ready" });

@@ -1,5 +1,5 @@
 // The content of assets: its etag, computed once for each state of a file, and its bytes, small files from memory
-// and others from the disk. What a file was when its etag was computed is what is sent under that etag.
+// and others from the disk. A response never mixes the etag of one state with the bytes of another.
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, open, realpath, stat } from "node:fs/promises";
@@ -54,7 +54,7 @@ export function createAssetContents({ trustMilliseconds }: ContentsOptions): Ass
     evict(asset);
     memoryBytes += content.bytes?.length ?? 0;
     cache.set(asset.file, { ...content, comparedAt: performance.now() });
-    // The oldest go first; etags of large files take no memory to speak of.
+    // Evict the oldest first; etags of large files take almost no memory.
     for (const [file, { bytes }] of cache) {
       if (memoryBytes <= maxMemoryBytes) break;
       if (bytes !== undefined) evict({ file });
@@ -103,7 +103,7 @@ function fileIdentity({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** As a regular file in its own folder, even if someone has put a link or a pipe in its place. */
+/** Opens only a regular file in its own folder, not a link or pipe that replaced it. */
 async function openFile({ file }: AssetFile): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(file, flags).catch((error: NodeJS.ErrnoException) => {
@@ -124,7 +124,7 @@ function goneError(file: string): NodeJS.ErrnoException {
 
 interface ReadContent {
   readonly content: AssetContent;
-  /** Whether the next look at the file will show any change of it. */
+  /** Whether the next check of the file is sure to notice a change. */
   readonly isSettled: boolean;
 }
 
@@ -188,7 +188,7 @@ interface SentRange {
   readonly range: ByteRange;
 }
 
-/** A file that changes under way fails the response: its connection ends before its announced length. */
+/** A file that changes while it is sent fails the response: the connection closes before the announced length. */
 function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range }: SentRange): ByteSource {
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -207,7 +207,7 @@ function toByteSource({ file }: AssetFile, handle: FileHandle, { identity, range
         }
         if (remaining > 0) throw changedError(file);
       } catch (error) {
-        // The status is sent already: the connection ends, and the log says why.
+        // The status is already sent: the connection is cut, and the error is logged.
         if (closed === undefined) console.error(error);
         throw error;
       } finally {

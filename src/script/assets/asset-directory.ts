@@ -25,11 +25,11 @@ export interface AssetDirectory {
   readonly folders: readonly string[];
   readonly headers: readonly HeaderRule[];
   readonly redirects: Redirects;
-  /** What has no effect, in words: malformed lines, links that lead out of the directory. */
+  /** Warnings: malformed lines, links that lead out of the directory. */
   readonly warnings: readonly string[];
 }
 
-/** Not served: they say how the rest is. */
+/** Not served: they configure how the rest is served. */
 const ruleFiles = ["_headers", "_redirects", ".assetsignore"] as const;
 
 export const maxAssets = 100_000;
@@ -40,7 +40,7 @@ export class AssetsError extends Error {
 }
 
 export interface DirectoryOptions extends Pick<AssetsOptions, "directory" | "htmlHandling"> {
-  /** Of the store: its data is never served. */
+  /** Location of the store, whose data is never served. */
   readonly location: Location;
 }
 

@@ -1,4 +1,4 @@
-// Static assets: answers requests with files of a directory. Knows nothing of the script beside it.
+// Static assets: serves requests from the files of a directory, independent of any script.
 
 import type { HttpResponse } from "../../http/server/listen.ts";
 import type { Location } from "../../model/location.ts";
@@ -31,7 +31,7 @@ const trustMilliseconds: Record<Mode, number> = { dev: 0, serve: 1000 };
 
 export interface AssetsContext {
   readonly mode: Mode;
-  /** Of the store: its data is never served. */
+  /** Location of the store, whose data is never served. */
   readonly location: Location;
 }
 

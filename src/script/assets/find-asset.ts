@@ -1,4 +1,4 @@
-// What the assets answer to a request: an asset, a redirect, or nothing.
+// Looks up the asset or redirect for a request.
 import { type AssetRequest, decodePath, encodePath } from "./asset-request.ts";
 import { type AssetPaths, type ResolveRules, resolvePath } from "./resolve-path.ts";
 import type { Redirect, Redirects } from "./rules/parse-redirects.ts";

@@ -1,4 +1,4 @@
-// The response for an asset: whole, a range of it, or that the client has it already.
+// The response for an asset: the whole file, a range, or 304 when the client's copy is current.
 import { rangeFromHeader } from "../../http/headers.ts";
 import type { HttpResponse } from "../../http/server/listen.ts";
 import { StoreError } from "../../model/errors.ts";
@@ -30,7 +30,7 @@ export function assetResponse(
   return contentResponse(request, served, content) as HttpResponse;
 }
 
-/** As often as a file may change between reading its etag and opening it. */
+/** Retries when a file changes between reading its etag and opening it. */
 const maxAttempts = 5;
 
 async function awaitResponse(

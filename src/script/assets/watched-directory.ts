@@ -51,7 +51,7 @@ export async function openDirectory(options: DirectoryOptions, mode: Mode): Prom
 
   async function refresh(): Promise<void> {
     await watch.pending();
-    // One in progress may have begun before the change that this request is to see.
+    // A read in progress may have started before the change that this request must see.
     await rereading;
     if (rereading === undefined && !watch.hasChanged()) return;
     rereading ??= reread().finally(() => {

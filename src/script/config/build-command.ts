@@ -1,4 +1,4 @@
-// The command with which a project of a wrangler file builds its script before it is run.
+// The build command of a wrangler file, run before the script starts.
 import { dirname, resolve } from "node:path";
 import { isTable } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
@@ -11,7 +11,7 @@ export interface BuildCommand {
   readonly directory: string;
 }
 
-/** Whether the rest of the file is in order does not matter here. */
+/** Reads only the build command; faults in the rest of the file are not reported here. */
 export function readBuildCommand(file: string, environment: string | undefined): BuildCommand | undefined {
   if (detectKind(file) !== "wrangler") return undefined;
   const { value } = selectEnvironment(readSource(file), environment, (key) => ownWranglerKeys.includes(key));

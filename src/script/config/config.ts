@@ -1,6 +1,6 @@
-// A script's configuration: what stands in store.toml, store.json or store.jsonc, or in a wrangler file, checked in
+// A script's configuration: store.toml, store.json, store.jsonc or a wrangler file, checked in
 // full before anything starts. Faults that only show later, such as a bucket that does not exist, are reported at
-// their place in the file all the same.
+// their position in the file as well.
 import { dirname } from "node:path";
 import type { ScriptBindings } from "../bindings.ts";
 import { checkAssets } from "./check-assets.ts";
@@ -33,7 +33,7 @@ export interface ScriptConfig extends ScriptBindings {
   /** Absolute. */
   readonly file: string;
   readonly kind: ConfigKind;
-  /** Where the file is: paths in it begin here. */
+  /** Directory of the file; its paths are relative to this. */
   readonly directory: string;
   /** The environment of the file that was read; undefined for the top of the file. */
   readonly environment: string | undefined;
@@ -48,20 +48,20 @@ export interface ScriptConfig extends ScriptBindings {
   /** The number of Sunday in `crons`. */
   readonly sunday: Sunday;
   readonly bundling: BundlingOptions;
-  /** While developing: in place of variables and secrets of the same name. */
+  /** Development variables; they replace variables and secrets of the same name. */
   readonly devVars: Readonly<Record<string, string>>;
-  /** Further files whose changes matter, whether they are there or not. */
+  /** Further files to watch for changes, including files that do not exist yet. */
   readonly watched: readonly string[];
   /** The port of `store dev`, if the file names one. */
   readonly devPort: number | undefined;
-  /** What to say at start: what was replaced or left out. */
+  /** Notes to print at start: what was replaced or left out. */
   readonly notes: readonly string[];
   /** Where the store is, when that is a cluster. */
   readonly storeLocations?: StoreLocations;
 }
 
 export interface ReadOptions {
-  /** The clock, in milliseconds since the epoch: a missing compatibility date is suggested by it. */
+  /** Clock in milliseconds since the epoch, for suggesting a compatibility date. */
   readonly now?: () => number;
   /** The environment to read; the top of the file without one. */
   readonly environment?: string | undefined;
@@ -71,7 +71,7 @@ export interface ReadOptions {
   readonly readsDotEnv?: boolean | undefined;
 }
 
-/** What each configuration was read from. */
+/** The source of each configuration, for faults that are found later. */
 const sources = new WeakMap<ScriptConfig, ConfigSource>();
 
 /** Throws a ConfigError with every fault of the file. */
@@ -79,7 +79,7 @@ export function readConfig(file: string, options: ReadOptions = {}): ScriptConfi
   return parseConfig(readSource(file), options);
 }
 
-/** The same for a configuration that was read already. */
+/** Reads a configuration again, with the same options. */
 export function parseConfig(source: ConfigSource, options: ReadOptions = {}): ScriptConfig {
   const normalized = normalize(source, options);
   const { fields } = normalized;
@@ -120,7 +120,7 @@ function checkConfig(
   const isForeign = source.kind === "wrangler";
   const triggers = checkTriggers(fields, top, { isLenient: isForeign && options.mode !== "serve" });
   const checkRoute = createParseCheck(fields, parseRoute);
-  // Before the keys at the top: one that strayed among these is not reported as missing too.
+  // Before the keys at the top level: a key misplaced in [vars] is then not also reported as missing.
   const buckets = checkBuckets(fields, top);
   const kvNamespaces = checkKvNamespaces(fields, top);
   const assets = checkAssets(fields, top);
@@ -176,7 +176,7 @@ function withDevVars(
 }
 
 /**
- * The error for a fault that was found later, at its place: the value at the path, or the key of a variable.
+ * The error for a fault that was found later, positioned at the value of the path, or the key of a variable.
  * Paths have our keys, whatever the file calls them: `["store_buckets", 0, "bucket_name"]`, `["vars", "GREETING"]`.
  */
 export function configErrorFor(
@@ -185,7 +185,7 @@ export function configErrorFor(
   message: string,
   hint?: string,
 ): ConfigError {
-  // A copy of a configuration is as good as the one that was read: the file is still there.
+  // A copy of a configuration has no recorded source, so the file is read again.
   const source = sources.get(config) ?? normalize(readSource(config.file), config).fields.source;
   const position = source.positions.find(path);
   const isVariable = path[0] === "vars" && path.length === 2;

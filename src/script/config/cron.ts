@@ -36,7 +36,7 @@ const fields: readonly Field[] = [
 
 const maxMonthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** The calendar repeats itself after 400 years: what has not come by then never does. */
+/** The calendar repeats after 400 years: an expression without a match by then never matches. */
 const maxSearchMilliseconds = 400 * 366 * 24 * 3600 * 1000;
 
 function splitWords(text: string): readonly string[] {
@@ -45,7 +45,7 @@ function splitWords(text: string): readonly string[] {
 
 const weekFromOne: Field = { ...fields[4]!, first: 1 };
 
-/** A RangeError says what is wrong in an expression that is none. */
+/** Throws a RangeError that describes what is wrong with an invalid expression. */
 export function parseCron(text: string, sunday: Sunday = 0): Cron {
   const fieldTexts = text.trim().split(/\s+/);
   if (fieldTexts.length !== fields.length || fieldTexts[0] === "")
@@ -109,14 +109,14 @@ function parseNumber({ name, first, last, names = [] }: Field, text: string): nu
   throw new RangeError(`The ${name} must be ${first} to ${last}${nameHint}: "${text}"`);
 }
 
-/** The first minute behind the given instant at which the expression comes. */
+/** The first minute after the given instant that matches the expression. */
 export function nextRun(cron: Cron, after: Date): Date {
   const start = new Date(after);
   start.setUTCSeconds(60, 0);
   const minute = [...cron.minutes].sort(compareNumbers);
   const hour = [...cron.hours].sort(compareNumbers);
   const day = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()));
-  // Past the last day that a Date can hold, or from none at all, every comparison fails.
+  // After the last day that a Date can hold, or from an invalid Date, every comparison fails.
   for (; day.getTime() <= start.getTime() + maxSearchMilliseconds; day.setUTCDate(day.getUTCDate() + 1)) {
     if (!hasDay(cron, day)) continue;
     for (const h of hour) {

@@ -1,4 +1,4 @@
-// Every name that a configuration puts into a script's env, with its place in the file. Bindings, variables and
+// Every name that a configuration puts into a script's env, with its position in the file. Bindings, variables and
 // secrets share one namespace.
 import type { ScriptBindings } from "../bindings.ts";
 import { toLineColumn } from "./syntax/error.ts";

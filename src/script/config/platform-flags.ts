@@ -71,12 +71,12 @@ function isPlatformFlag(flag: string): boolean {
   return platformFlags.has(flag);
 }
 
-/** The flag of ours that a flag of the platform stands for. */
+/** Flags of the platform and the flag of Store with the same effect. */
 const equivalentFlags: Readonly<Record<string, string>> = {
   r2_list_honor_include: "store_list_honor_include",
 };
 
-/** The flags of a wrangler file with ours in place of those that stand for them. */
+/** The flags of a wrangler file, translated to Store's own where there is one. */
 export function wranglerFlags(flags: unknown, note: (text: string) => void): unknown {
   if (flags !== undefined && !Array.isArray(flags)) return flags;
   const flagList: readonly unknown[] = flags ?? [];

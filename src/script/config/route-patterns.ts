@@ -4,7 +4,7 @@
 //   *.example.com/api/*       every host below example.com (not itself), the paths that begin with /api/
 //   */health                  every host, this one path
 //
-// So `*` stands for a whole host or the labels before a dot, and for the end of a path: nowhere else. There is
+// `*` matches a whole host, the labels before a dot, or the end of a path; it is invalid elsewhere. There is
 // no scheme, port, query or fragment. Hosts are compared in lowercase, paths as they were sent.
 import { domainToASCII } from "node:url";
 
@@ -19,7 +19,7 @@ export interface Route {
 const label = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
 const hostShape = new RegExp(`^${label}(?:\\.${label})*$|^\\[[0-9a-f:.]+\\]$`);
 
-/** A RangeError says what is wrong with a pattern that is none, and what to write. */
+/** Throws a RangeError that explains an invalid pattern and what to write. */
 export function parseRoute(pattern: string): Route {
   if (pattern === "") throw new RangeError("The route is empty: write host/path, such as example.com/*");
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(pattern)?.[0];

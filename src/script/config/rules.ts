@@ -1,4 +1,4 @@
-// The rules of a configuration: what each key may hold, and what to write where it holds something else.
+// The rules of a configuration: the values each key accepts, and a hint for any other value.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { compatibilityFlags as bucketFlags, parseCompatibility } from "../../binding/compatibility.ts";
@@ -69,7 +69,7 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** A file of the same folder that may be meant, by its path from the configuration's folder. */
+/** A similarly named file in the same folder, as a path relative to the configuration. */
 function nearbyFile(directory: string, path: string): string | undefined {
   try {
     const names = readdirSync(dirname(path)).filter((name) => isFile(join(dirname(path), name)));
@@ -100,7 +100,7 @@ export function checkCompatibilityDate(fields: Fields, top: Table, today: string
   return date;
 }
 
-/** TOML knows dates without quotes: as good as one in quotes, and taken as it is written. */
+/** TOML has dates without quotes; they are accepted as written. */
 function toDateText({ source }: Fields, path: ConfigPath, value: unknown): unknown {
   if (!(value instanceof Date)) return value;
   const { start, end } = source.positions.find(path).value;
@@ -122,7 +122,7 @@ export function checkCompatibilityFlags(fields: Fields, top: Table): string[] {
   });
 }
 
-/** The strings of a list, each held to a rule. */
+/** The strings of a list, each checked by a rule. */
 export function checkStrings(
   fields: Fields,
   path: ConfigPath,
@@ -130,7 +130,7 @@ export function checkStrings(
   example: string,
   check: (text: string, element: Element) => void,
 ): string[] {
-  // A text on its own is most likely meant as the only one.
+  // A single string is most likely meant as a list of one.
   const fittingExample = typeof value === "string" ? fields.line(String(path.at(-1)), [value]) : example;
   const found: string[] = [];
   for (const element of fields.list(path, value, fittingExample)) {
@@ -142,7 +142,7 @@ export function checkStrings(
   return found;
 }
 
-/** What a RangeError says about a text, told at its place. */
+/** Reports the message of a RangeError at the position of the text. */
 export function createParseCheck(fields: Fields, parse: (text: string) => unknown, hint?: string) {
   return (text: string, { path }: Element): void => {
     try {
@@ -174,14 +174,14 @@ function bucketsExample({ source }: Fields): string {
     : `"${key}": [{ "binding": "PHOTOS", "bucket_name": "photos" }]`;
 }
 
-/** The name that env has something under. */
+/** The name of a binding in env. */
 export function checkBinding(fields: Fields, path: ConfigPath, value: unknown, exampleName: string): string {
   const example = fields.line("binding", exampleName);
   if (value === undefined) fields.missing(path, `Add the name that env has it under: ${example}`);
   const binding = fields.string(path, value, example);
   if (binding === undefined) return "";
   const fault = identifierFault(binding);
-  // The other platform takes any name: the script reads it as env["my-bucket"].
+  // Wrangler accepts any name: the script reads it as env["my-bucket"].
   const isAllowed = fields.source.kind === "wrangler" && binding !== "" && binding !== "__proto__";
   if (fault !== undefined && !isAllowed) {
     fields.report(path, {

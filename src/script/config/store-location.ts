@@ -1,12 +1,12 @@
 // Where the store of a script is, when that is a cluster: the keys `records`, `blobs` and `reads`. Every command that
-// works on the store asks for them, so they are read by themselves: whether the rest is in order does not matter.
+// works on the store needs them, so they are read alone, without checking the rest of the file.
 import { readFileSync } from "node:fs";
 import { blobsFault, type Reads, readsChoices, recordsFault, urlForms } from "../../model/location.ts";
 import { type ConfigError, configError } from "./syntax/error.ts";
 import { createFields, type Fields, type Table } from "./syntax/fields.ts";
 import { detectKind, readSource } from "./syntax/source.ts";
 
-/** Either of the two may come from elsewhere. */
+/** Either of the two may come from an option or the environment instead. */
 export interface StoreLocations {
   readonly records?: string;
   readonly blobs?: string;
@@ -57,7 +57,7 @@ function checkReads(fields: Fields, top: Table): Reads | undefined {
   return found;
 }
 
-/** What a file says of the store; undefined when it says nothing. */
+/** Location of the store in a file; undefined when the file names none. */
 export function readStoreLocations(file: string): ConfiguredLocations | undefined {
   if (detectKind(file) === "wrangler" || !mayHaveLocations(file)) return undefined;
   const source = readSource(file);
@@ -74,7 +74,7 @@ export function readStoreLocations(file: string): ConfiguredLocations | undefine
   };
 }
 
-/** Most files say nothing of it, and most commands need nothing else: so none waits for what reads them. */
+/** A quick text search first: most files name no location, and commands should not wait for the parsers. */
 function mayHaveLocations(file: string): boolean {
   try {
     return /records|blobs|reads/.test(readFileSync(file, "utf8"));

@@ -1,4 +1,4 @@
-// Writes a store.toml that says what a wrangler file says, with comments on what was left out and why.
+// Translates a wrangler file into a store.toml, with comments on what was left out and why.
 import { basename } from "node:path";
 import { stringify } from "smol-toml";
 import { isCompatibilityFlag } from "../../binding/compatibility.ts";
@@ -133,7 +133,7 @@ function describeLeftOut({ notes, emulated, unsupported, devPort }: WranglerConf
     (flag: unknown) => flag !== "r2_list_honor_include",
   );
   const crons = isTable(own.triggers) && Array.isArray(own.triggers.crons) ? own.triggers.crons : [];
-  // What was said of bindings is said one by one below.
+  // Notes on single bindings follow below, one by one.
   const otherNotes = notes
     .map((note) => note.replace(/^\S+: /, ""))
     .filter((note) => !/^(Store does not have|data points written to)/.test(note));

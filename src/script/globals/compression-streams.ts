@@ -1,4 +1,4 @@
-// CompressionStream and DecompressionStream, the same on every Node version: Node's own know no Brotli in
+// CompressionStream and DecompressionStream, the same on every Node version: Node's own lack Brotli in
 // older ones, and differ in what they do with trailing data and with a slow reader.
 import type { Transform } from "node:stream";
 import { types } from "node:util";

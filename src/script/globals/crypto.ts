@@ -24,7 +24,7 @@ export class DigestStream extends WritableStream<ArrayBuffer | ArrayBufferView |
     const digest = new Promise<ArrayBuffer>((...settle) => {
       [resolve, reject] = settle;
     });
-    // Whoever writes learns of a failure from the writing; nobody has to wait for the digest as well.
+    // The writer sees the failure; the digest promise need not be awaited as well.
     digest.catch(() => {});
     super({
       write(chunk) {

@@ -1,5 +1,5 @@
-// What scripts find in their global scope beyond Node's own: the classes of the platform they were written
-// for. Called once in a process, before its script is loaded.
+// Installs the globals that scripts expect beyond Node's own: the classes of the platform they were
+// written for. Called once per process, before the script is loaded.
 import { FixedLengthStream } from "../../binding/fixed-length-stream.ts";
 import { createCaches, ScriptCache, ScriptCacheStorage } from "./cache/caches.ts";
 import { createDigest, DigestStream, timingSafeEqual } from "./crypto.ts";
@@ -15,7 +15,7 @@ import { IdentityTransformStream } from "./streams.ts";
 import { webClasses } from "./web-classes.ts";
 
 export interface GlobalsOptions {
-  /** How much all caches of the process may hold together. */
+  /** Total size limit of all caches of the process. */
   readonly cacheBytes?: number | undefined;
   /** The clock of the caches, in milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;

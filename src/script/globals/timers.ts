@@ -2,7 +2,7 @@
 // setTimeout and setInterval; clearTimeout and clearInterval of Node take numbers and Timeout objects alike.
 import { define } from "./define.ts";
 
-/** What the bundler replaces, and the globals it puts there. */
+/** Names that the bundler replaces, and their replacements. */
 export const numberTimers = {
   setTimeout: "$storeSetTimeout",
   setInterval: "$storeSetInterval",

@@ -26,7 +26,7 @@ export function createEnvironment(
   { engine, presign, assets }: EnvironmentOptions,
 ): Environment {
   const env: Environment = { ...vars, ...secrets };
-  // Other flags are about the runtime.
+  // Other flags configure the runtime, not the binding.
   const compatibilityFlags = script.compatibilityFlags.filter(isCompatibilityFlag);
   for (const { binding, bucketName } of buckets) {
     env[binding] = bindBucket(engine, bucketName, { compatibilityDate, compatibilityFlags, presign });

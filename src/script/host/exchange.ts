@@ -1,25 +1,25 @@
-// What is told of a request to a script once its answer is over. It runs with every request, so it is written out field by
-// field: spreading costs more than all the rest of it.
+// Reports a request to a script after its response has ended. This runs for every request, so objects are
+// built field by field: spreading would cost more than everything else here.
 import type { HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import { nextRequestId } from "../../http/server/request-id.ts";
 import type { Exchange } from "../../metrics/exchange.ts";
 
-/** Who wants to know what the script does. */
+/** Receives reports of what the script does. */
 export interface HostObserver {
   /** The script's name. */
   readonly script: string;
   readonly onExchange: ((exchange: Exchange) => void) | undefined;
-  /** Whether answers say by which id they are logged. */
+  /** Whether responses carry the request id of the log. */
   readonly sendsRequestId: boolean;
   /** A handler other than fetch has run. */
   readonly onRun: (handler: string, outcome: "done" | "failed") => void;
 }
 
 export interface ExchangeState {
-  /** Undefined where answers do not say it. */
+  /** Undefined when responses carry no request id. */
   readonly id: string | undefined;
   status: number;
-  /** Of an answer that is not the script's own. */
+  /** Set for a response made by the server instead of the script. */
   errorCode: "BadHost" | "Exception" | undefined;
   readonly onSent: NonNullable<HttpResponse["onSent"]>;
 }
@@ -54,7 +54,7 @@ export function beginExchange(
   return state;
 }
 
-/** Adds the id to what is sent, unless the script says one of its own. */
+/** Adds the request id to the headers, unless the script set its own. */
 export function addRequestId(headers: [string, string][], id: string | undefined): void {
   if (id === undefined || headers.some(([name]) => name.toLowerCase() === "x-request-id")) return;
   headers.push(["x-request-id", id]);

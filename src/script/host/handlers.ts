@@ -30,7 +30,7 @@ function hasHandler(value: object): boolean {
   return handlerNames.some((name) => typeof (value as ScriptHandlers)[name] === "function");
 }
 
-/** Functions are handlers of no kind; a class may have its handlers as fields, which its prototype does not show. */
+/** Whether the export can have handlers. A class may define them as fields, invisible on its prototype. */
 function isClass(value: { readonly prototype?: unknown }): boolean {
   const { prototype } = value;
   if (typeof prototype !== "object" || prototype === null) return false;

@@ -1,7 +1,7 @@
-// Which requests name a host at all: of what is none no URL can be made, and it is the visitor's fault, not the script's.
+// Checks the Host header: without a valid host no URL can be built, and the client gets a 400.
 import type { HttpRequest } from "../../http/server/listen.ts";
 
-/** Those seen lately: asking costs more than all else that is done with them. */
+/** Recently checked values: the check costs more than the rest of the request parsing. */
 const validityByHost = new Map<string, boolean>();
 const maxCachedHosts = 1000;
 
@@ -11,7 +11,7 @@ export function hasValidHost({ target, header }: Pick<HttpRequest, "target" | "h
   const host = header("host") ?? "localhost";
   const cached = validityByHost.get(host);
   if (cached !== undefined) return cached;
-  // Nothing but a host: a path, a user or a query would become another URL.
+  // Only a host and port: a path, user or query would produce a different URL.
   const isValid = !/[/\\?#@\s]/.test(host) && URL.canParse(`http://${host}/`);
   if (validityByHost.size >= maxCachedHosts) validityByHost.clear();
   validityByHost.set(host, isValid);

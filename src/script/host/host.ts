@@ -1,5 +1,5 @@
-// Runs a script's handlers: requests become Request objects, Response objects become what goes out. A fault
-// of the script is a 500 and a line in the log; the process stays up.
+// Runs a script's handlers: turns HTTP requests into Request objects and Response objects into HTTP
+// responses. An error of the script is a 500 and a log line; the process keeps running.
 
 import { describe, toBytes } from "../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../binding/fixed-length-stream.ts";
@@ -26,7 +26,7 @@ export interface ScheduledEvent {
   noRetry(): void;
 }
 
-/** What a script exports by default. */
+/** The default export of a script. */
 export interface ScriptHandlers {
   fetch?(request: Request, env: Environment, context: ScriptContext): Response | Promise<Response>;
   scheduled?(event: ScheduledEvent, env: Environment, context: ScriptContext): unknown;
@@ -36,9 +36,9 @@ export interface ScriptHandlers {
 export interface Host {
   readonly handle: HttpHandler;
   scheduled(cron: string, time: number): Promise<void>;
-  /** Runs the notification handler for each; those of one key one after the other, until one of them fails. */
+  /** Runs the notification handler for each event; events of one key in order, until one fails. */
   notification(events: readonly NotificationMessage[]): Promise<NotificationResult>;
-  /** Waits for what the script has asked to be waited for. */
+  /** Waits for promises given to waitUntil. */
   settle(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
       // A run is never repeated, so noRetry has nothing to change.
       const event: ScheduledEvent = { type: "scheduled", cron, scheduledTime: time, noRetry() {} };
       const run = handlers.scheduled(event, env, createContext());
-      // Its failure is told to whoever asked for the run.
+      // The caller of the run receives its failure.
       waitFor(Promise.resolve(run).catch(() => {}));
       await Promise.resolve(run).then(
         () => observer?.onRun("scheduled", "done"),
@@ -107,7 +107,7 @@ export function createHost({ handlers, env, mode, pending, observer }: HostOptio
 
 const badHost = "Bad Request: the request names no valid host.\n";
 
-/** An answer that is not the script's own. */
+/** A response made by the server instead of the script. */
 function errorResponse(
   status: number,
   body: string,
@@ -126,7 +126,7 @@ function errorResponse(
 function toRequest(request: HttpRequest): Request {
   const { method, target, scheme } = request;
   const isAbsolute = /^https?:\/\//i.test(target);
-  // `OPTIONS *` speaks of the server as a whole: its root.
+  // `OPTIONS *` addresses the whole server: use its root.
   const path = target.startsWith("/") ? target : "/";
   const url = isAbsolute ? target : `${scheme}://${request.header("host") ?? "localhost"}${path}`;
   const body = request.hasBody ? () => bodyStream(request) : undefined;
@@ -190,7 +190,7 @@ function toByteSource(stream: ReadableStream<Uint8Array>): ByteSource {
           yield toChunk(value);
         }
       } catch (error) {
-        // The status is out already: the connection breaks off, and the log says why.
+        // The status is already sent: the connection is cut, and the error is logged.
         logError(error);
         throw error;
       }

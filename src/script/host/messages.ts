@@ -1,4 +1,4 @@
-// What the supervisor and the processes that run scripts send each other.
+// Messages between the supervisor and the processes that run scripts.
 import type { PortLimits } from "../../http/server/limits.ts";
 import type { TlsPair } from "../../http/tls/tls.ts";
 import type { ObserverOptions } from "../../metrics/reporter.ts";
@@ -10,10 +10,10 @@ import type { ScriptBindings } from "../bindings.ts";
 import type { ConfigKind } from "../config/syntax/source.ts";
 import type { Mode } from "../context.ts";
 
-/** All a process needs to run a script. */
+/** Everything a process needs to run a script. */
 export interface LoadedScript extends ScriptBindings {
   readonly name: string;
-  /** Whose configuration it has. */
+  /** Name of the script in the configuration. */
   readonly kind: ConfigKind;
   /** The bundled module; undefined when assets are served without a script. */
   readonly bundle: string | undefined;
@@ -24,7 +24,7 @@ export interface LoadedScript extends ScriptBindings {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** What a script's buckets sign URLs with. */
+/** Credentials with which a script's buckets presign URLs. */
 export interface ScriptPresigner {
   readonly endpoint: string;
   readonly accessKeyId: string;
@@ -41,16 +41,16 @@ export interface Load {
   readonly presign: ScriptPresigner | undefined;
   /** Open multipart uploads of each bucket. */
   readonly openUploads: number | undefined;
-  /** Where it listens for what the front forwards; undefined when it accepts on the port itself. */
+  /** Socket for requests that the router forwards; undefined when the process accepts on the port itself. */
   readonly socketPath: string | undefined;
-  /** What connections to the port are secured with, if they are. */
+  /** Certificate and key of the port, if it serves HTTPS. */
   readonly tls: TlsPair | undefined;
   /** Proxies whose X-Forwarded-* headers are trusted. */
   readonly trusted: readonly string[];
   readonly observing: ObserverOptions;
-  /** Of this process alone. */
+  /** Limits of this process. */
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret of readiness probes of the port. */
   readonly probe: string;
 }
 
@@ -75,10 +75,10 @@ export type FromHost =
   | { readonly kind: "ran"; readonly id: number; readonly error: string | undefined }
   | ({ readonly kind: "notified"; readonly id: number } & NotificationResult);
 
-/** A StoreNotification on its way. */
+/** A StoreNotification in serialized form. */
 export type NotificationMessage = Omit<StoreNotification, "type" | "time"> & { readonly time: number };
 
-/** What became of several: the places of those that were handled, and why others were not. */
+/** Result of a batch: the indexes of handled notifications, and the error of the first failure. */
 export interface NotificationResult {
   readonly handled: readonly number[];
   readonly error: string | undefined;
@@ -86,11 +86,11 @@ export interface NotificationResult {
 
 export const heartbeatMilliseconds = 100;
 
-/** A longer text is cut before it is sent. */
+/** Longer texts are cut before they are sent. */
 export const maxMessageText = 64 * 1024;
 const maxEvents = 10_000;
 
-/** Undefined when the value is not such a message: a script can write to the pipe of its process. */
+/** Undefined for an invalid message: a script can write to the pipe of its process. */
 export function parseFromHost(value: unknown): FromHost | undefined {
   if (!isFields(value)) return undefined;
   const { kind, id, handlers, handled, message, error } = value;

@@ -1,5 +1,5 @@
-// Runs a script's notification handler: an event counts as handled once the handler, and whatever it gave to
-// waitUntil, has come to a good end.
+// Runs a script's notification handler: an event counts as handled once the handler and every promise
+// given to waitUntil have succeeded.
 
 import type { ScriptContext } from "../context.ts";
 import type { Environment } from "./environment.ts";
@@ -15,7 +15,7 @@ export async function handleAll(
 ): Promise<NotificationResult> {
   const handled: number[] = [];
   let error: string | undefined;
-  /** By key: those of one in order, those of several at the same time. */
+  /** Queues by key: events of one key run in order, different keys concurrently. */
   const indexesByKey = new Map<string, number[]>();
   for (const [index, { key }] of events.entries())
     indexesByKey.set(key, [...(indexesByKey.get(key) ?? []), index]);
@@ -48,12 +48,12 @@ async function handle(
   const eventContext: ScriptContext = {
     ...context,
     waitUntil(promise) {
-      // Told to the handler's caller, and so not twice in the log.
+      // The handler's caller receives the failure, so it is not logged here as well.
       promises.push(Promise.resolve(promise));
       context.waitUntil(Promise.resolve(promise).catch(() => {}));
     },
   };
   await handlers.notification({ type: "notification", ...event, time: new Date(time) }, env, eventContext);
-  // One may have asked for another.
+  // A promise may have added another.
   for (let i = 0; i < promises.length; i++) await promises[i];
 }

@@ -1,7 +1,7 @@
-// Which headers of a script's response are sent. Those that frame the message or steer the connection are the
-// server's own: it alone knows how many bytes follow, and whether the connection is kept.
+// Filters the headers of a script's response. Framing and connection headers are set by the server, which
+// alone knows the length of the body and whether the connection stays open.
 
-/** Of one connection (RFC 9110 7.6.1), or written by the server from the body itself. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), or set by the server from the body. */
 const serverHeaders = [
   "connection",
   "content-length",
@@ -13,7 +13,7 @@ const serverHeaders = [
   "upgrade",
 ];
 
-/** They mean nothing when empty. `Allow` is not among them: an empty one says that no method is allowed. */
+/** Dropped when empty. `Allow` is not listed: an empty value means that no method is allowed. */
 const nonEmptyHeaders = [
   "accept-ranges",
   "access-control-allow-credentials",
@@ -72,7 +72,7 @@ export interface ResponseInfo {
   readonly hasBody: boolean;
 }
 
-/** Headers may hold these characters, but HTTP cannot carry them. */
+/** Characters that Headers accepts and HTTP cannot carry. */
 const controlCharacters = /[\x00-\x08\x0a-\x1f\x7f]/;
 
 /** Names come in lower case, as Headers keeps them. */
@@ -92,7 +92,7 @@ export function sentHeaders(
   return list;
 }
 
-/** In the answer to HEAD a length frames nothing: it says how long the answer to GET would be. */
+/** In a HEAD response Content-Length only announces the length of the GET response. */
 function isHeadLength(value: string, { method, status, hasBody }: ResponseInfo): boolean {
   return method === "HEAD" && !hasBody && status !== 204 && status !== 304 && /^[0-9]{1,15}$/.test(value);
 }

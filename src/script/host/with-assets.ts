@@ -27,7 +27,7 @@ export function withAssets(settings: WithAssetsOptions): HttpHandler {
   const withPage: AnswerOptions = { notFound: notFoundHandling, otherMethods: "pass on" };
   const withoutPage: AnswerOptions = { notFound: "none", otherMethods: "pass on" };
 
-  /** With patterns in `run_worker_first`, the script has its paths already. */
+  /** False with patterns in `run_worker_first`, which already chose the script's paths. */
   function beforeScript(request: HttpRequest): AnswerOptions {
     const isNavigation = isNavigationServed && request.header("sec-fetch-mode") === "navigate";
     return typeof runWorkerFirst !== "boolean" || isNavigation ? withPage : withoutPage;

@@ -1,10 +1,10 @@
-// A process that runs one script: started warm, given its script, and then on its own beside its own engine.
-// It beats while its event loop turns, so that the supervisor knows when the script blocks it.
+// A process that runs one script on its own engine: it starts warm and then receives its script.
+// It sends heartbeats from its event loop, so that the supervisor notices when the script blocks it.
 import { pathToFileURL } from "node:url";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { type HttpListener, listen } from "../../http/server/listen.ts";
-import { openStreams } from "../../http/server/open-streams.ts";
+import { createOpenStreams } from "../../http/server/listener-state.ts";
 import { createTlsSource, type MutableTlsSource } from "../../http/tls/tls.ts";
 import { registerProcessMetrics } from "../../metrics/process-metrics.ts";
 import { createObserver, type Observer } from "../../metrics/reporter.ts";
@@ -36,13 +36,13 @@ import { logError } from "./script-error.ts";
 import { defineBindings } from "./service-worker.ts";
 import { withAssets } from "./with-assets.ts";
 
-/** How long promises given to waitUntil may hold up the end of the process. */
+/** How long promises given to waitUntil may delay the end of the process. */
 const settleMilliseconds = 30_000;
 
 interface ActiveHost {
   readonly host: Host;
   readonly observer: Observer;
-  /** Undefined until it accepts. */
+  /** Undefined until the process accepts connections. */
   listener: HttpListener | undefined;
   /** Accepts connections on the inherited port. */
   accept(): Promise<void>;
@@ -66,10 +66,11 @@ async function load({
   observing,
   ...portSettings
 }: Load): Promise<void> {
-  // Before anything that takes time: the pair may change meanwhile.
+  // Before anything slow: certificate and key may change in the meantime.
   tls = portSettings.tls === undefined ? undefined : createTlsSource(portSettings.tls);
   const observer = createObserver(observing, send);
-  registerProcessMetrics(observer.metrics, "script", openStreams);
+  const streams = createOpenStreams();
+  registerProcessMetrics(observer.metrics, "script", streams);
   const { engine } = await openEngine(location, { metrics: observer.metrics, openUploads });
   const assets =
     script.assets === undefined ? undefined : await openAssets(script.assets, { mode, location });
@@ -105,10 +106,17 @@ async function load({
   const { limits, probe } = portSettings;
   const current: ActiveHost = {
     ...{ host, observer, close: closeAll },
-    // The front has limits of its own, and forwards no more than those.
-    listener: socketPath === undefined ? undefined : await listen(handle, { path: socketPath }, { trusted }),
+    // The router enforces the limits before it forwards.
+    listener:
+      socketPath === undefined
+        ? undefined
+        : await listen(
+            handle,
+            { path: socketPath },
+            { trusted, streams, nodeInternals: limits.nodeInternals },
+          ),
     async accept() {
-      const options = { tls, trusted, limits, probe };
+      const options = { tls, trusted, limits, probe, streams };
       current.listener = await listen(handle, { fd: listenerDescriptor }, options);
     },
   };
@@ -118,7 +126,7 @@ async function load({
   send({ kind: "ready", handlers: presentHandlers });
 }
 
-/** What the script's top level uses must be there before it is imported. */
+/** Sets up everything the top level of the script may use, before it is imported. */
 async function loadHandlers(
   script: LoadedScript,
   env: Environment,
@@ -166,7 +174,7 @@ async function runNotification(id: number, events: readonly NotificationMessage[
   send({ kind: "notified", id, ...result, error: result.error?.slice(0, maxMessageText) });
 }
 
-/** Without the lines of whoever loaded it. */
+/** The stack without frames of the loader. */
 function formatStack(error: unknown): string {
   if (error instanceof HandlersFault || !(error instanceof Error)) return errorMessage(error);
   const lines = (error.stack ?? error.message).split("\n");
@@ -204,7 +212,7 @@ const parent = connectParent<ToHost, FromHost>((message) => {
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 process.on("SIGHUP", () => {});
-// A fault outside of any request is told and survived, as one inside of a request is.
+// An error outside of any request is logged, and the process continues.
 process.on("uncaughtException", (error) => logError(error, "Uncaught:"));
 process.on("unhandledRejection", (reason, promise) => {
   const event = new PromiseRejectionEvent("unhandledrejection", { reason, promise, cancelable: true });

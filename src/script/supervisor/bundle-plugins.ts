@@ -1,4 +1,4 @@
-// esbuild plugins for what scripts import beside JavaScript: WebAssembly, raw bytes, modules of the platform, and Node's
+// esbuild plugins for imports other than JavaScript: WebAssembly, raw bytes, modules of the platform, and Node's
 // own modules.
 import { readFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
@@ -47,7 +47,7 @@ export const binaryFiles: Plugin = {
   },
 };
 
-/** Not by the name Buffer: a script may have one of its own. */
+/** Avoids the global name Buffer, which a script may redefine. */
 function bytesExpression(bytes: Buffer): string {
   return `globalThis.process.getBuiltinModule("node:buffer").Buffer.from("${bytes.toString("base64")}", "base64")`;
 }
@@ -55,7 +55,7 @@ function bytesExpression(bytes: Buffer): string {
 const platformNamespace = "store-platform";
 const siteNamespace = "store-site";
 
-/** Modules `cloudflare:*`, whose values the process holds that runs the script. */
+/** Modules `cloudflare:*`; the process that runs the script provides their values. */
 export const platformModules: Plugin = {
   name: "platform-modules",
   setup(build) {

@@ -30,10 +30,10 @@ import {
 import { installAdvice } from "./install-advice.ts";
 
 export interface Bundle {
-  /** Every file that went into it, for whoever watches them. */
+  /** Every input file, so that changes can be watched. */
   readonly inputs: readonly string[];
   readonly format: BundleFormat;
-  /** Writes it to a file for one process to import, which does not need it any more afterwards. */
+  /** Writes the module to a temporary file for one process to import; the file is not needed after that. */
   writeToFile(): Promise<BundleFile>;
 }
 
@@ -50,7 +50,7 @@ export interface Bundler {
 
 export class BundleError extends Error {
   override readonly name = "BundleError";
-  /** The files it speaks of, also those that are missing: whoever watches waits for a change of them. */
+  /** Files named by the errors, including missing ones: a change of any of them triggers a new build. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[]) {
@@ -65,7 +65,7 @@ export interface BundlerOptions {
   readonly directory: string;
   readonly bundling?: BundlingOptions | undefined;
   /**
-   * Which builds of packages are taken: those for Node, or those for workers and browsers, as the bundler does that
+   * Which builds of packages are used: those for Node, or those for workers and browsers, as the bundler does that
    * projects with a wrangler file are written for. Default: node.
    */
   readonly packages?: "node" | "workers" | undefined;
@@ -107,7 +107,7 @@ export function createBundler(options: BundlerOptions): Bundler {
   };
 }
 
-/** Not kept: a folder for temporary files may be tidied up while the server runs on. */
+/** Created for each file: the system may clean up temporary folders while the server runs. */
 async function writeToFile(name: string, contents: Uint8Array): Promise<BundleFile> {
   const folder = await mkdtemp(join(tmpdir(), "store-bundle-"));
   const file = join(folder, name);
@@ -123,7 +123,7 @@ function detectFormat(metafile: Metafile, main: string, contents: Uint8Array): B
   return entry?.exports.includes("default") === false ? "service-worker" : "module";
 }
 
-/** Whether it has no import and no export: older scripts rely on the sloppy mode, which modules do not have. */
+/** Whether the code has neither import nor export: older scripts rely on sloppy mode, which modules lack. */
 function isScript({ inputs, outputs }: Metafile, main: string): boolean {
   const imports = Object.values(outputs).flatMap((output) => output.imports);
   return inputs[main]?.format === undefined && !imports.some(({ kind }) => kind === "import-statement");
@@ -133,7 +133,7 @@ function isScript({ inputs, outputs }: Metafile, main: string): boolean {
 const banner =
   'import { createRequire as $require } from "node:module"; const require = $require(import.meta.url);';
 
-/** The lines stay where the source map has them. */
+/** Adds no line, so that the source map stays valid. */
 function withoutBanner(contents: Uint8Array): Uint8Array {
   return contents.subarray(Buffer.byteLength(banner));
 }
@@ -213,7 +213,7 @@ function formatMessage(error: Message, directory: string): string {
   });
 }
 
-/** What esbuild would advise on modules is for those who call it themselves. */
+/** Drops esbuild's advice on its own options, which users cannot set. */
 function hintFor({ text, notes }: Message, directory: string): string | undefined {
   const [, name] = /^Could not resolve "((?:@[^"/]+\/)?[^"./@][^"/]*)/.exec(text) ?? [];
   if (name !== undefined) return installAdvice(name, directory);

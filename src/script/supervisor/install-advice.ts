@@ -1,4 +1,4 @@
-// What to do about a package that a script imports and that is not installed.
+// Suggests how to install a package that a script imports and that is missing.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -16,7 +16,7 @@ const packageManagers = [
   ["bun.lockb", "bun"],
 ] as const;
 
-/** A project that was only just cloned names its packages already: one command installs all of them. */
+/** A fresh clone lists the package already, so one command installs everything. */
 export function installAdvice(name: string, directory: string): string {
   for (let folder = directory; ; folder = dirname(folder)) {
     if (listsPackage(join(folder, "package.json"), name)) {

@@ -1,13 +1,13 @@
 // Ends a process whose script does not finish loading. A machine that is merely busy makes loading slow, so time counts
-// only while the process works on it, or while it waits for something that does not come.
+// only while the process uses the processor, or waits idle for something that does not happen.
 import type { HostProcess } from "./worker-handle.ts";
 
 const checkMilliseconds = 500;
 /** Processor time that loading may take. */
 const cpuMilliseconds = 10_000;
-/** How long it may wait without doing anything. */
+/** How long loading may be idle. */
 const asleepMilliseconds = 8000;
-/** Whatever it does. */
+/** Upper bound on loading in any case. */
 const wallMilliseconds = 120_000;
 
 export interface LoadDeadline {

@@ -1,12 +1,12 @@
 // Lines of the request log that come from a script's process. A script could write such lines itself, so each is read and
-// written again: what names the script is set here, and only known fields of their known types are kept.
+// written again: the name of the script is set here, and only known fields of the right type are kept.
 import { isFields, isText } from "../../model/shape.ts";
 
 const textFields = ["time", "id", "method", "remoteAddress", "errorCode"] as const;
 const numberFields = ["status", "bytesIn", "bytesOut", "milliseconds"] as const;
 const maxTextLength = 256;
 
-/** The lines as the log keeps them; those that are not valid are left out. */
+/** The valid lines, as the log stores them. */
 export function scriptLines(text: string, script: string): string {
   return text
     .split("\n")

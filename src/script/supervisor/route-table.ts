@@ -1,5 +1,5 @@
-// Which script answers a request, when several share a server: by host and path, the most exact pattern
-// first. A script without routes answers whatever no other one takes.
+// Chooses the script of a request by host and path, the most specific pattern first. A script without
+// routes receives the requests that match no route.
 import { parseRoute, type Route } from "../config/route-patterns.ts";
 
 export interface RouteEntry<T> {
@@ -30,7 +30,7 @@ function matches({ host, path }: Route, name: string, requestPath: string): bool
   return matchesHost && (path.open ? requestPath.startsWith(path.prefix) : requestPath === path.prefix);
 }
 
-/** A host by name before its subdomains before every host; then the longer path, and one path before many. */
+/** Order: exact host, then subdomains, then any host; longer paths first; exact paths before prefixes. */
 function specificity({ host, path }: Route): number {
   const hostScore = host === undefined ? 0 : host.below ? host.name.length : 1000;
   return hostScore * 1e5 + path.prefix.length + (path.open ? 0 : 0.5);

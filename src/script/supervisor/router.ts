@@ -1,6 +1,6 @@
-// The front of a server whose scripts are reached over sockets of their own: finds the script, then one of
-// its processes, and forwards. What a process had not begun with when it died or blocked goes to the next;
-// what it had begun with is not run twice.
+// The router of a server with several scripts: finds the script and one of its processes, and forwards
+// the request over its socket. A request that a dead or blocked process had not started goes to another
+// process; a request that had started is never run twice.
 import { forward, NotTakenError } from "../../http/proxy.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "../../http/server/listen.ts";
 import type { Pool } from "./process-pool.ts";

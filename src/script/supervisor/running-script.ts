@@ -1,5 +1,5 @@
-// One script on a server: its bundle, its processes, and what makes it load anew: its files while developing,
-// its secrets at any time. A change that does not build or load is told, and what ran before runs on.
+// One script on a server: its bundle and processes, reloaded when its files change (in dev) or its
+// secrets change. A change that does not build or load is logged, and the previous version keeps running.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { inspectAssets } from "../assets/inspect-assets.ts";
@@ -15,12 +15,12 @@ import type { Processes } from "./warm-processes.ts";
 import { watchFiles } from "./watch-files.ts";
 
 export interface RunningScript {
-  /** Of what runs now. */
+  /** The configuration of the running version. */
   readonly config: ScriptConfig;
   readonly pool: Pool;
   start(): Promise<void>;
   scheduled(cron: string, time: number): Promise<void>;
-  /** Loads it anew from its files; rejects, and keeps what ran before, when that cannot be. */
+  /** Reloads the script from its files; rejects and keeps the running version when that fails. */
   restart(): Promise<void>;
   notify(events: readonly NotificationMessage[]): Promise<NotificationResult>;
   close(): Promise<void>;
@@ -32,12 +32,12 @@ export interface RunningScriptOptions extends Omit<ServerOptions, "configs"> {
   readonly processes: Processes;
   /** Undefined when its processes accept on the port themselves. */
   readonly socketPath: ((count: number) => string) | undefined;
-  /** Calls after each load: routes and schedules may be others. */
+  /** Called after each load: routes and schedules may have changed. */
   readonly onLoaded: () => void;
 }
 
 const secretsPollMilliseconds = 1000;
-/** A notification handler that takes longer is taken to have failed. */
+/** A notification handler that takes longer counts as failed. */
 const notifyTimeoutMilliseconds = 5 * 60_000;
 
 export function createRunningScript(options: RunningScriptOptions): RunningScript {
@@ -77,7 +77,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     options.onLoaded();
   }
 
-  /** What serves gets new secrets and nothing else: new code waits until somebody starts the server anew. */
+  /** In production only secrets are reloaded: new code requires a restart of the server. */
   async function reloadSecrets(): Promise<void> {
     if (mode === "dev" || loaded === undefined) return run();
     const values = await secrets.values(name);
@@ -108,7 +108,7 @@ export function createRunningScript(options: RunningScriptOptions): RunningScrip
     return bundled?.bundler;
   }
 
-  /** One load after the other; the last change wins. */
+  /** Loads run one after another; the last change wins. */
   function reload(why: string, load: () => Promise<void>): void {
     const startedAt = Date.now();
     lastLoad = lastLoad.then(load).then(

@@ -3,12 +3,12 @@ import { nextRun, parseCron } from "../config/cron.ts";
 import type { RunningScript } from "./running-script.ts";
 
 export interface Schedules {
-  /** Takes in what the configurations say now. */
+  /** Applies the schedules of the current configurations. */
   plan(): void;
   close(): void;
 }
 
-/** Timers cannot wait longer than about 24 days; looking again after an hour costs nothing. */
+/** Timers are limited to about 24 days; a check every hour costs nothing. */
 const maxWaitMilliseconds = 3600 * 1000;
 
 export function createSchedules(scripts: readonly RunningScript[], log: (line: string) => void): Schedules {

@@ -1,8 +1,8 @@
-// The last of what scripts have written, in memory and within bounds, for whoever looks on; and the faults among it,
+// The latest log lines of scripts in bounded memory, for the console; and the errors among them,
 // each with its stack.
 
 export interface LogLine {
-  /** Counted up over all scripts. */
+  /** Increases across all scripts. */
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -15,17 +15,17 @@ export interface ScriptFault {
   readonly time: number;
   readonly script: string;
   readonly message: string;
-  /** Lines of the script's own sources. */
+  /** Stack frames in the script's own sources. */
   readonly stack: readonly string[];
 }
 
 export interface ScriptLog {
   write(script: string, text: string, stream: "stdout" | "stderr"): void;
-  /** Those behind the number, the oldest first: at once if there are any, else when one comes or the wait is over. */
+  /** Lines after the number, oldest first; waits for a line until the timeout when there is none yet. */
   after(number: number, waitMilliseconds: number): Promise<readonly LogLine[]>;
-  /** The newest first. */
+  /** Newest first. */
   faults(): readonly ScriptFault[];
-  /** Nobody waits any more. */
+  /** Ends all waits. */
   close(): void;
 }
 
@@ -37,7 +37,7 @@ export interface ScriptLogBounds {
 }
 
 const defaultBounds: ScriptLogBounds = { lines: 2000, lineLength: 4096, faults: 50, stackLines: 30 };
-/** How many lines a message may have in front of its stack. */
+/** Maximum lines of a message before its stack. */
 const messageLines = 10;
 const stackLine = /^\s+at /;
 const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$.]*(Error|Exception)\b/;
@@ -45,7 +45,7 @@ const faultHead = /^(Uncaught: |Unhandled rejection: |A promise .*failed: )?[\w$
 export function createScriptLog(now: () => number, bounds: ScriptLogBounds = defaultBounds): ScriptLog {
   const lines: LogLine[] = [];
   const faults: ScriptFault[] = [];
-  /** Of each script: what it wrote since its last stack, and that stack while it goes on. */
+  /** Per script: lines since its last stack, and the stack that is still being written. */
   const pendingLines = new Map<string, string[]>();
   const openStacks = new Map<string, string[]>();
   const waiters = new Set<() => void>();
@@ -83,13 +83,13 @@ export function createScriptLog(now: () => number, bounds: ScriptLogBounds = def
       const { lineLength } = bounds;
       const storedText = text.length > lineLength ? `${text.slice(0, lineLength)}…` : text;
       lines.push({ number: ++count, time: now(), script, stream, text: storedText });
-      // Now and then, so that a line costs no copy of all others.
+      // Trimmed in batches, so that not every line copies the list.
       if (lines.length > 2 * bounds.lines) lines.splice(0, lines.length - bounds.lines);
       if (stream === "stderr") detectFault(script, storedText);
       wake();
     },
     async after(number, waitMilliseconds) {
-      // Whoever knows of more has followed a server before this one.
+      // A higher number comes from before a restart of the server: start from the beginning.
       const from = number > count ? 0 : Math.max(number, 0);
       if (count === from && !isClosed && waitMilliseconds > 0) {
         await new Promise<void>((resolve) => {

@@ -1,5 +1,5 @@
-// Runs scripts: bundles each, keeps its processes, routes requests to them, runs their schedules, and takes
-// in what changes (code while developing, secrets always) without dropping a request.
+// Runs scripts: bundles them, supervises their processes, routes requests, runs schedules, and reloads
+// changes (code in dev, secrets always) without dropping a request.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";
 import { divideLimits, type PortLimits, supervisorShare } from "../../http/server/limits.ts";
 import { type HttpRequest, type HttpResponse, listen } from "../../http/server/listen.ts";
+import type { OpenStreams } from "../../http/server/listener-state.ts";
 import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
 import type { TlsSource } from "../../http/tls/tls.ts";
 import type { Watch } from "../../metrics/collector.ts";
@@ -21,31 +22,32 @@ import { createSchedules } from "./scheduler.ts";
 import { createProcesses } from "./warm-processes.ts";
 
 export interface ServerOptions {
-  /** Reads a script's configuration anew each time it is asked, and checks that what it names is there. */
+  /** Reads and checks a script's configuration; called again for every reload. */
   readonly configs: readonly (() => Promise<ScriptConfig>)[];
   readonly location: Location;
   readonly mode: Mode;
-  /** What the scripts' buckets sign URLs with. */
+  /** Credentials with which the scripts' buckets presign URLs. */
   readonly presign: ScriptPresigner | undefined;
   /** Open multipart uploads of each bucket. */
   readonly openUploads?: number | undefined;
   readonly host: string;
   readonly port: number;
   readonly whenTaken?: WhenTaken | undefined;
-  /** With it the port speaks HTTPS. */
+  /** Set: the port serves HTTPS. */
   readonly tls: TlsSource | undefined;
-  /** Proxies in front: their addresses and networks. */
+  /** Addresses and networks of trusted proxies. */
   readonly trusted: readonly string[];
-  /** Processes a script, when serving. */
+  /** Processes per script in production. */
   readonly cores: number;
   readonly heapMegabytes: number;
-  /** Of the port, for all processes together. */
+  /** Limits of the port, shared by all processes. */
   readonly limits: PortLimits;
-  /** The secret of requests that ask whether the port is served. */
+  /** Secret of readiness probes of the port. */
   readonly probe: string;
+  readonly streams?: OpenStreams | undefined;
   readonly environment: NodeJS.ProcessEnv;
   readonly secrets: SecretSource;
-  /** Who is told what the processes count, and given the lines of the request log. */
+  /** Receives metrics of the processes and lines of the request log. */
   readonly watch: Watch;
   readonly log: (line: string) => void;
   /** What scripts write to their consoles. */
@@ -54,20 +56,20 @@ export interface ServerOptions {
 
 export interface SecretSource {
   values(script: string): Promise<Record<string, string>>;
-  /** Different after every change. */
+  /** Changes with every reload. */
   revision(script: string): Promise<string>;
 }
 
 export interface ScriptServer {
   readonly port: number;
   readonly scripts: readonly RunningScript[];
-  /** Lets requests under way finish. */
+  /** Waits for requests in flight. */
   close(): Promise<void>;
 }
 
 /**
- * The routes that count. The only script of a wrangler file answers every request while it is developed: its routes
- * name hosts that do not lead to this machine.
+ * The effective routes. In dev, the only script of a wrangler file receives every request: its routes name
+ * hosts that do not resolve to this machine.
  */
 export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode: Mode): readonly string[] {
   return mode === "dev" && scripts === 1 && kind === "wrangler" ? [] : routes;
@@ -76,7 +78,7 @@ export function routesFor({ kind, routes }: ScriptConfig, scripts: number, mode:
 export async function startScripts(options: ServerOptions): Promise<ScriptServer> {
   const { mode } = options;
   const configs = await Promise.all(options.configs.map(async (read) => ({ read, config: await read() })));
-  // A single script accepts on the port itself when it serves; while developing, a front lets code change unseen.
+  // In production a single script accepts connections itself; in dev a router hides reloads from clients.
   const isDirect = mode === "serve" && configs.length === 1;
   const listener = isDirect ? await bindShared(options) : undefined;
   const directory = await mkdtemp(join(tmpdir(), "store-scripts-"));
@@ -124,12 +126,12 @@ export async function startScripts(options: ServerOptions): Promise<ScriptServer
 
 interface Endpoint {
   readonly port: number;
-  /** Lets requests in flight finish, as far as they are known here. */
+  /** Waits for the requests in flight that this process knows of. */
   close(): Promise<void>;
 }
 
 async function openFront(find: FindScript, options: ServerOptions): Promise<Endpoint> {
-  const { host, port, whenTaken, mode, tls, trusted, limits, probe } = options;
+  const { host, port, whenTaken, mode, tls, trusted, limits, probe, streams } = options;
   const route = createRouter((hostname, target) => find(hostname, target)?.pool);
   const front = await listen(
     (request) => handleTrigger(request, find, mode) ?? route(request),
@@ -138,6 +140,7 @@ async function openFront(find: FindScript, options: ServerOptions): Promise<Endp
       tls,
       limits: divideLimits(limits, supervisorShare),
       probe,
+      streams,
       trusted: trusted.length === 0 ? undefined : parseTrustedPeers(trusted),
     },
   );
@@ -146,7 +149,7 @@ async function openFront(find: FindScript, options: ServerOptions): Promise<Endp
 
 type FindScript = (host: string, target: string) => RunningScript | undefined;
 
-/** While developing, `/__scheduled?cron=…` runs the scheduled handler at once. */
+/** In dev, `/__scheduled?cron=…` runs the scheduled handler immediately. */
 function handleTrigger(
   request: HttpRequest,
   find: FindScript,

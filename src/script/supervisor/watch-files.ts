@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 export interface FileWatch {
   /** Watches exactly these files from now on. */
   files(files: readonly string[]): void;
-  /** Watches these and all that is beside them: what is missing may come under any name. */
+  /** Watches these files and everything beside them: a missing module may appear under any name. */
   watchSiblings(files: readonly string[]): void;
   close(): void;
 }
@@ -31,7 +31,7 @@ export function watchFiles(onChange: () => void): FileWatch {
       watcher.on("error", () => watchers.delete(directory));
       watchers.set(directory, watcher);
     } catch {
-      // A folder that is not there is told by the build, with words of its own.
+      // The build reports a missing folder.
     }
   }
 

@@ -82,7 +82,7 @@ test("keys are listed without their secrets, and a deleted one is gone", async (
 
   const listed = await shell.store("key", "list");
   assert.match(listed, new RegExp(`^${id}\\tdefault\\tactive\\t\\S+\\tnever\\tnever\\t\\*:admin$`, "m"));
-  assert.match(listed, new RegExp(`^${other.accessKeyId}\\t.*\\teverything of the account$`, "m"));
+  assert.match(listed, new RegExp(`^${other.accessKeyId}\\t.*\\tfull access$`, "m"));
   assert.ok(!listed.includes(secret));
   const json = await shell.store("key", "list", "--json");
   assert.ok(!json.includes(secret) && !json.includes("secretAccessKey"));
@@ -99,6 +99,6 @@ test("an account's name that cannot be is refused in words", async (t) => {
   const shell = await openShell(t);
   assert.match(
     await shell.fails(2, ["key", "create", "--account", "No Team"]),
-    /cannot be an account's name/,
+    /Account name "No Team" is not valid/,
   );
 });

@@ -17,10 +17,10 @@ test("verify is content with a sound store, and names every damaged object of an
   await engine.put("photos", "a/flipped", sampleBytes(200_000));
   await engine.close();
   const [flipped] = blobFiles(location);
-  const noScrub = "No background scrub has ended yet: store serve runs one every seven days.\n";
+  const noScrub = "No background scrub has finished yet; store serve runs one every seven days.\n";
   assert.equal(
     await shell.store("verify"),
-    `Read 1 bucket, 2 objects, 200010 bytes. All is well.\n${noScrub}`,
+    `Read 1 bucket, 2 objects, 200010 bytes. No damage found.\n${noScrub}`,
   );
   assert.deepEqual(JSON.parse(await shell.store("verify", "--json")), {
     buckets: 1,
@@ -43,7 +43,7 @@ test("verify is content with a sound store, and names every damaged object of an
   assert.equal(told.code, 1);
   assert.match(told.stdout, /^photos\/a\/flipped\t.*damaged/m);
   assert.match(told.stdout, /^photos\/b\/missing\t\S/m);
-  assert.match(told.stdout, /Found 2 damages\.\n/);
+  assert.match(told.stdout, /Found 2 damaged items\.\n/);
   assert.doesNotMatch(told.stdout, /photos\/small/);
   assert.match(told.stdout, /^The last background scrub ended 20\S+Z and found 1 damage\.$/m);
   const json = await shell.run(["verify", "--json"]);

@@ -50,7 +50,7 @@ test("every command has help with its usage, every option and examples", async (
 test("--help behind a command prints its help, whatever else is given, and changes nothing", async (t) => {
   const shell = await openShell(t);
   const help = await shell.store("object", "put", "--help");
-  assert.match(help, /^Put a file, or stdin, into a bucket\.\n/);
+  assert.match(help, /^Upload a file or stdin to a bucket\.\n/);
   assert.equal(await shell.store("help", "object", "put"), help);
   assert.equal(await shell.store("object", "put", "photos/a", "file", "--nonsense", "-h"), help);
   assert.deepEqual(await filesIn(shell.directory), {});
@@ -86,7 +86,9 @@ test("help of a group lists its commands, and a group alone is wrong use", async
   const help = await shell.store("bucket", "--help");
   for (const name of ["create", "list", "info", "delete"])
     assert.match(help, new RegExp(`store bucket ${name}`));
-  await assertRefused(shell, 2, [[["bucket"], "needs one of: create, list, info, ", "store bucket --help"]]);
+  await assertRefused(shell, 2, [
+    [["bucket"], "needs a subcommand: create, list, info, ", "store bucket --help"],
+  ]);
 });
 
 test("an unknown command or option is wrong use, and the nearest one is named", async (t) => {
@@ -103,7 +105,7 @@ test("an unknown command or option is wrong use, and the nearest one is named", 
     [["bucket", "list", "--jsno"], "has no option --jsno", "Did you mean --json?"],
     [["bucket", "list", "-x"], "has no option -x", "store bucket list --help"],
     [["bucket", "list", "--__proto__"], "has no option --__proto__"],
-    [["--frobnicate"], 'No command is given with "--frobnicate"'],
+    [["--frobnicate"], '"--frobnicate" needs a command'],
   ]);
   assert.deepEqual(await filesIn(shell.directory), {}, "nothing was made");
 });
@@ -129,13 +131,13 @@ test("missing, superfluous and impossible arguments are wrong use, told with the
     [["bucket", "list", "--data", "--json"], '--data needs a value, but "--json" follows', "--data=--json"],
     [["bucket", "list", "--data="], "--data needs a folder"],
     [["bucket", "list", "--json=yes"], "--json takes no value"],
-    [["bucket", "list", "--json", "--json"], "--json is given more than once"],
-    [["bucket", "list", "--config", "a.toml", "--config", "b.toml"], "--config is given more than once"],
-    [["object", "list", "photos", "--limit", "0"], '--limit needs a whole number from 1 on, not "0"'],
+    [["bucket", "list", "--json", "--json"], "--json was given more than once"],
+    [["bucket", "list", "--config", "a.toml", "--config", "b.toml"], "--config was given more than once"],
+    [["object", "list", "photos", "--limit", "0"], '--limit must be a whole number of at least 1, not "0"'],
     [["object", "list", "photos", "--limit=-1"], 'not "-1"'],
     [["object", "list", "photos", "--delimiter="], "--delimiter needs at least one character"],
     [["object", "put", "photos", "file"], '"photos" names no object', "For example: photos/cat.jpg"],
-    [["object", "put", "photos/", "file"], '"photos/" names no key'],
+    [["object", "put", "photos/", "file"], '"photos/" has no key'],
     [["object", "get", "photos"], '"photos" names no object'],
     [["object", "get", "photos/a", "--json"], "--json needs a file"],
     [["object", "put", "photos/a", "f", "--metadata", "x"], "--metadata NAME=VALUE"],

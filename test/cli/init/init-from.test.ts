@@ -85,7 +85,7 @@ test("nothing is overwritten, and a folder without a wrangler file is refused", 
     await scene.shell.fails(1, ["init", "--from", "."]),
     /already store\.jsonc.*nothing was written/,
   );
-  assert.match(await scene.shell.fails(2, ["init", "x", "--from", "."]), /beside the wrangler file/);
+  assert.match(await scene.shell.fails(2, ["init", "x", "--from", "."]), /next to the wrangler file/);
 });
 
 test("what our stricter rules refuse is shown after it is written", async (t) => {
@@ -98,7 +98,7 @@ test("what our stricter rules refuse is shown after it is written", async (t) =>
   const printed = await scene.shell.store("init", "--from", "site/wrangler.toml");
   assert.match(
     printed,
-    /Fix this before you start it:[\s\S]*The binding "my-files" is not a JavaScript identifier/,
+    /Fix this before you start the project:[\s\S]*The binding "my-files" is not a JavaScript identifier/,
   );
 });
 

@@ -95,14 +95,11 @@ test("init overwrites nothing: with anything in its way it writes no file at all
     await writeFile(join(directory, name), "mine");
     const before = await filesIn(directory);
     const told = await shell.fails(1, ["init", basename(directory)]);
-    assert.match(
-      told,
-      new RegExp(`There is already ${name.replaceAll(".", "\\.")} in .*nothing was written`),
-    );
+    assert.match(told, new RegExp(`already contains ${name.replaceAll(".", "\\.")}; nothing was written`));
     assert.deepEqual(await filesIn(directory), before);
   }
   await writeFile(join(shell.directory, "file"), "mine");
-  assert.match(await shell.fails(1, ["init", "file"]), /Cannot make a project in .*file/);
+  assert.match(await shell.fails(1, ["init", "file"]), /Cannot create a project in .*file/);
   await mkdir(join(shell.directory, "half"));
   await writeFile(join(shell.directory, "half", "src"), "a file where a folder must be");
   await shell.fails(1, ["init", "half"]);

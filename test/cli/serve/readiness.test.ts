@@ -41,10 +41,10 @@ test("a store that takes no write is not ready: the log says why, once", async (
   const logged: string[] = [];
   const away = refusing(new Error("connect ECONNREFUSED 10.1.2.3:5432"));
   const troubles = createReadiness({ ...common, documents: away, log: (line) => logged.push(line) });
-  const sentences = ["The store takes no writes; see the server's log."];
+  const sentences = ["The store cannot write; see the server's log."];
   assert.deepEqual(await troubles(), sentences);
   assert.deepEqual(await troubles(), sentences);
-  assert.deepEqual(logged, ["The store takes no writes: connect ECONNREFUSED 10.1.2.3:5432"]);
+  assert.deepEqual(logged, ["The store cannot write: connect ECONNREFUSED 10.1.2.3:5432"]);
 });
 
 test("a full disk leaves a server ready: it reads and deletes", async () => {

@@ -77,23 +77,23 @@ test("what is half given, twice given or wrong is refused with what to do, and w
     await writeFile(join(directory, `${name}.toml`), text);
   }
   const rows: readonly [readonly string[], Readonly<Record<string, string>>, RegExp][] = [
-    [["--records", records], {}, /"records" is given, but "blobs" is missing/],
-    [["--blobs", blobs], {}, /"blobs" is given, but "records" is missing/],
-    [[], { STORE_RECORDS: records }, /"records" is given, but "blobs" is missing/],
+    [["--records", records], {}, /needs both records and blobs: "blobs" is missing/],
+    [["--blobs", blobs], {}, /needs both records and blobs: "records" is missing/],
+    [[], { STORE_RECORDS: records }, /needs both records and blobs: "blobs" is missing/],
     [
       ["--config", "half.toml"],
       {},
-      /half\.toml:1:11: Of a cluster "records" is given, but "blobs" is missing/,
+      /half\.toml:1:11: A cluster needs both records and blobs: "blobs" is missing/,
     ],
     [
       ["--config", "one.toml", "--config", "two.toml"],
       {},
-      /two\.toml:1:11: "records" is another one in one\.toml/,
+      /two\.toml:1:11: "records" differs from one\.toml/,
     ],
     [["--config", "wrong.toml"], {}, /wrong\.toml:1:9: "blobs" must begin with s3:\/\/ or file:/],
     [["--config", "absent.toml"], {}, /There is no configuration "absent\.toml"/],
-    [["--data", "x", "--records", records, "--blobs", blobs], {}, /only one of both can be/],
-    [[], { STORE_DATA: "x", STORE_RECORDS: records }, /STORE_DATA names a directory and STORE_RECORDS/],
+    [["--data", "x", "--records", records, "--blobs", blobs], {}, /cannot be combined/],
+    [[], { STORE_DATA: "x", STORE_RECORDS: records }, /STORE_DATA \(a directory\) and STORE_RECORDS/],
     [["--data", ""], {}, /--data needs a folder/],
     [["--records", "mysql://a:hunter2@b/c", "--blobs", blobs], {}, /--records must begin with postgres/],
     [["--records", "", "--blobs", blobs], {}, /--records must begin with postgres/],
@@ -125,10 +125,10 @@ test("what only a data directory can do says so of a cluster, and a cluster's ke
   await assertRefused(shell, 1, [
     [
       ["backup", "--to", "x", ...places],
-      "works on a data directory, and the store is a cluster",
+      "needs a data directory, but the store is a cluster",
       "store copy --to",
     ],
-    [["restore", "--from", "x", ...places], "works on a data directory", "store copy --from DIR"],
+    [["restore", "--from", "x", ...places], "needs a data directory", "store copy --from DIR"],
     [["migrate"], "A data directory needs no migration", "--records URL"],
   ]);
   const [told, debugged] = await Promise.all([

@@ -162,7 +162,7 @@ test("a key that cannot be a file is told, and nothing is written for it anywher
   assert.equal(counts.failed, bad.length);
   for (const key of bad)
     assert.ok(
-      told.some((line) => line.startsWith(`failed ${key}: It cannot be a file: `)),
+      told.some((line) => line.startsWith(`failed ${key}: The key is not a valid file path: `)),
       key,
     );
   assert.deepEqual(await files(), ["good/…", `${"y".repeat(255)}/a`]);
@@ -170,7 +170,10 @@ test("a key that cannot be a file is told, and nothing is written for it anywher
     (await readdir(join(folder, ".."))).filter((name) => name === "up"),
     [],
   );
-  assert.equal(nameProblem(".store-0123456789abcdef.part")?.startsWith("it is named like"), true);
+  assert.equal(
+    nameProblem(".store-0123456789abcdef.part")?.startsWith("it has the name of a temporary file"),
+    true,
+  );
 });
 
 test("links are passed by: not read, not written through, not over, and nothing behind them is deleted", async (t) => {
@@ -186,15 +189,18 @@ test("links are passed by: not read, not written through, not over, and nothing 
   assert.deepEqual(up.told, [
     "copy file",
     "delete out-gone",
-    "passed out: it is a link",
-    "passed secret: it is a link",
+    "passed out: it is a symbolic link",
+    "passed secret: it is a symbolic link",
   ]);
   assert.deepEqual(await keys(), ["file", "out/kept"]);
   await put("secret", "x");
   const down = await run("folder", { deletes: true });
   assert.equal(down.counts.failed, 2);
   assert.match(down.told.join("\n"), /failed out\/kept: The folder ".*" is a link/);
-  assert.match(down.told.join("\n"), /failed secret: It is left as it is in the folder: it is a link\./);
+  assert.match(
+    down.told.join("\n"),
+    /failed secret: It was not replaced in the folder: it is a symbolic link\./,
+  );
   assert.deepEqual(await filesIn(outside), { secret: (await filesIn(outside)).secret });
   assert.equal(await readFile(join(outside, "secret"), "utf8"), "secret");
   assert.deepEqual(await files(), ["file", "out", "secret"]);
@@ -208,10 +214,7 @@ test("of two keys that are one name to the file system the second is told", asyn
     if (text === "second") await writeFile(join(folder, "a"), "first");
     yield Buffer.from(text);
   }
-  await assert.rejects(
-    writer.write("a", bytes("second")),
-    /Another key has the same name to this file system/,
-  );
+  await assert.rejects(writer.write("a", bytes("second")), /A file of this name already exists/);
   assert.equal(await readFile(join(folder, "a"), "utf8"), "first");
   assert.deepEqual(await readdir(folder), ["a"], "nothing else is left");
 });
@@ -247,7 +250,7 @@ test("what cannot be read or is sealed is told, and what lies below it is not de
   await chmod(join(folder, "shut"), 0);
   const { told, counts } = await run("bucket", { deletes: true });
   await chmod(join(folder, "shut"), 0o755);
-  assert.match(told.join("\n"), /failed sealed: A customer's key has sealed the object/);
+  assert.match(told.join("\n"), /failed sealed: The object is encrypted with a customer-provided key/);
   assert.match(told.join("\n"), /failed bad\ufffd: The name of ".*" is not UTF-8/);
   // Root reads whatever the mode says.
   const reads = process.getuid?.() === 0;
@@ -289,20 +292,17 @@ test("how the sides are written tells the folder from the bucket", () => {
     bucket: "photos",
     prefix: "",
   });
-  assert.throws(
-    () => parseSyncEndpoints(["cat", "photos"]),
-    /Neither "cat" nor "photos" is written as a folder/,
-  );
+  assert.throws(() => parseSyncEndpoints(["cat", "photos"]), /Neither "cat" nor "photos" is a folder/);
   assert.throws(() => parseSyncEndpoints(["./cat", "."]), /Both sides are folders/);
 });
 
 test("the command tells what it does, and leaves its own data alone", async (t) => {
   const shell = await openShellWithBucket(t);
   await writeFile(join(shell.directory, "cat.txt"), "meow");
-  assert.match(await shell.fails(1, ["sync", "./.store/buckets", "photos"]), /lies in the data directory/);
+  assert.match(await shell.fails(1, ["sync", "./.store/buckets", "photos"]), /is inside the data directory/);
   assert.match(
     await shell.fails(1, ["sync", "photos/typo", ".", "--delete"]),
-    /There is nothing in "photos\/typo\/"/,
+    /"photos\/typo\/" contains no objects/,
   );
   const outcome = await shell.run(["sync", ".", "photos/in", "--json"]);
   assert.equal(outcome.code, 0, outcome.stderr);

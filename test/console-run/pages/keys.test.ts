@@ -39,7 +39,7 @@ inBrowser("Keys", async (t, browser) => {
       await tabTo("Expires after");
       await page.keyboard.type("soon");
       await press("Enter");
-      await dialog.getByRole("alert").getByText('"soon" is not a time').waitFor();
+      await dialog.getByRole("alert").getByText('"soon" is not a duration').waitFor();
       await looksRight(page, "key-create");
       await press("Control+a");
       await page.keyboard.type("30d");

@@ -62,7 +62,7 @@ inBrowser("Scripts", async (t, browser) => {
     const page = await scene.open("#/scripts");
     await scene.scene.write("store.toml", "name = ");
     await page.getByRole("button", { name: "Restart script" }).click();
-    await page.getByText(/store\.toml:1:\d.*What ran before runs on\./s).waitFor();
+    await page.getByText(/store\.toml:1:\d.*The previous version keeps running\./s).waitFor();
     assert.equal((await scene.server.ask("/four")).text, "ok");
   });
 });

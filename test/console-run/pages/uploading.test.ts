@@ -70,7 +70,9 @@ inBrowser("Uploading", async (t, browser) => {
     for (const go of held) go();
     await page.getByRole("button", { name: "Retry large.bin" }).click();
     await page.getByText("1 of 1 uploaded").waitFor();
-    const { record, parts } = (await scene.engine.describe("bucket", "large.bin"))!;
+    const described = await scene.engine.describe("bucket", "large.bin");
+    assert.ok(described.outcome === "found");
+    const { record, parts } = described;
     assert.deepEqual([record.size, parts!.length], [large.length, 3]);
   });
 

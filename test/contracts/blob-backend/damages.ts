@@ -16,7 +16,7 @@ async function assertDamaged(
 ): Promise<void> {
   await assert.rejects(read(shelf, blob, range), (error) => {
     assert(error instanceof StoreError, `${what}: ${String(error)}`);
-    assert.equal(error.reason, "InternalError", what);
+    assert.equal(error.reason, "Damaged", what);
     assert.match(error.detail, /^The stored data is damaged: /, what);
     return true;
   });

@@ -174,6 +174,25 @@ export const reads: Chapter = async (t, shared) => {
     },
   );
 
+  await t.test(
+    "describe evaluates a condition as get does, before it checks the customer's key",
+    async () => {
+      const { engine } = await emptied(shared);
+      assert.deepEqual(await engine.describe(bucket, "a"), { outcome: "missing" });
+      await engine.put(bucket, "a", sampleBytes(3), { customerKey: sampleBytes(32) });
+      const condition = { etagDoesNotMatch: "*" } as const;
+      for (const outcome of [
+        await engine.describe(bucket, "a", { condition }),
+        await engine.get(bucket, "a", { condition }),
+      ]) {
+        assert.ok(outcome.outcome === "refused");
+        assert.equal(outcome.clause, "etagDoesNotMatch");
+        assert.equal(outcome.record.size, 3);
+      }
+      await assert.rejects(engine.describe(bucket, "a", { condition: { etagMatches: "*" } }));
+    },
+  );
+
   await t.test("bytes that are cancelled, left early or read to their end hold nothing back", async () => {
     const opened = await emptied(shared);
     const { engine } = opened;

@@ -95,12 +95,12 @@ export const outbox: Chapter = async (t, ports) => {
 };
 
 function tell(rule: string, event: string): Mutation {
-  return { kind: "tell", rule, event };
+  return { kind: "append event", rule, event };
 }
 
 function deleting(key: string): Mutation[] {
   return [
-    { kind: "tell", rule: "one", event: `${key} is gone`, ifExists: key },
+    { kind: "append event", rule: "one", event: `${key} is gone`, ifExists: key },
     { kind: "delete object", key },
   ];
 }

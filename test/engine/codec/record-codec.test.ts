@@ -25,7 +25,7 @@ const coders = {
 };
 
 function isDamage(error: unknown): boolean {
-  return error instanceof StoreError && error.reason === "InternalError" && /damaged/.test(error.message);
+  return error instanceof StoreError && error.reason === "Damaged";
 }
 
 for (const [name, { decode, text }] of Object.entries(coders)) {

@@ -1,11 +1,11 @@
-// Proxies in front: whose word on the client is taken.
+// Forwarding headers: which proxies are trusted to name the client.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseTrustedPeers, resolveSender } from "../../../src/http/server/forwarded.ts";
 
 const proxies = parseTrustedPeers(["10.0.0.0/8", "192.0.2.7", "fd00::/8"]);
 
-function told(peer: string, headers: Record<string, string>): string {
+function resolved(peer: string, headers: Record<string, string>): string {
   const { address, scheme, host } = resolveSender(
     { address: peer, scheme: "http", host: undefined },
     headers,
@@ -14,8 +14,8 @@ function told(peer: string, headers: Record<string, string>): string {
   return [address, scheme, host ?? "-"].join(" ");
 }
 
-test("what is told of the client is believed from proxies that are trusted, back to the first that is not", () => {
-  const cases: readonly [peer: string, headers: Record<string, string>, wanted: string][] = [
+test("forwarding headers are followed through trusted proxies back to the first untrusted address", () => {
+  const cases: readonly [peer: string, headers: Record<string, string>, expected: string][] = [
     ["203.0.113.9", { "x-forwarded-for": "1.1.1.1", "x-forwarded-proto": "https" }, "203.0.113.9 http -"],
     ["203.0.113.9", { forwarded: "for=1.1.1.1;proto=https;host=a" }, "203.0.113.9 http -"],
     ["", { "x-forwarded-for": "1.1.1.1" }, " http -"],
@@ -27,7 +27,7 @@ test("what is told of the client is believed from proxies that are trusted, back
       { "x-forwarded-proto": "https", "x-forwarded-host": "a.example" },
       "192.0.2.7 https a.example",
     ],
-    // What the client wrote itself stands in front of what the proxies have added.
+    // The client's own header comes before the entries that proxies add.
     ["10.1.2.3", { "x-forwarded-for": "6.6.6.6, 1.1.1.1, 10.0.0.2" }, "1.1.1.1 http -"],
     ["10.1.2.3", { "x-forwarded-for": "10.0.0.1, 10.0.0.2" }, "10.0.0.1 http -"],
     ["10.1.2.3", { "x-forwarded-proto": "http, https" }, "10.1.2.3 https -"],
@@ -39,11 +39,11 @@ test("what is told of the client is believed from proxies that are trusted, back
     ["10.1.2.3", { forwarded: 'For="[2001:db8::1]:80";Proto=https;host=a' }, "2001:db8::1 https a"],
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil, for=1.1.1.1;host=a, for=10.0.0.2" }, "1.1.1.1 http a"],
     ["10.1.2.3", { forwarded: "for=_hidden;proto=https" }, "10.1.2.3 https -"],
-    // A proxy sets one kind, and may pass on what a client wrote as the other.
+    // A proxy sets one kind of header, and may pass on the client's header of the other kind.
     ["10.1.2.3", { forwarded: "for=6.6.6.6;host=evil", "x-forwarded-for": "1.1.1.1" }, "1.1.1.1 http -"],
   ];
-  for (const [peer, headers, wanted] of cases) {
-    assert.equal(told(peer, headers), wanted, JSON.stringify([peer, headers]));
+  for (const [peer, headers, expected] of cases) {
+    assert.equal(resolved(peer, headers), expected, JSON.stringify([peer, headers]));
   }
   for (const wrong of [
     "",

@@ -1,4 +1,5 @@
-// Limits of a port: idle connections make room, an address has its share, and requests beyond the limit get 503.
+// Limits of a port: idle connections are closed for new ones, each address has a share, and excess
+// requests get 503.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
@@ -24,7 +25,7 @@ async function opened(t: TestContext, port: number, localAddress = "127.0.0.1"):
   return socket;
 }
 
-test("when a port is full of idle connections, the oldest makes room for a new client", async (t) => {
+test("at the connection limit the oldest idle connection is closed for a new client", async (t) => {
   const port = await listenTo(t, hello, { connections: 4 });
   const oldest = await opened(t, port);
   const closed = once(oldest.resume(), "close");
@@ -33,7 +34,7 @@ test("when a port is full of idle connections, the oldest makes room for a new c
   await closed;
 });
 
-test("when every connection is busy, a new one is closed, and served again afterwards", async (t) => {
+test("at the connection limit a new client is refused while all are busy, and served afterwards", async (t) => {
   const release: (() => void)[] = [];
   const handler: HttpHandler = async (request) => {
     if (request.target === "/wait") await new Promise<void>((resolve) => release.push(resolve));
@@ -52,7 +53,7 @@ test("when every connection is busy, a new one is closed, and served again after
   assert.equal((await ask(port, {})).text, "done");
 });
 
-test("an address beyond its share is refused while another one is served", async (t) => {
+test("an address at its connection limit is refused while another address is served", async (t) => {
   const port = await listenTo(t, hello, { connectionsPerAddress: 2 });
   const first = [await opened(t, port, "127.0.0.2"), await opened(t, port, "127.0.0.2")];
   const third = await opened(t, port, "127.0.0.2");
@@ -63,7 +64,7 @@ test("an address beyond its share is refused while another one is served", async
   assert.equal(await servedAgain(t, port, "127.0.0.2"), "hello");
 });
 
-test("the share of an address holds again after its connections were few for a while", async (t) => {
+test("the connection limit of an address applies again after most of its connections were closed", async (t) => {
   const port = await listenTo(t, hello, { connectionsPerAddress: 4 });
   const open = () => opened(t, port, "127.0.0.2");
   for (let round = 0; round < 3; round++) {
@@ -74,7 +75,7 @@ test("the share of an address holds again after its connections were few for a w
   }
 });
 
-/** Connects until the server has noticed that earlier connections are closed; returns the body of the answer. */
+/** Connects until the server has closed earlier connections; returns the body it answers. */
 async function servedAgain(t: TestContext, port: number, address: string): Promise<string> {
   for (;;) {
     const socket = await opened(t, port, address);
@@ -84,7 +85,7 @@ async function servedAgain(t: TestContext, port: number, address: string): Promi
   }
 }
 
-test("requests beyond the limit are answered 503 with Retry-After, and the next ones are served", async (t) => {
+test("requests over the limit get 503 with Retry-After, and later requests are served", async (t) => {
   let release = () => {};
   const handler: HttpHandler = async ({ target }) => {
     if (target === "/wait")
@@ -109,25 +110,25 @@ for (const [what, lines, status] of [
   ["too many headers", Array.from({ length: 600 }, (_, i) => `x${i}: 1`), 431],
 ] as const) {
   test(`${what} is refused with ${status}, and the connection is closed`, async (t) => {
-    const port = await listenTo(t, () => assert.fail("it reached the handler"), {});
+    const port = await listenTo(t, () => assert.fail("the request reached the handler"), {});
     const socket = await converse(port, "POST / HTTP/1.1", "Host: a", ...lines, "", "0", "");
     assert.match(await restOf(socket), new RegExp(`^HTTP/1.1 ${status} `));
   });
 }
 
-test("the limits of a port are divided among its processes, and bounded by their descriptors", () => {
+test("the limits of a port are divided among its processes and bounded by their file descriptors", () => {
   const limits = {
     ...{ connections: 1000, connectionsPerAddress: 100, requests: 50 },
-    ...{ pipelined: 400, descriptors: 100_000 },
+    ...{ pipelined: 400, descriptors: 100_000, nodeInternals: "off" as const },
   };
   assert.deepEqual(divideLimits(limits, { processes: 4, ports: 1 }), {
     ...{ connections: 250, connectionsPerAddress: 25, requests: 13 },
-    ...{ pipelined: 100, descriptors: 100_000 },
+    ...{ pipelined: 100, descriptors: 100_000, nodeInternals: "off" },
   });
   assert.equal(divideLimits({ ...limits, descriptors: 256 }, { processes: 1, ports: 1 }).connections, 64);
 });
 
-test("a client that is still sending reads its early answer, also when the connection closes after it", async (t) => {
+test("a client that is still sending its body can read an early response on a closing connection", async (t) => {
   const port = await listenTo(t, () => ({ status: 403, headers: [], body: "refused" }), {});
   const body = Buffer.alloc(8 * 1024 * 1024);
   for (let round = 0; round < 10; round++) {

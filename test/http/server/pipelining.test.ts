@@ -1,4 +1,5 @@
-// Requests that a client pipelines on one connection: served one at a time, answered in order, and not read ahead.
+// Requests that a client pipelines on one connection, with Node's internals and without: served one
+// at a time, answered in order, and not read ahead.
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -6,7 +7,8 @@ import { type HttpHandler, listen } from "../../../src/http/server/listen.ts";
 import { converse, restOf } from "../../script/client.ts";
 
 async function listenTo(t: TestContext, handler: HttpHandler): Promise<number> {
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 });
+  const nodeInternals = t.name.endsWith("(internals off)") ? "off" : "on";
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { nodeInternals });
   t.after(() => listening.drain());
   return listening.port!;
 }
@@ -15,7 +17,12 @@ function bodies(text: string): string[] {
   return text.split(/(?=HTTP\/1\.1 )/).map((one) => one.slice(one.indexOf("\r\n\r\n") + 4));
 }
 
-test("a GET that is pipelined after a PUT sees what was put", async (t) => {
+function testBothWays(title: string, run: (t: TestContext) => Promise<void>): void {
+  test(`${title} (internals on)`, run);
+  test(`${title} (internals off)`, run);
+}
+
+testBothWays("a GET that is pipelined after a PUT returns the bytes of the PUT", async (t) => {
   let stored = "old";
   const port = await listenTo(t, async (request) => {
     if (request.method === "GET") return { status: 200, headers: [], body: stored };
@@ -30,11 +37,11 @@ test("a GET that is pipelined after a PUT sees what was put", async (t) => {
   assert.deepEqual(bodies(await restOf(socket)), ["stored", "new"]);
 });
 
-test("two thousand pipelined requests are answered in order, one at a time", async (t) => {
+testBothWays("two thousand pipelined requests are answered in order, one at a time", async (t) => {
   let inFlight = 0;
-  let most = 0;
+  let maxInFlight = 0;
   const port = await listenTo(t, async ({ target }) => {
-    most = Math.max(most, ++inFlight);
+    maxInFlight = Math.max(maxInFlight, ++inFlight);
     await turn();
     inFlight--;
     return { status: 200, headers: [], body: target };
@@ -46,10 +53,10 @@ test("two thousand pipelined requests are answered in order, one at a time", asy
   socket.write("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
   const expected = Array.from({ length: count }, (_, i) => `/${i}`);
   assert.deepEqual(bodies(await restOf(socket)), [...expected, "/last"]);
-  assert.equal(most, 1);
+  assert.equal(maxInFlight, 1);
 });
 
-test("a connection is not read while its requests wait, however the responses go out", async (t) => {
+testBothWays("a connection is not read while pipelined requests wait for their responses", async (t) => {
   const served: string[] = [];
   const release: (() => void)[] = [];
   let isOver = false;
@@ -63,7 +70,7 @@ test("a connection is not read while its requests wait, however the responses go
   const head = `GET /x HTTP/1.1\r\nHost: a\r\nX-Filler: ${"x".repeat(8000)}\r\n\r\n`;
   socket.on("error", () => {});
   socket.resume();
-  // Until the system's buffers are full: what the server does not read, the client cannot send.
+  // Writes until the system's buffers are full: the client cannot send more than the server reads.
   while (socket.write(head) || (await Promise.race([drained(socket), turnsPassed()]))) sent++;
   assert.ok(sent > 0);
   assert.equal(served.length, 1);
@@ -72,7 +79,7 @@ test("a connection is not read while its requests wait, however the responses go
     while (release.length === 0) await turn();
   }
   assert.equal(served.length, 4);
-  assert.ok(socket.writableLength > 0, "the client still waits to send");
+  assert.ok(socket.writableLength > 0, "the client has unsent bytes");
   isOver = true;
   socket.destroy();
   for (const go of release) go();

@@ -1,5 +1,5 @@
-// Bodies that are written into buffers of their receiver's: the bytes are those that were sent, and the connection
-// goes on behind them, whoever has read what of it.
+// Bodies that are read into the receiver's buffers, with Node's internals and without: the bytes
+// are those that were sent, and the connection serves the next request.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
@@ -8,52 +8,60 @@ import { Agent } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { type HttpHandler, type HttpRequest, listen } from "../../../src/http/server/listen.ts";
-import { openStreams } from "../../../src/http/server/open-streams.ts";
+import { createOpenStreams } from "../../../src/http/server/listener-state.ts";
 import { ask, converse, restOf } from "../../script/client.ts";
 import { until } from "../../script/inside.ts";
 
-/** Listens on a port for the time of the test; `accepted` gets the connections as the server has them. */
+const streams = createOpenStreams();
+
+/** Listens until the test ends; `accepted` collects the server's side of each connection. */
 async function listenTo(t: TestContext, handler: HttpHandler, accepted: Socket[] = []): Promise<number> {
-  const listening = await listen(handler, { host: "127.0.0.1", port: 0 });
+  const nodeInternals = t.name.endsWith("(internals off)") ? "off" : "on";
+  const listening = await listen(handler, { host: "127.0.0.1", port: 0 }, { streams, nodeInternals });
   const onSocket = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
   subscribe("net.server.socket", onSocket);
   t.after(async () => {
     unsubscribe("net.server.socket", onSocket);
-    // Idle connections would be kept for a moment.
+    // The drain would wait for idle connections.
     for (const socket of accepted) socket.destroy();
     await listening.drain();
   });
   return listening.port!;
 }
 
+function testBothWays(title: string, run: (t: TestContext) => Promise<void>): void {
+  test(`${title} (internals on)`, run);
+  test(`${title} (internals off)`, run);
+}
+
 function md5(bytes: Uint8Array): string {
   return createHash("md5").update(bytes).digest("hex");
 }
 
-/** Hashes a body, taken in buffers of so many bytes; what is between two of them is awaited. */
-async function hashOf(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
-  const filler = request.directReader!();
+/** The MD5 of a body, read into a buffer of `size` bytes; awaits `between` after each read. */
+async function readAndHash(request: HttpRequest, size: number, between = async () => {}): Promise<string> {
+  const reader = request.directReader!();
   const hash = createHash("md5");
   const buffer = Buffer.from(new SharedArrayBuffer(size));
   try {
     for (let isEnd = false; !isEnd; ) {
-      const count = await filler.readInto(buffer);
+      const count = await reader.readInto(buffer);
       hash.update(buffer.subarray(0, count));
       isEnd = count < size;
       await between();
     }
   } finally {
-    filler.close();
+    reader.close();
   }
   return hash.digest("hex");
 }
 
 const answering = (size: number, between?: () => Promise<void>): HttpHandler => {
-  return async (request) => ({ status: 200, headers: [], body: await hashOf(request, size, between) });
+  return async (request) => ({ status: 200, headers: [], body: await readAndHash(request, size, between) });
 };
 
 for (const size of [1, 700, 65_536, 1_000_000]) {
-  test(`bodies fill buffers of ${size} bytes, one after the other on a connection`, async (t) => {
+  testBothWays(`several bodies on one connection are read whole into buffers of ${size} bytes`, async (t) => {
     const port = await listenTo(t, answering(size));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.after(() => agent.destroy());
@@ -62,20 +70,20 @@ for (const size of [1, 700, 65_536, 1_000_000]) {
       const answer = await ask(port, { method: "PUT", body: bytes, agent });
       assert.equal(answer.text, md5(bytes), `${length} bytes`);
     }
-    assert.equal(openStreams.incoming, 0);
+    assert.equal(streams.incoming, 0);
   });
 }
 
-test("a body without a length is taken as it comes", async (t) => {
+testBothWays("a chunked body without Content-Length is read whole", async (t) => {
   const port = await listenTo(t, answering(100_000));
   const bytes = randomBytes(1_000_000);
-  async function* pieces() {
+  async function* chunks() {
     for (let at = 0; at < bytes.length; at += 30_000) yield bytes.subarray(at, at + 30_000);
   }
-  assert.equal((await ask(port, { method: "PUT", body: pieces() })).text, md5(bytes));
+  assert.equal((await ask(port, { method: "PUT", body: chunks() })).text, md5(bytes));
 });
 
-/** Sends the body in pieces, each when the one before is with the system. */
+/** Sends the body in pieces, each after the system has taken the one before. */
 async function sendSlowly(socket: Socket, bytes: Uint8Array, size: number): Promise<void> {
   for (let at = 0; at < bytes.length; at += size) {
     await new Promise((resolve) => socket.write(bytes.subarray(at, at + size), resolve));
@@ -87,20 +95,23 @@ function head(length: number, ...more: string[]): string[] {
   return ["PUT / HTTP/1.1", "Host: a", `Content-Length: ${length}`, ...more, ""];
 }
 
-test("a body that trickles in is whole, and what follows on the connection is not taken for it", async (t) => {
-  const port = await listenTo(t, answering(50_000));
-  const first = randomBytes(400_000);
-  const second = randomBytes(120_000);
-  const socket = await converse(port, ...head(first.length));
-  await sendSlowly(socket, first.subarray(0, 390_000), 7000);
-  const next = Buffer.from(`${head(second.length, "Connection: close").join("\r\n")}\r\n`);
-  socket.write(Buffer.concat([first.subarray(390_000), next, second]));
-  const said = await restOf(socket);
-  assert.equal(said.split("HTTP/1.1 200").length, 3, said);
-  assert.ok(said.indexOf(md5(first)) < said.indexOf(md5(second)) && said.includes(md5(first)), said);
-});
+testBothWays(
+  "a body that arrives slowly is whole, and the next request on the connection is not part of it",
+  async (t) => {
+    const port = await listenTo(t, answering(50_000));
+    const first = randomBytes(400_000);
+    const second = randomBytes(120_000);
+    const socket = await converse(port, ...head(first.length));
+    await sendSlowly(socket, first.subarray(0, 390_000), 7000);
+    const next = Buffer.from(`${head(second.length, "Connection: close").join("\r\n")}\r\n`);
+    socket.write(Buffer.concat([first.subarray(390_000), next, second]));
+    const text = await restOf(socket);
+    assert.equal(text.split("HTTP/1.1 200").length, 3, text);
+    assert.ok(text.indexOf(md5(first)) < text.indexOf(md5(second)) && text.includes(md5(first)), text);
+  },
+);
 
-test("a sender that asks first is told to go on when its body is wanted", async (t) => {
+testBothWays("a client that sends Expect: 100-continue gets 100 when its body is read", async (t) => {
   const port = await listenTo(t, answering(1000));
   const bytes = randomBytes(5000);
   const socket = await converse(port, ...head(bytes.length, "Expect: 100-continue", "Connection: close"));
@@ -110,51 +121,59 @@ test("a sender that asks first is told to go on when its body is wanted", async 
   assert.match(await restOf(socket), new RegExp(`${md5(bytes)}$`));
 });
 
-test("who leaves a body early still answers, and the connection serves the next", async (t) => {
-  const port = await listenTo(t, async (request) => {
-    if (request.method === "GET") return { status: 200, headers: [], body: "next" };
-    const filler = request.directReader!();
-    await filler.readInto(Buffer.alloc(100_000));
-    filler.close();
-    return { status: 400, headers: [], body: "enough" };
-  });
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  t.after(() => agent.destroy());
-  const answer = await ask(port, { method: "PUT", body: randomBytes(3_000_000), agent });
-  assert.equal(answer.text, "enough");
-  assert.equal((await ask(port, { agent })).text, "next");
-  assert.equal(openStreams.incoming, 0);
-});
+testBothWays(
+  "a handler that stops reading early can answer, and the connection serves the next request",
+  async (t) => {
+    const port = await listenTo(t, async (request) => {
+      if (request.method === "GET") return { status: 200, headers: [], body: "next" };
+      const reader = request.directReader!();
+      await reader.readInto(Buffer.alloc(100_000));
+      reader.close();
+      return { status: 400, headers: [], body: "enough" };
+    });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.after(() => agent.destroy());
+    const answer = await ask(port, { method: "PUT", body: randomBytes(3_000_000), agent });
+    assert.equal(answer.text, "enough");
+    assert.equal((await ask(port, { agent })).text, "next");
+    assert.equal(streams.incoming, 0);
+  },
+);
 
 for (const given of [10, 500_000]) {
-  test(`a sender that goes or falls silent behind ${given} bytes is told of as that`, async (t) => {
-    const faults: string[] = [];
-    const accepted: Socket[] = [];
-    let bytesRead = () => 0;
-    const handler: HttpHandler = async (request) => {
-      bytesRead = request.bytesRead;
-      await hashOf(request, 65_536).catch((error: NodeJS.ErrnoException) => faults.push(error.code ?? ""));
-      return { status: 400, headers: [], body: null };
-    };
-    const port = await listenTo(t, handler, accepted);
-    for (const end of ["destroy", "end", "wait"] as const) {
-      const socket = await converse(port, ...head(2_000_000));
-      socket.on("error", () => {});
-      socket.write(randomBytes(given));
-      await until(() => bytesRead() === given, "all that was sent is read");
-      const count = faults.length;
-      if (end === "wait") accepted.at(-1)!.emit("timeout");
-      else socket[end]();
-      await until(() => faults.length > count, "the handler is told");
-      bytesRead = () => 0;
-      socket.destroy();
-    }
-    assert.deepEqual(faults, ["ECONNRESET", "ECONNRESET", "ECONNRESET"]);
-    assert.equal(openStreams.incoming, 0);
-  });
+  testBothWays(
+    `a client that disconnects or times out after ${given} bytes makes the read fail with ECONNRESET`,
+    async (t) => {
+      const faults: string[] = [];
+      const accepted: Socket[] = [];
+      let bytesRead = () => 0;
+      const handler: HttpHandler = async (request) => {
+        bytesRead = request.bytesRead;
+        await readAndHash(request, 65_536).catch((error: NodeJS.ErrnoException) =>
+          faults.push(error.code ?? ""),
+        );
+        return { status: 400, headers: [], body: null };
+      };
+      const port = await listenTo(t, handler, accepted);
+      for (const end of ["destroy", "end", "wait"] as const) {
+        const socket = await converse(port, ...head(2_000_000));
+        socket.on("error", () => {});
+        socket.write(randomBytes(given));
+        await until(() => bytesRead() === given, "all that was sent is read");
+        const count = faults.length;
+        if (end === "wait") accepted.at(-1)!.emit("timeout");
+        else socket[end]();
+        await until(() => faults.length > count, "the read fails");
+        bytesRead = () => 0;
+        socket.destroy();
+      }
+      assert.deepEqual(faults, ["ECONNRESET", "ECONNRESET", "ECONNRESET"]);
+      assert.equal(streams.incoming, 0);
+    },
+  );
 }
 
-test("a sender is not cut because its receiver takes its time", async (t) => {
+testBothWays("a connection does not time out while the receiver reads nothing", async (t) => {
   const accepted: Socket[] = [];
   const between = async () => {
     await new Promise(setImmediate);

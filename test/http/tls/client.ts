@@ -1,4 +1,4 @@
-// A client that speaks TLS and trusts one certificate alone.
+// A TLS client that trusts a single certificate.
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -7,10 +7,10 @@ import type { TLSSocket } from "node:tls";
 export interface SecureAnswer {
   readonly status: number;
   readonly text: string;
-  /** The certificate it was met with. */
+  /** Fingerprint of the server's certificate. */
   readonly fingerprint: string;
   readonly protocol: string | false | null;
-  /** Whether the connection is the one of the request before. */
+  /** Whether the connection of the previous request was reused. */
   readonly isKept: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface SecureClient {
   ask(path: string, headers?: Readonly<Record<string, string>>): Promise<SecureAnswer>;
 }
 
-/** With one connection, which it keeps. */
+/** Uses one keep-alive connection. */
 export function secureClient(port: number, certificate: string): SecureClient {
   const agent = new Agent({
     ca: certificate,

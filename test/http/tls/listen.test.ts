@@ -1,4 +1,4 @@
-// A listener that speaks TLS, by itself: what it agrees on, whom it refuses, and what a new certificate changes.
+// A listener with TLS: protocols, refused clients, and changes of the certificate.
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -32,49 +32,49 @@ async function serve(t: TestContext, tls?: MutableTlsSource, silenceMilliseconds
   return { port: listening.port!, certificate: source.current().certificate, tls: source, listening };
 }
 
-async function shaken(options: ConnectionOptions): Promise<TLSSocket> {
+async function connectSecurely(options: ConnectionOptions): Promise<TLSSocket> {
   const socket = connect({ host: "127.0.0.1", ...options });
   await once(socket, "secureConnect");
   return socket;
 }
 
-test("requests come over TLS, by HTTP/1.1 whatever else the client would speak", async (t) => {
+test("a client that offers h2 and http/1.1 is served over TLS with HTTP/1.1", async (t) => {
   const { port, certificate } = await serve(t);
   const { status, text, protocol } = await secureClient(port, certificate).ask("/a");
   assert.deepEqual([status, text, protocol], [200, "https /a", "http/1.1"]);
 });
 
-test("protocols before TLS 1.2, and clients that speak HTTP/2 alone, are refused", async (t) => {
+test("clients with TLS 1.1 and clients that offer only HTTP/2 are refused", async (t) => {
   const { port, certificate: ca } = await serve(t);
   await assert.rejects(
-    shaken({ port, ca, maxVersion: "TLSv1.1", minVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }),
+    connectSecurely({ port, ca, maxVersion: "TLSv1.1", minVersion: "TLSv1.1", ciphers: "ALL:@SECLEVEL=0" }),
   );
-  await assert.rejects(shaken({ port, ca, ALPNProtocols: ["h2"] }));
+  await assert.rejects(connectSecurely({ port, ca, ALPNProtocols: ["h2"] }));
   for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-    const socket = await shaken({ port, ca, maxVersion: version });
+    const socket = await connectSecurely({ port, ca, maxVersion: version });
     assert.equal(socket.getProtocol(), version);
     socket.destroy();
   }
 });
 
-test("plain HTTP on a port of TLS is told so in plain HTTP", async (t) => {
+test("a plain HTTP request to a TLS port gets a 400 that says to use HTTPS", async (t) => {
   const { port } = await serve(t);
   const answer = await restOf(await converse(port, "GET / HTTP/1.1", "Host: a", ""));
   assert.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/);
   assert.match(answer, /This port speaks HTTPS/);
 });
 
-test("one that says nothing, or stops amid its greeting, is cut", async (t) => {
+test("a client that does not complete the TLS handshake is disconnected", async (t) => {
   const { port } = await serve(t, undefined, 50);
-  for (const said of [[], [22, 3, 1, 2]]) {
+  for (const sent of [[], [22, 3, 1, 2]]) {
     const socket = connectPlain(port, "127.0.0.1");
     await once(socket, "connect");
-    socket.write(Buffer.from(said));
+    socket.write(Buffer.from(sent));
     assert.equal(await restOf(socket).catch(() => ""), "");
   }
 });
 
-test("a new certificate is shown to new connections, and those that are there go on", async (t) => {
+test("a new certificate is used for new connections, and open connections keep theirs", async (t) => {
   const { port, certificate, tls } = await serve(t);
   const before = secureClient(port, certificate);
   const first = await before.ask("/1");
@@ -87,18 +87,18 @@ test("a new certificate is shown to new connections, and those that are there go
   assert.notEqual(fingerprint, first.fingerprint);
 });
 
-test("a client comes back to another process without a whole handshake", async (t) => {
+test("a TLS session is resumed by another process with the same ticket keys", async (t) => {
   const one = await serve(t);
   const other = await serve(t, createTlsSource(one.tls.current()));
   const socket = connect({ host: "127.0.0.1", port: one.port, ca: one.certificate });
   const [session] = (await once(socket, "session")) as [Buffer];
   socket.destroy();
-  const again = await shaken({ port: other.port, ca: one.certificate, session });
+  const again = await connectSecurely({ port: other.port, ca: one.certificate, session });
   assert.equal(again.isSessionReused(), true);
   again.destroy();
 });
 
-test("draining waits neither for idle connections nor for handshakes that never end", async (t) => {
+test("draining does not wait for idle connections or incomplete handshakes", async (t) => {
   const { port, certificate, listening } = await serve(t);
   await secureClient(port, certificate).ask("/");
   const silent = connectPlain(port, "127.0.0.1");
@@ -110,7 +110,7 @@ test("draining waits neither for idle connections nor for handshakes that never 
   await ended;
 });
 
-test("a pair that cannot be used is refused in words, which never hold the key", () => {
+test("an unusable certificate or key is refused with a message that does not contain the key", () => {
   const now = Date.now();
   const { certificate, key } = makeCertificate({ from: now, until: now + day });
   const other = makeCertificate();
@@ -121,9 +121,9 @@ test("a pair that cannot be used is refused in words, which never hold the key",
     [{ certificate, key }, now - day, "certificate", /^is not valid before \d{4}-/],
     [{ certificate, key: other.key }, now, "key", /^does not belong to the certificate/],
     [{ certificate, key: encrypted }, now, "key", /^is encrypted/],
-    [{ certificate, key: certificate }, now, "key", /^holds no private key/],
-    [{ certificate: key, key }, now, "certificate", /^holds no certificate/],
-    [{ certificate: "", key: "" }, now, "certificate", /^holds no certificate/],
+    [{ certificate, key: certificate }, now, "key", /^contains no private key/],
+    [{ certificate: key, key }, now, "certificate", /^contains no certificate/],
+    [{ certificate: "", key: "" }, now, "certificate", /^contains no certificate/],
   ];
   for (const [pair, at, part, words] of cases) {
     assert.throws(

@@ -1,4 +1,5 @@
-// A process that has a data directory open and does what the test tells it, one answer to each command.
+// A process that has a data directory open and carries out the commands of a test, with one reply
+// to each.
 import { openStore, type StoreBucket, StoreError } from "../../../src/index.ts";
 import { openEngine } from "../../../src/open.ts";
 import { bytesOf, digestOf, streamOf, type Value } from "../../support/bodies.ts";
@@ -16,17 +17,17 @@ export type Command =
   | ({ readonly do: "get" | "head" | "begin get" } & At)
   | ({ readonly do: "delete"; readonly keys: readonly string[] } & In)
   | ({ readonly do: "put"; readonly value: Value } & At)
-  /** A put whose stream stops half way, until it is told to finish. */
+  /** A put whose stream stops half way until the test sends "finish put". */
   | ({ readonly do: "begin put"; readonly value: Value } & At)
   | ({ readonly do: "put parts"; readonly value: Value; readonly partSize: number } & At)
   | { readonly do: "finish put" | "finish get" | "end storm" }
-  /** So many create-only puts at once. */
+  /** Starts this number of create-only puts concurrently. */
   | ({ readonly do: "create only"; readonly values: readonly Value[] } & At)
-  /** Puts one key after the other until one is refused. */
+  /** Puts keys in sequence until one is refused. */
   | ({ readonly do: "fill"; readonly prefix: string; readonly size: number } & In)
-  /** Many writers, each putting until it is refused; answered once each has put something. */
+  /** Starts writers that put until they are refused; replies when each has put an object. */
   | ({ readonly do: "begin storm"; readonly writers: number; readonly size: number } & In)
-  /** Creates or deletes the bucket over and over; how often it succeeded. */
+  /** Creates or deletes the bucket repeatedly; replies with the number of successes. */
   | ({ readonly do: "keep creating" | "keep deleting"; readonly times: number } & In);
 
 export interface Refused {
@@ -41,9 +42,9 @@ export interface Filled {
 }
 
 export interface Stormed {
-  /** Keys whose last acknowledged put has this name. */
+  /** For each key, the name of its last acknowledged value. */
   readonly acknowledged: Readonly<Record<string, string>>;
-  /** Puts acknowledged after the first was refused. */
+  /** Number of puts acknowledged after the first refusal. */
   readonly late: number;
   readonly refusals: readonly Refused[];
 }
@@ -244,6 +245,6 @@ process.on("message", ({ id, command }: { id: number; command: Command }) => {
     (error: unknown) => process.send!({ id, refused: refusalOf(error) } satisfies Reply),
   );
 });
-// Ends with the process that started it, whatever became of that one.
+// Ends when the process that started it has ended, for whatever reason.
 process.once("disconnect", () => process.exit());
 process.send!({ id: 0 } satisfies Reply);

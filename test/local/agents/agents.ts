@@ -1,4 +1,4 @@
-// Starts processes that have a data directory open, and ends them with the test that needs them.
+// Starts processes that have a data directory open, and ends them with the test.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -6,12 +6,12 @@ import type { Command, Refused, Reply } from "./agent.ts";
 
 export interface Agent {
   readonly pid: number;
-  /** Rejects with a Refusal when the command was refused, with another error when the process ended. */
+  /** Rejects with a Refusal if the command was refused, with another error if the process ended. */
   ask<T = unknown>(command: Command): Promise<T>;
   kill(): Promise<void>;
 }
 
-/** What a command was refused with, in the other process. */
+/** The error with which the other process refused a command. */
 export class Refusal extends Error {
   readonly code: number | undefined;
 
@@ -25,7 +25,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs the work with so many processes on the directory; whatever happens, none of them outlives it. */
+/** Runs the work with this number of processes on the directory, and ends them in any case. */
 export async function withAgents(
   directory: string,
   count: number,

@@ -1,12 +1,13 @@
-// A backup holds everything a store has, is made again by copying what is new, and comes back byte for byte.
+// A backup contains everything in a store, copies only what is new the next time, and restores
+// every byte.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openStore } from "../../../src/index.ts";
+import { backUpStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
 import { BackupError } from "../../../src/model/backup.ts";
-import { backUpStore, restoreStore, verifyBackup } from "../../../src/open.ts";
 import { filesIn } from "../../cli/store.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, blobFiles } from "../../support/disk/on-disk.ts";
@@ -14,7 +15,7 @@ import { everythingIn, fillStore, openPlaces } from "./scene.ts";
 
 const companions = ["secret.key"];
 
-test("what is restored is what was backed up: objects, metadata, uploads, settings, documents and key", async (t) => {
+test("a restore brings back objects, metadata, uploads, settings, documents and the secret key", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const { upload } = await fillStore(data);
   const expected = await everythingIn(data);
@@ -25,8 +26,7 @@ test("what is restored is what was backed up: objects, metadata, uploads, settin
     { buckets: 2, objects: 5, files: 6, copiedFiles: 6, companions },
   );
   assert.deepEqual((await verifyBackup(backup)).damages, []);
-  const told = await restoreStore(backup, restored);
-  assert.deepEqual(told.objects, 5);
+  assert.deepEqual((await restoreStore(backup, restored)).objects, 5);
   assert.deepEqual(await everythingIn(restored), expected);
   for (const { id, path } of blobFiles(data)) {
     const copy = blobFiles(restored).find((blob) => blob.id === id);
@@ -44,7 +44,7 @@ test("what is restored is what was backed up: objects, metadata, uploads, settin
   await store.close();
 });
 
-test("a restored store is one like any other: it takes writes, sweeps, and leaves nothing behind", async (t) => {
+test("a restored store accepts writes and sweeps, and leaves no orphans", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   await store.createBucket("bucket");
@@ -62,7 +62,7 @@ test("a restored store is one like any other: it takes writes, sweeps, and leave
   assertNothingLeftOver(restored);
 });
 
-test("a second backup into the same place copies what is new, and drops what is gone", async (t) => {
+test("a second backup into the same folder copies what is new and removes what was deleted", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   const store = await openStore(data);
   for (const name of ["kept", "dropped"]) {
@@ -90,20 +90,20 @@ test("a second backup into the same place copies what is new, and drops what is 
   assert.deepEqual(await everythingIn(restored), await everythingIn(data));
 });
 
-test("a backup goes to a place of its own, and never over that of another store", async (t) => {
+test("a backup is refused inside the data, among other files, and over the backup of another store", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   const refused = async (to: string, why: RegExp) =>
     assert.rejects(backUpStore(data, to), (error) => error instanceof BackupError && why.test(error.message));
-  await refused(join(data, "backup"), /one in the other/);
-  await refused(join(data, ".."), /one in the other/);
+  await refused(join(data, "backup"), /contains the data directory or is inside it/);
+  await refused(join(data, ".."), /contains the data directory or is inside it/);
   const link = `${backup}-link`;
   await symlink(data, link);
-  await refused(join(link, "deeper", "still"), /one in the other/);
+  await refused(join(link, "deeper", "still"), /contains the data directory or is inside it/);
   assert.ok(!existsSync(join(data, "backup")) && !existsSync(join(data, "deeper")), "nothing is made");
   mkdirSync(backup);
   writeFileSync(join(backup, "letter.txt"), "mine");
-  await refused(backup, /holds other files, such as "letter\.txt"/);
+  await refused(backup, /contains other files, such as "letter\.txt"/);
 
   await fillStore(restored);
   await backUpStore(restored, `${backup}-other`);
@@ -112,7 +112,7 @@ test("a backup goes to a place of its own, and never over that of another store"
   assert.deepEqual(await filesIn(`${backup}-other`), before);
 });
 
-test("a backup is restored into a new or empty directory only, and only one that is there", async (t) => {
+test("a restore is refused into a directory that is not empty, and without a backup", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   const refused = (from: string, to: string, why: RegExp) =>
@@ -132,7 +132,7 @@ test("a backup is restored into a new or empty directory only, and only one that
   await refused(backup, restored, /is not empty/);
 });
 
-test("two at once do not use one backup", async (t) => {
+test("a backup in use refuses a second backup and a restore", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
   await backUpStore(data, backup);

@@ -1,5 +1,6 @@
-// A process that writes without pause into a data directory: lanes of puts and deletes, uploads that come to
-// nothing, and buckets that come and go. Its parent asks how far it is.
+// A process that writes without pause into a data directory: lanes of puts and deletes, aborted
+// uploads, and buckets that are created and deleted. It reports the progress of its lanes to its
+// parent.
 import { openStore, type StoreBucket } from "../../../src/index.ts";
 import { bytesOf, KiB } from "../../support/bodies.ts";
 import { type Reached, stepOf } from "./lanes.ts";
@@ -8,7 +9,7 @@ export interface ChurnTask {
   readonly directory: string;
   /** Bucket and name of each lane. */
   readonly lanes: readonly (readonly [bucket: string, lane: string])[];
-  /** Begins the names of the buckets that come and go. */
+  /** The prefix of the names of the buckets that it creates and deletes. */
   readonly passing: string;
 }
 

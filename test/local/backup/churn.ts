@@ -1,4 +1,4 @@
-// Processes that write while a backup is made, and what a copy of that time must hold.
+// Processes that write while a backup is made, and checks of what the copy must contain.
 import assert from "node:assert/strict";
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ import { assertOneInstant, expectedBytes, keysPerLane, type Reached } from "./la
 export type Progress = ReadonlyMap<string, Reached>;
 
 export interface Churn {
-  /** How far every lane is, those of killed processes too. */
+  /** The progress of every lane, also those of killed processes. */
   progress(): Promise<Progress>;
   /** Kills one of the processes and starts another with lanes of its own. */
   replaceOne(which: number): Promise<void>;
@@ -22,7 +22,7 @@ export interface Churn {
 
 export const buckets = ["first", "second"];
 
-/** Runs the work while so many processes write; none of them outlives it. */
+/** Runs the work while this number of processes writes, then ends them. */
 export async function whileWriting(
   directory: string,
   processes: number,
@@ -65,7 +65,7 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
     },
     async replaceOne(which) {
       const writer = writers[which % processes]!;
-      // It may go on for a moment behind the answer: whatever it begins then may be there or not.
+      // It may write for a moment after the reply: those writes may be there or not.
       for (const [lane, { acknowledged }] of await ask(writer))
         finished.set(lane, { acknowledged, begun: acknowledged + lastMoment });
       await kill(writer);
@@ -75,7 +75,7 @@ async function startChurn(directory: string, processes: number): Promise<Churn> 
   };
 }
 
-/** More writes than a lane can do between an answer and the kill that follows it. */
+/** More writes than a lane can do between a reply and the kill that follows. */
 const lastMoment = 2000;
 
 interface Writer {
@@ -88,7 +88,7 @@ async function startWriter(task: ChurnTask): Promise<Writer> {
   const program = fileURLToPath(new URL("./churn-writer.js", import.meta.url));
   const child = fork(program, [JSON.stringify(task)]);
   const over = ended(child);
-  // Told to whoever asks it next.
+  // Reported to the next call.
   over.catch(() => {});
   await Promise.race([once(child, "message"), over]);
   return { child, ended: over };
@@ -112,7 +112,7 @@ async function kill({ child }: Writer): Promise<void> {
   await exited;
 }
 
-/** What was acknowledged before the copy began is in it; nothing that began after its end; each lane at one instant. */
+/** A copy has all writes acknowledged before it, none begun after it, each lane at one instant. */
 export async function assertCopy(directory: string, before: Progress, after: Progress): Promise<number> {
   const { engine } = await openEngine(directory);
   const { damages, objects } = await engine.verify();
@@ -134,7 +134,7 @@ export async function assertCopy(directory: string, before: Progress, after: Pro
   return objects;
 }
 
-/** The number of the write that each object is of, by lane and key; its bytes are those of that write. */
+/** By lane and key, the number of the write that stored the object; checks its bytes. */
 async function lanesIn(store: Store): Promise<Map<string, Map<string, number>>> {
   const lanes = new Map<string, Map<string, number>>();
   for (const name of buckets) {

@@ -1,4 +1,4 @@
-// `store backup` and `store restore` as processes of their own, at times killed in the middle.
+// Runs `store backup` and `store restore` as processes, and kills some of them half way.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,7 +12,7 @@ export interface Ended {
   readonly milliseconds: number;
 }
 
-/** With `killAfter`, killed once so many milliseconds have passed, unless it has ended by then. */
+/** With `killAfter`, the process is killed after so many milliseconds if it still runs. */
 export async function runStore(
   args: readonly string[],
   killAfter?: number,

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openStore, type Store } from "../../../src/index.ts";
-import { backUpStore, copyStore, openEngine, restoreStore, verifyBackup } from "../../../src/open.ts";
+import { backUpStore, copyStore, restoreStore, verifyBackup } from "../../../src/maintenance.ts";
+import { openEngine } from "../../../src/open.ts";
 import { assertBytes, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { openPlaces } from "./scene.ts";
@@ -47,7 +48,7 @@ async function assertSound(data: string): Promise<void> {
   assert.deepEqual([report.buckets, report.objects, report.damages], [3, 2, []]);
 }
 
-test("a restored backup has its namespaces", async (t) => {
+test("a restored backup contains the key-value namespaces", async (t) => {
   const { data, backup, restored } = await openPlaces(t);
   await fill(data);
   const report = await backUpStore(data, backup);
@@ -62,7 +63,7 @@ test("a restored backup has its namespaces", async (t) => {
   assertNothingLeftOver(restored);
 });
 
-test("a copy has the namespaces of its source", async (t) => {
+test("a copy of a store contains the key-value namespaces of its source", async (t) => {
   const { data, restored } = await openPlaces(t);
   await fill(data);
   const findings: unknown[] = [];

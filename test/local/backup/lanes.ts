@@ -1,5 +1,5 @@
-// A lane: writes one after the other, each decided by its number alone, so that the state behind any of them is
-// known. A copy of one instant shows a lane exactly as it was behind one of its writes.
+// A lane is a sequence of writes, each determined by its number, so that the state after any of
+// them is known. A copy of one instant shows a lane exactly as it was after one of its writes.
 import assert from "node:assert/strict";
 import { bytesOf, KiB, type Value } from "../../support/bodies.ts";
 import { createRandom } from "../../support/random.ts";
@@ -8,12 +8,12 @@ export const keysPerLane = 6;
 
 export interface Step {
   readonly key: string;
-  /** Null is a delete. */
+  /** Null for a delete. */
   readonly value: Value | null;
   readonly inParts: boolean;
 }
 
-/** How far a lane has come: writes that were begun, and writes that were acknowledged. */
+/** The progress of a lane: the numbers of writes begun and acknowledged. */
 export interface Reached {
   readonly begun: number;
   readonly acknowledged: number;
@@ -27,29 +27,29 @@ export function stepOf(lane: string, number: number): Step {
   return { key, value: { name: String(number), size }, inParts: size > 64 * KiB && random.below(3) === 0 };
 }
 
-/** The number of the write that decides a key, behind the given one; 0 when there is none yet. */
-function decisive(index: number, behind: number): number {
-  const back = (behind - index + keysPerLane) % keysPerLane;
-  return Math.max(0, behind - back);
+/** The number of the last write to a key, as of the given write; 0 if there is none. */
+function decisive(index: number, last: number): number {
+  const back = (last - index + keysPerLane) % keysPerLane;
+  return Math.max(0, last - back);
 }
 
-function isStateBehind(lane: string, found: ReadonlyMap<string, number>, behind: number): boolean {
+function isStateAfter(lane: string, found: ReadonlyMap<string, number>, last: number): boolean {
   for (let index = 0; index < keysPerLane; index++) {
-    const number = decisive(index, behind);
+    const number = decisive(index, last);
     const value = number === 0 ? null : stepOf(lane, number).value;
     if (found.get(`${lane}/${index}`) !== (value === null ? undefined : number)) return false;
   }
   return true;
 }
 
-/** What was found, by key, with the number of the write it says it is of. */
+/** Found objects by key, with the number of the write that stored them. */
 export function assertOneInstant(
   lane: string,
   found: ReadonlyMap<string, number>,
   { acknowledged }: Reached,
   { begun }: Reached,
 ): void {
-  for (let behind = acknowledged; behind <= begun; behind++) if (isStateBehind(lane, found, behind)) return;
+  for (let last = acknowledged; last <= begun; last++) if (isStateAfter(lane, found, last)) return;
   assert.fail(
     `${lane} is as it never was between its writes ${acknowledged} and ${begun}: ${JSON.stringify([...found])}`,
   );

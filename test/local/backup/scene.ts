@@ -1,4 +1,4 @@
-// Stores to back up: with everything a store can hold, and the places for their copies.
+// Stores to back up, with every kind of content, and the folders for their copies.
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,8 @@ export interface Places {
 }
 
 export async function openPlaces(t: TestContext): Promise<Places> {
-  // One level down: what leads out of a data directory by two steps is still in a folder of this test alone.
+  // One level deeper, so that "../.." from a data directory is still inside the folder of this
+  // test.
   const directory = join(await temporaryDirectory(t), "places");
   await mkdir(directory);
   return {
@@ -36,7 +37,7 @@ export interface Filled {
   readonly upload: { readonly key: string; readonly id: string; readonly etag: string };
 }
 
-/** Objects of every kind, an upload in flight, settings, documents, and the key they are sealed with. */
+/** Objects of every kind, an upload in flight, settings, documents, and the key that seals them. */
 export async function fillStore(data: string): Promise<Filled> {
   const { engine, documents } = await openEngine(data);
   await engine.createBucket("photos", { storageClass: "InfrequentAccess" });
@@ -70,7 +71,7 @@ async function putParts(bucket: StoreBucket): Promise<void> {
   await upload.complete(parts);
 }
 
-/** All that can be asked of a store, as plain data. */
+/** Everything that can be read from a store, as plain data. */
 export async function everythingIn(data: string): Promise<unknown> {
   const { engine, documents } = await openEngine(data);
   try {

@@ -1,5 +1,5 @@
-// Bodies of middle size share segments: what is removed gives its space back, what lives is moved under whoever reads
-// and writes it, and nothing of it is ever lost, torn or left over.
+// Medium-sized bodies share segments: the space of removed bodies is reclaimed, live bodies are
+// moved while they are read and written, and none is lost, torn or left over.
 import assert from "node:assert/strict";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -10,15 +10,15 @@ import type { ObjectWithBody } from "../../../src/engine/records.ts";
 import { defaultSizes, type Sizes } from "../../../src/local/blobs.ts";
 import { bucketPaths, dataLayout, isInSegment } from "../../../src/local/disk/layout.ts";
 import { openLocal } from "../../../src/local/open.ts";
+import { backUpStore, restoreStore } from "../../../src/maintenance.ts";
 import type { ObjectRecord } from "../../../src/model/object.ts";
-import { backUpStore, restoreStore } from "../../../src/open.ts";
 import { bytesOf, KiB, MiB } from "../../support/bodies.ts";
 import { assertBytes, collect, sampleBytes } from "../../support/bytes.ts";
 import { assertNothingLeftOver, blobFiles, bucketIds } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
 const bucket = "shared";
-/** Small ones, so that a few bodies fill several of them. */
+/** Small segments, so that a few bodies fill several. */
 const sizes = { ...defaultSizes, segments: { bodyBytes: 256 * KiB, fileBytes: 512 * KiB } };
 
 async function openAt(directory: string, used: Sizes = sizes) {
@@ -62,7 +62,7 @@ async function fill(engine: Engine): Promise<void> {
   await Promise.all(many.map((key) => engine.put(bucket, key, contentOf(key))));
 }
 
-test("bodies that are put together lie in one file, and are there when it is opened again", async (t) => {
+test("bodies put concurrently share a file and are readable after the store is reopened", async (t) => {
   const directory = await temporaryDirectory(t);
   const first = await openAt(directory, defaultSizes);
   await first.engine.createBucket(bucket);
@@ -77,7 +77,7 @@ test("bodies that are put together lie in one file, and are there when it is ope
   await closeClean(directory, engine);
 });
 
-test("what is small, large, sealed, a part or of unknown length has another home", async (t) => {
+test("bodies that are small, large, encrypted, parts or of unknown length are not stored in segments", async (t) => {
   const { directory, engine, records } = await opened(t);
   const homeOf = async (key: string) => {
     const body = (await records.objectWithBody(bucket, key))!.body;
@@ -94,7 +94,7 @@ test("what is small, large, sealed, a part or of unknown length has another home
   await closeClean(directory, engine);
 });
 
-test("what lives in a segment that is mostly empty is moved, and the file goes", async (t) => {
+test("the live bodies of a sparse segment are moved, and its file is removed", async (t) => {
   const { directory, engine } = await opened(t);
   await fill(engine);
   const before = new Set(blobFiles(directory).map(({ id }) => id));
@@ -120,7 +120,7 @@ test("what lives in a segment that is mostly empty is moved, and the file goes",
   await closeClean(directory, engine);
 });
 
-test("who has begun to read goes on, whatever is moved and removed", async (t) => {
+test("a read in progress completes while bodies are moved and segments removed", async (t) => {
   const { directory, engine, records, blobs } = await opened(t);
   await fill(engine);
   const kept = many.filter((_, i) => i % 4 === 0);
@@ -140,7 +140,7 @@ test("who has begun to read goes on, whatever is moved and removed", async (t) =
     assert.ok(before.body.storage === "blob" && now!.body.storage === "blob");
     if (before.body.blob.id === now!.body.blob.id) continue;
     moved++;
-    // Whoever has read the record before is told to read it again.
+    // A caller with the old record gets no blob, so it reads the record again.
     const reader = await blobs.open(bucket, [before.body.blob], async () => true);
     await reader?.close();
     assert.equal(reader, undefined);
@@ -149,7 +149,7 @@ test("who has begun to read goes on, whatever is moved and removed", async (t) =
   await closeClean(directory, engine);
 });
 
-test("a body that nobody has read for a minute is found where it was moved to", async (t) => {
+test("a body that was opened a minute ago and not read is read from its new location after a move", async (t) => {
   const { directory, engine } = await opened(t);
   await fill(engine);
   const kept = many.filter((_, i) => i % 4 === 0);
@@ -166,7 +166,7 @@ test("a body that nobody has read for a minute is found where it was moved to", 
   await closeClean(directory, engine);
 });
 
-test("a record that is stated anew while its body is moved is not set back", async (t) => {
+test("a metadata update that races with the move of its body does not restore the old location", async (t) => {
   const { directory, engine, records } = await opened(t);
   await fill(engine);
   const kept = many.filter((_, i) => i % 4 === 0);
@@ -177,13 +177,13 @@ test("a record that is stated anew while its body is moved is not set back", asy
   const seen = await Promise.all(kept.map(async (key) => (await records.objectWithBody(bucket, key))!));
   const restate = async ({ record, body }: ObjectWithBody) => {
     const { key, version } = record;
-    const anew: ObjectRecord = { ...record, storageClass: "InfrequentAccess" };
+    const restated: ObjectRecord = { ...record, storageClass: "InfrequentAccess" };
     return records.commit(bucket, {
       checks: [{ kind: "object", key, version }],
-      mutations: [{ kind: "restate object", record: anew, body }],
+      mutations: [{ kind: "restate object", record: restated, body }],
     });
   };
-  // Some race with the moves, and some come behind them with the place that was seen before.
+  // Some race with the moves, and some come after them with the old location.
   await Promise.all([engine.sweep(), ...seen.slice(5).map(restate)]);
   for (const one of seen.slice(0, 5)) assert.equal(await restate(one), "committed");
   for (const key of kept) {
@@ -193,7 +193,7 @@ test("a record that is stated anew while its body is moved is not set back", asy
   await closeClean(directory, engine);
 });
 
-test("overwrites and deletes that race with moves win, and space stays within bounds", async (t) => {
+test("overwrites and deletes win over concurrent moves, and space stays within its limit", async (t) => {
   const { directory, engine } = await opened(t);
   const expected = new Map<string, string | undefined>();
   let most = 0;
@@ -219,13 +219,13 @@ test("overwrites and deletes that race with moves win, and space stays within bo
   }
   const live = [...expected.values()].filter((name) => name !== undefined).length * (size + 4);
   const left = segmentBytes(directory);
-  // Beside them there are the one that is written into, and the one before it.
+  // The segment being written and the one before it come on top.
   assert.ok(left <= 2 * live + 2 * sizes.segments.fileBytes, `${left} bytes of files for ${live} of bodies`);
   t.diagnostic(`${live} bytes live, at most ${most} in files, ${left} in the end`);
   await closeClean(directory, engine);
 });
 
-test("a backup holds what is moved meanwhile, and what is restored can be compacted", async (t) => {
+test("a backup contains bodies that are moved meanwhile, and the restored store can be compacted", async (t) => {
   const { directory, engine } = await opened(t);
   await fill(engine);
   const places = await temporaryDirectory(t);

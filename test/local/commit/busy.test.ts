@@ -1,4 +1,4 @@
-// A database that another process keeps locked: a put that was certainly not committed leaves no bytes behind.
+// A put that fails because another process keeps the database locked leaves no bytes behind.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -33,7 +33,7 @@ async function eventually(holds: () => boolean, what: string): Promise<void> {
 
 const busy = { reason: "ServiceUnavailable", isNotDone: true, message: /locked for too long/ };
 
-test("a put that found the database busy removes its file at once", async (t) => {
+test("a put that fails because the database is locked removes its file at once", async (t) => {
   const { engine, paths, other } = await openBusy(t);
   const files = () =>
     readdirSync(paths.blobs, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -46,7 +46,7 @@ test("a put that found the database busy removes its file at once", async (t) =>
   assert.equal((await engine.head("photos", "kept"))?.size, 300_000);
 });
 
-test("a segment in which every put found the database busy goes with them", async (t) => {
+test("a segment whose puts all failed because the database was locked is removed", async (t) => {
   const { engine, paths, other } = await openBusy(t);
   other.exec("BEGIN IMMEDIATE");
   const puts = [1, 2, 3].map((number) => engine.put("photos", `refused ${number}`, sampleBytes(16_000)));

@@ -1,4 +1,4 @@
-// Changes as bytes: whatever is packed comes out as it went in, in order.
+// Packed changes are unpacked unchanged and in order.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WireChange, WireObject } from "../../../src/local/commit/change.ts";
@@ -17,33 +17,37 @@ const put: WireObject = {
 };
 
 const changes: Record<string, WireChange> = {
-  "a small put": { checks: [], mutations: [put], frees: false },
-  "an empty one": { checks: [], mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }], frees: false },
-  "one on a condition": {
+  "a small put": { checks: [], mutations: [put], onlyFreesSpace: false },
+  "a put of an empty body": {
+    checks: [],
+    mutations: [{ ...put, size: 0, inline: Buffer.alloc(0) }],
+    onlyFreesSpace: false,
+  },
+  "a conditional put": {
     checks: [{ kind: "object", key: put.key, version: undefined }],
     mutations: [put],
-    frees: false,
+    onlyFreesSpace: false,
   },
   "a put of a blob": {
     checks: [],
     mutations: [{ ...put, inline: undefined, blob: "blob", stored: 5 }],
-    frees: false,
+    onlyFreesSpace: false,
   },
   "a put of parts": {
     checks: [],
     mutations: [{ ...put, inline: undefined, manifest: "parts" }],
-    frees: false,
+    onlyFreesSpace: false,
   },
-  "a put with what is told of it": {
+  "a put with an event": {
     checks: [],
-    mutations: [put, { kind: "tell", rule: "rule", event: "event", ifThere: undefined }],
-    frees: false,
+    mutations: [put, { kind: "add event", rule: "rule", event: "event", ifExists: undefined }],
+    onlyFreesSpace: false,
   },
-  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], frees: true },
-  "nothing at all": { checks: [], mutations: [], frees: true },
+  "a delete": { checks: [], mutations: [{ kind: "delete object", key: put.key }], onlyFreesSpace: true },
+  "an empty change": { checks: [], mutations: [], onlyFreesSpace: true },
 };
 
-/** Whether bytes are a Buffer or not is nobody's business. */
+/** Bytes as arrays, so that a Buffer equals a Uint8Array. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return [...value];
   if (Array.isArray(value)) return value.map(plain);
@@ -52,12 +56,12 @@ function plain(value: unknown): unknown {
 }
 
 for (const [what, change] of Object.entries(changes)) {
-  test(`${what} comes out as it went in`, () => {
+  test(`${what} is unpacked as it was packed`, () => {
     assert.deepEqual(plain(unpackChanges(packChanges([change]))), plain([change]));
   });
 }
 
-test("many come out in order, also from the middle of other bytes", () => {
+test("many changes are unpacked in order, also from the middle of a larger buffer", () => {
   const all = Array.from(
     { length: 50 },
     (_, i) => Object.values(changes)[i % Object.values(changes).length]!,

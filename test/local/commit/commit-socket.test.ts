@@ -1,5 +1,5 @@
-// Other processes of the same user may send anything to the process that commits for them: what is not a request ends
-// that connection, with a line in the log, and nothing else.
+// Other processes of the same user may send anything to the commit server: an invalid message ends
+// that connection with a warning, and has no other effect.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ async function connected(path: string): Promise<Socket> {
   return socket;
 }
 
-/** Sends the bytes; resolves when the other side has closed the connection. */
+/** Sends the bytes; resolves when the commit server has closed the connection. */
 async function isRefused(path: string, bytes: Uint8Array): Promise<void> {
   const socket = await connected(path);
   const closed = once(socket, "close");
@@ -45,7 +45,7 @@ function commit(bucketId: string, changes: Uint8Array, count = 1): Buffer {
   return encodeFrame({ kind: "commit", id: 1, groups: [{ bucketId, count, changes }] });
 }
 
-/** A change as the serializer writes it, packed. */
+/** A packed change in its serialized form. */
 function packed(change: unknown): Buffer {
   const bytes = serialize(change);
   const length = Buffer.alloc(5);
@@ -53,9 +53,9 @@ function packed(change: unknown): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-const change = (mutation: unknown) => packed({ checks: [], mutations: [mutation], frees: true });
+const change = (mutation: unknown) => packed({ checks: [], mutations: [mutation], onlyFreesSpace: true });
 
-test("what is not a request ends its own connection, and the server goes on", async (t) => {
+test("an invalid message closes its connection only, and the commit server continues", async (t) => {
   const { engine, path, id } = await openHost(t);
   const other = "0123456789abcdef";
   const put = { kind: "put object", key: Buffer.from("k"), version: "v", size: 1, record: "r" };
@@ -95,7 +95,7 @@ test("what is not a request ends its own connection, and the server goes on", as
   assert.equal((await engine.list("bucket")).objects.length, Object.keys(bad).length);
 });
 
-test("requests of a guest that also sends other things are done, and other guests are not disturbed", async (t) => {
+test("valid requests of a client that also sends invalid ones are carried out, and other clients are not affected", async (t) => {
   const { directory, path } = await openHost(t);
   const guest = await openEngine(directory);
   await guest.engine.put("bucket", "before", Buffer.from("before"));
@@ -105,7 +105,7 @@ test("requests of a guest that also sends other things are done, and other guest
   await guest.engine.close();
 });
 
-test("a reply that does not fit ends the connection, and the process then commits for itself", async (t) => {
+test("an invalid reply closes the connection, and the client then commits for itself", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine } = await openEngine(directory);
   t.after(() => engine.close());
@@ -128,7 +128,7 @@ test("a reply that does not fit ends the connection, and the process then commit
   await engine.createBucket("bucket");
 });
 
-test("no more connections are taken than the bound, and the socket's folder is private", async (t) => {
+test("the commit server limits its connections, and only the owner can enter the socket's folder", async (t) => {
   const { engine, path } = await openHost(t);
   assert.equal(statSync(dirname(path)).mode & 0o777, 0o700);
   const sockets = Array.from({ length: 140 }, () => connect(path));
@@ -137,7 +137,7 @@ test("no more connections are taken than the bound, and the socket's folder is p
   });
   for (const socket of sockets) socket.on("error", () => {}).resume();
   const closed = sockets.map((socket) => once(socket, "close"));
-  // Those beyond the bound are closed at once.
+  // Connections beyond the limit are closed at once.
   for (let count = 0; count < 12; count++) {
     const first = await Promise.race(closed.map((promise, index) => promise.then(() => index)));
     closed.splice(first, 1);

@@ -1,5 +1,5 @@
-// What a store makes in directories is synced there before anything in it is acknowledged: its own folder, those
-// above it, a bucket's, and every body's.
+// New directory entries are synced before a write that needs them is acknowledged: those of the
+// data directory, of its parents, of a bucket's folders and of every body.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { buildDiskLibrary } from "../../support/disk/disk-library.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 import { type Agent, withAgents } from "../agents/agents.ts";
 
-/** Locks end with their process, and indexes and rollback journals of databases are made anew. */
+/** Files that need not be durable: locks, WAL indexes and rollback journals of databases. */
 const passing = /\.lock(-journal)?$|-shm$|-journal$/;
 
-test("every file and folder on the way to an acknowledged write has a synced name", async (t) => {
+test("every file and folder that an acknowledged write needs has a synced directory entry", async (t) => {
   const tools = await temporaryDirectory(t);
   const library = buildDiskLibrary(tools);
   if (library === undefined) {
@@ -26,14 +26,14 @@ test("every file and folder on the way to an acknowledged write has a synced nam
   const work = async (agent: Agent) => {
     const bucket = "bucket";
     await agent.ask({ do: "create bucket", bucket });
-    assert.deepEqual(unsynced(), [], "behind a new bucket");
+    assert.deepEqual(unsynced(), [], "after a new bucket");
     for (const size of [10, 64 * KiB, 300 * KiB]) {
       await agent.ask({ do: "put", bucket, key: `k ${size}`, value: { name: "v", size } });
-      assert.deepEqual(unsynced(), [], `behind a put of ${size} bytes`);
+      assert.deepEqual(unsynced(), [], `after a put of ${size} bytes`);
     }
     const value = { name: "parts", size: 300 * KiB };
     await agent.ask({ do: "put parts", bucket, key: "parts", value, partSize: 100 * KiB });
-    assert.deepEqual(unsynced(), [], "behind a completed upload");
+    assert.deepEqual(unsynced(), [], "after a completed upload");
   };
   await withAgents(directory, 1, (agent) => work(agent!), { env: library.notesBy(notes) });
   assert.match(readFileSync(notes, "utf8"), /^\+.*\/the way$/m, "the folders above it were noted");

@@ -1,11 +1,13 @@
-// Everything that Store writes is for its owner alone, whatever the umask: small bodies are inside the databases.
+// Only the owner can read what Store writes, whatever the umask is, databases with small bodies
+// included.
 import assert from "node:assert/strict";
 import { chmodSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { openStore } from "../../../src/index.ts";
 import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
-import { backUpStore, openEngine, restoreStore } from "../../../src/open.ts";
+import { backUpStore, restoreStore } from "../../../src/maintenance.ts";
+import { openEngine } from "../../../src/open.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 import { bucketIds } from "../../support/disk/on-disk.ts";
 import { fillStore, openPlaces } from "../backup/scene.ts";
@@ -21,7 +23,7 @@ interface Entry {
   readonly mode: string;
 }
 
-/** The folder and everything in it. */
+/** Paths of the folder and everything in it. */
 function everything(root: string): Entry[] {
   const below = readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) => join(root, name));
   return [root, ...below].map((path) => {
@@ -35,7 +37,7 @@ function assertPrivate(root: string): void {
   assert.deepEqual(wrong, [], "all files are 0600 and all folders 0700");
 }
 
-test("everything in a data directory in use is for its owner alone", async (t) => {
+test("only the owner can read the files of a data directory in use", async (t) => {
   withoutUmask(t);
   const { data } = await openPlaces(t);
   await fillStore(data);
@@ -55,7 +57,7 @@ test("everything in a data directory in use is for its owner alone", async (t) =
     /registry\.db-shm$/,
     /segments\/\w+$/,
     /\.lock$/,
-    /writer-2$/,
+    /writer-3$/,
     /reserve$/,
   ])
     assert.ok(
@@ -66,7 +68,7 @@ test("everything in a data directory in use is for its owner alone", async (t) =
   assertPrivate(data);
 });
 
-test("a backup and what is restored from it are for their owner alone", async (t) => {
+test("only the owner can read a backup and the directory restored from it", async (t) => {
   withoutUmask(t);
   const { data, backup, restored } = await openPlaces(t);
   await fillStore(data);
@@ -79,7 +81,7 @@ test("a backup and what is restored from it are for their owner alone", async (t
   assert.equal(lstatSync(backup).mode & 0o777, 0o700);
 });
 
-test("opening takes others' permissions away from a directory of an earlier version", async (t) => {
+test("opening a directory of an earlier version removes the permissions of other users", async (t) => {
   withoutUmask(t);
   const { data } = await openPlaces(t);
   await fillStore(data);

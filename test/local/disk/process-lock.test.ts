@@ -1,4 +1,4 @@
-// A process that announces itself while another clears away the traces of dead ones is never taken for dead.
+// A process that acquires its lock while another clears stale locks is never taken for dead.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
@@ -6,16 +6,16 @@ import { Worker } from "node:worker_threads";
 import { acquireProcessLock, isProcessAlive } from "../../../src/local/disk/process-lock.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-test("announcing and clearing at once: nobody fails, and whoever is there is seen", async (t) => {
+test("a process is seen as alive while another one clears stale locks", async (t) => {
   const directory = await temporaryDirectory(t);
   acquireProcessLock(directory).close();
   const program = new URL("../../../src/local/disk/process-lock.js", import.meta.url).href;
   const isOver = new Uint8Array(new SharedArrayBuffer(1));
   const clearing = new Worker(
     `const { workerData, parentPort } = require("node:worker_threads");
-    import(workerData.program).then(({ clearAbsent }) => {
+    import(workerData.program).then(({ clearStaleLocks }) => {
       parentPort.postMessage("clearing");
-      while (workerData.isOver[0] === 0) clearAbsent(workerData.directory);
+      while (workerData.isOver[0] === 0) clearStaleLocks(workerData.directory);
     });`,
     { eval: true, workerData: { program, directory, isOver } },
   );
@@ -23,12 +23,13 @@ test("announcing and clearing at once: nobody fails, and whoever is there is see
   try {
     await once(clearing, "message");
     for (let i = 0; i < 400; i++) {
-      const presence = acquireProcessLock(directory);
-      assert.ok(isProcessAlive(directory, presence.name));
-      presence.close();
+      const lock = acquireProcessLock(directory);
+      assert.ok(isProcessAlive(directory, lock.name));
+      lock.close();
     }
   } finally {
-    // By itself, since a thread ended inside the driver takes the process with it; and before the directory goes.
+    // The worker must end by itself, since a thread terminated inside the driver crashes the
+    // process.
     isOver[0] = 1;
     await ended;
   }

@@ -1,5 +1,5 @@
-// Makes syncs of chosen files fail as a broken disk does, in another process: with strace, or with a small
-// library that stands before the system's where there is a C compiler.
+// Makes syncs of chosen files in another process fail, as on a broken disk: with strace, or, where
+// there is a C compiler, with a small preloaded library.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 
 export interface SyncFailures {
   readonly tool: "strace" | "cc";
-  /** What the process must be started with. */
+  /** How the process must be started. */
   readonly env: Readonly<Record<string, string>>;
-  /** Resolves once the next sync of this file or directory in that process is going to fail with EIO. */
+  /** Resolves when the next sync of this file or directory in the process will fail with EIO. */
   arm(pid: number, path: string): Promise<Armed>;
 }
 
@@ -18,7 +18,7 @@ export interface Armed {
   release(): Promise<void>;
 }
 
-/** By whatever tool this machine has; undefined, with the reason told, when it has none. */
+/** Uses the tool that this machine has; if it has none, reports why and returns undefined. */
 export async function findSyncFailures(directory: string): Promise<SyncFailures | undefined> {
   if (await canTrace()) return { tool: "strace", env: {}, arm: armWithTracer };
   if (spawnSync("cc", ["--version"]).status === 0) return withLibrary(directory);
@@ -26,11 +26,11 @@ export async function findSyncFailures(directory: string): Promise<SyncFailures 
   return undefined;
 }
 
-let told = false;
+let isReported = false;
 
 function tellOnce(line: string): void {
-  if (!told) console.error(line);
-  told = true;
+  if (!isReported) console.error(line);
+  isReported = true;
 }
 
 async function canTrace(): Promise<boolean> {
@@ -85,7 +85,7 @@ const librarySource = `
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The file in STORE_FAIL_SYNC names whose next sync fails; whoever removes it is the one. */
+/* The file in STORE_FAIL_SYNC has the path whose next sync fails: the call that removes the file. */
 static int fails(int descriptor) {
   char wanted[4096], path[4096], link[64];
   const char *armed = getenv("STORE_FAIL_SYNC");

@@ -1,9 +1,9 @@
-// The checksum behind a stored text: no single bit of either can change unnoticed.
+// No single bit of a stored text or of its checksum can change unnoticed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { verifyText, withTextChecksum } from "../../../src/local/index/checksum.ts";
 
-test("a bit flipped anywhere in a checked text, its checksum's digits too, is told", () => {
+test("a flipped bit anywhere in a stored text or in the digits of its checksum is reported as damage", () => {
   for (let i = 0; i < 64; i++) {
     const bytes = Buffer.from(withTextChecksum(`record ${i}`, "place"));
     assert.equal(verifyText(bytes.toString("latin1"), "it", "place"), `record ${i}`);

@@ -1,5 +1,5 @@
-// What the index has lost is told, not taken for absent: nothing is overwritten, removed or given up for it, and
-// writing over the damage mends it.
+// A row that its table has lost is reported, not taken for absent: nothing is overwritten or
+// removed because of it, and a put over the damage repairs it.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type TestContext, test } from "node:test";
@@ -15,7 +15,7 @@ const bucket = "photos";
 
 interface Scene {
   readonly directory: string;
-  /** Changes a database behind the store's back, as damage would. */
+  /** Changes a database directly, as damage would. */
   damage(sql: string): void;
   open(): Promise<OpenEngine>;
 }
@@ -45,16 +45,16 @@ async function scene(t: TestContext): Promise<Scene> {
   };
 }
 
-const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "InternalError";
+const isDamage = (error: unknown) => error instanceof StoreError && error.reason === "Damaged";
 
-test("an object whose record is lost is told of by every read, and by no other key's", async (t) => {
+test("every read of an object whose record is lost reports damage, and reads of other keys do not", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM objects WHERE key = CAST('large' AS BLOB)");
   const { engine } = await open();
-  const told = { message: /damaged: the record of "large" is missing from the index/ };
-  await assert.rejects(engine.head(bucket, "large"), told);
-  await assert.rejects(engine.get(bucket, "large"), told);
-  await assert.rejects(engine.describe(bucket, "large"), told);
+  const lost = { message: /damaged: the record of "large" is missing from the index/ };
+  await assert.rejects(engine.head(bucket, "large"), lost);
+  await assert.rejects(engine.get(bucket, "large"), lost);
+  await assert.rejects(engine.describe(bucket, "large"), lost);
   assert.equal(await engine.head(bucket, "absent"), undefined);
   const { damages } = await engine.verify();
   assert.ok(
@@ -63,7 +63,7 @@ test("an object whose record is lost is told of by every read, and by no other k
   );
 });
 
-test("a create-only put or a conditional delete does not pass over a lost record; plain ones mend it", async (t) => {
+test("a lost record refuses create-only puts and conditional deletes; plain puts and deletes repair it", async (t) => {
   for (const mend of ["put", "delete"] as const) {
     const { damage, open } = await scene(t);
     damage("DELETE FROM objects WHERE key = CAST('small' AS BLOB)");
@@ -81,7 +81,7 @@ test("a create-only put or a conditional delete does not pass over a lost record
   }
 });
 
-test("a record whose own witness is lost is told of by verify, and a put mends it", async (t) => {
+test("verify reports a record that the existence index lost, and a put repairs it", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM witness");
   const { engine } = await open();
@@ -94,18 +94,18 @@ test("a record whose own witness is lost is told of by verify, and a put mends i
   assert.deepEqual(left, []);
 });
 
-test("a bucket that only reads as empty is not deleted", async (t) => {
+test("a bucket that is empty only because of damage is not deleted", async (t) => {
   const { damage, open } = await scene(t);
   damage("DELETE FROM objects");
   const { engine } = await open();
   await assert.rejects(engine.deleteBucket(bucket), isDamage);
   assert.ok((await engine.bucket(bucket)) !== undefined);
-  // Nor by whoever opens the directory next.
+  // The next opening of the directory does not delete it either.
   const again = await open();
   await assert.rejects(again.engine.head(bucket, "small"), isDamage);
 });
 
-test("a bucket that the registry has lost is told of and kept, with all that is in it", async (t) => {
+test("a bucket that the registry has lost is reported and kept with its contents", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { directory: folder } = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!);
   damage("DELETE FROM buckets");
@@ -114,7 +114,7 @@ test("a bucket that the registry has lost is told of and kept, with all that is 
   await assert.rejects(engine.createBucket(bucket), isDamage);
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === bucket));
   await engine.close();
-  // Even with both witnesses gone: what holds something is not garbage.
+  // Also if the existence index lost it, too: a folder with data is not removed.
   damage("DELETE FROM witness WHERE (SELECT count(*) FROM buckets) = 0");
   const { engine: again } = await open();
   await again.sweep();
@@ -122,7 +122,7 @@ test("a bucket that the registry has lost is told of and kept, with all that is 
   assert.match(JSON.stringify((await again.verify()).damages), /a bucket that the registry does not name/);
 });
 
-test("a damaged row of the registry neither ends its bucket nor hides the others", async (t) => {
+test("a damaged row of the registry does not delete its bucket and does not hide other buckets", async (t) => {
   const { directory, damage, open } = await scene(t);
   const first = await openEngine(directory);
   await first.engine.createBucket("empty");
@@ -134,14 +134,14 @@ test("a damaged row of the registry neither ends its bucket nor hides the others
   assert.ok((await engine.verify()).damages.some((damage) => damage.bucket === "empty"));
 });
 
-test("a body is not removed because damage makes another object name it, or nobody", async (t) => {
+test("a body is not removed because damage makes another object, or none, reference it", async (t) => {
   const { directory, damage, open } = await scene(t);
   const { engine: first } = await openEngine(directory);
   await first.put(bucket, "other", sampleBytes(20_000));
   await first.close();
   const files = blobFiles(directory);
   assert.equal(files.length, 2);
-  // Both rows name one file now, and recovery has reason to ask about both.
+  // Both rows name the same file now, and recovery checks both files.
   damage(
     "UPDATE objects SET blob = (SELECT blob FROM objects WHERE key = CAST('large' AS BLOB)), stored = 10000 WHERE key = CAST('other' AS BLOB)",
   );
@@ -158,7 +158,7 @@ test("a body is not removed because damage makes another object name it, or nobo
   if (found.outcome === "found") await found.bytes.cancel();
 });
 
-test("a version in the index that is not the record's ends a conditional put instead of repeating it", async (t) => {
+test("a conditional put fails instead of retrying forever when the version column does not match the record", async (t) => {
   const { damage, open } = await scene(t);
   damage("UPDATE objects SET version = 'ffff' WHERE key = CAST('small' AS BLOB)");
   const { engine } = await open();
@@ -167,13 +167,13 @@ test("a version in the index that is not the record's ends a conditional put ins
   await assert.rejects(engine.put(bucket, "small", sampleBytes(3), { condition }), isDamage);
 });
 
-test("a page that SQLite cannot read is told as damage by lists too", async (t) => {
+test("a listing, too, reports a page that SQLite cannot read as damage", async (t) => {
   const { directory, damage, open } = await scene(t);
   damage("PRAGMA wal_checkpoint(TRUNCATE)");
   const path = bucketPaths(dataLayout(directory), bucketIds(directory).get(bucket)!).database;
   const file = readFileSync(path);
   const at = file.indexOf('[1,"small"');
-  // The kind of the page that holds the record.
+  // The byte with the type of the page that contains the record.
   file[Math.floor(at / 4096) * 4096] = 7;
   writeFileSync(path, file);
   const { engine } = await open();

@@ -1,4 +1,5 @@
-// Folders of buckets whose making was cut off, in each state their database can be in: opening clears them away.
+// Opening removes the folder of a bucket whose creation was interrupted, whatever the state of its
+// database.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
@@ -8,7 +9,7 @@ import { bucketPaths, dataLayout } from "../../../src/local/disk/layout.ts";
 import { assertNothingLeftOver } from "../../support/disk/on-disk.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** What was done to the database before the cut. */
+/** Steps of the creation that were done before the interruption. */
 const states: Readonly<Record<string, (path: string) => void>> = {
   "no database": () => {},
   "an empty file": (path) => writeFileSync(path, ""),
@@ -23,7 +24,7 @@ function write(path: string, sql: string): void {
   database.close();
 }
 
-test("a bucket whose making was cut off is cleared away", async (t) => {
+test("the folder of a bucket whose creation was interrupted is removed at the next opening", async (t) => {
   for (const [what, make] of Object.entries(states)) {
     const directory = await temporaryDirectory(t);
     await (await openStore(directory)).close();

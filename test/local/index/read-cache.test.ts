@@ -1,4 +1,4 @@
-// What is read again and again is kept until somebody commits, whoever that is.
+// Repeated reads are cached until any process commits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Engine } from "../../../src/engine/engine.ts";
@@ -8,7 +8,7 @@ import type { Bucket } from "../../../src/model/bucket.ts";
 import { openEngine } from "../../../src/open.ts";
 import { temporaryDirectory } from "../../support/stores.ts";
 
-/** Asked for three times, it is kept; the fourth answer is from what was kept. */
+/** Reads three times, which caches the value; the fourth read is from the cache. */
 const often = [1, 2, 3, 4];
 
 async function read(engine: Engine): Promise<string | undefined> {
@@ -22,7 +22,7 @@ async function read(engine: Engine): Promise<string | undefined> {
   return text;
 }
 
-test("what was read often is read anew after every commit of another process", async (t) => {
+test("cached objects are read again after every commit of another process", async (t) => {
   const directory = await temporaryDirectory(t);
   const { engine: reader } = await openEngine(directory);
   const { engine: other } = await openEngine(directory);
@@ -48,7 +48,7 @@ test("what was read often is read anew after every commit of another process", a
   }
 });
 
-test("a caller that writes into the bytes it was given changes nobody else's", async (t) => {
+test("a caller that changes the bytes it received does not change the cached ones", async (t) => {
   const { engine } = await openEngine(await temporaryDirectory(t));
   t.after(() => engine.close());
   await engine.createBucket("bucket");
@@ -63,40 +63,40 @@ test("a caller that writes into the bytes it was given changes nobody else's", a
   }
 });
 
-test("lists of parts are not kept, nor more than there is room for, nor much between commits", () => {
+test("lists of parts are not cached, the number of entries is limited, and frequent commits bypass the cache", () => {
   let isChanged = true;
   let reads = 0;
-  const glance = {
+  const changeCounter = {
     hasChanged() {
-      const told = isChanged;
+      const hasChanged = isChanged;
       isChanged = false;
-      return told;
+      return hasChanged;
     },
   };
-  const recent = createReadCache(glance, createCacheBudget(8));
-  const body = (home: string) => () => {
+  const cache = createReadCache(changeCounter, createCacheBudget(8));
+  const body = (storage: string) => () => {
     reads++;
-    return { body: { home } } as unknown as ObjectWithBody;
+    return { body: { storage } } as unknown as ObjectWithBody;
   };
-  const readsOf = (times: number, key: string, home: string) => {
+  const countReads = (times: number, key: string, storage: string) => {
     reads = 0;
-    for (let i = 0; i < times; i++) recent.objectWithBody(key, body(home));
+    for (let i = 0; i < times; i++) cache.objectWithBody(key, body(storage));
     return reads;
   };
-  // The first commit it hears of comes after no answer at all: it rests.
-  assert.equal(readsOf(258, "a", "inline"), 258);
-  assert.equal(readsOf(100, "a", "inline"), 0);
-  assert.equal(readsOf(100, "parts", "parts"), 100);
-  for (let i = 0; i < 8; i++) readsOf(1, `other ${i}`, "inline");
-  assert.equal(readsOf(3, "a", "inline"), 2);
-  readsOf(100, "a", "inline");
+  // The first change comes without any hit before, so the next 256 reads bypass the cache.
+  assert.equal(countReads(258, "a", "inline"), 258);
+  assert.equal(countReads(100, "a", "inline"), 0);
+  assert.equal(countReads(100, "parts", "parts"), 100);
+  for (let i = 0; i < 8; i++) countReads(1, `other ${i}`, "inline");
+  assert.equal(countReads(3, "a", "inline"), 2);
+  countReads(100, "a", "inline");
   isChanged = true;
-  assert.equal(readsOf(100, "a", "inline"), 1);
-  recent.close();
+  assert.equal(countReads(100, "a", "inline"), 1);
+  cache.close();
 });
 
-test("a bucket is looked at once for all that one turn asks, and anew in the next", async () => {
-  const recent = createReadCache({ hasChanged: () => true }, createCacheBudget());
+test("a bucket is read once in a turn of the event loop, and again in the next", async () => {
+  const cache = createReadCache({ hasChanged: () => true }, createCacheBudget());
   let reads = 0;
   const read = () => {
     reads++;
@@ -107,20 +107,20 @@ test("a bucket is looked at once for all that one turn asks, and anew in the nex
     const seen = new Set<string>();
     for (let i = 0; i < 3; i++) {
       await undefined;
-      seen.add(recent.bucket(read)!.name);
+      seen.add(cache.bucket(read)!.name);
     }
-    // Who takes long over it looks again.
+    // A turn that takes longer than a millisecond reads again.
     return performance.now() - begin < 1 ? seen.size : 1;
   };
   for (let turn = 0; turn < 20; turn++) {
     const before = reads;
     assert.equal(await inOneTurn(), 1);
-    assert.ok(reads > before, "the last turn's is not this one's");
+    assert.ok(reads > before, "the value of the previous turn is not used");
     await new Promise((resolve) => setImmediate(resolve));
   }
-  recent.close();
+  cache.close();
   assert.equal(
-    recent.bucket(() => undefined),
+    cache.bucket(() => undefined),
     undefined,
   );
 });

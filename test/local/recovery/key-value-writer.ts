@@ -1,4 +1,5 @@
-// The process that is killed: lanes put and delete keys of a namespace, and report each acknowledged operation.
+// The process that the test kills: lanes put and delete keys of a namespace and report each
+// acknowledgement.
 import { openStore } from "../../../src/index.ts";
 import { say } from "../../support/kill/run-until-killed.ts";
 

@@ -1,4 +1,4 @@
-// A process that overwrites or deletes bodies of middle size and is then killed, before it can tidy up.
+// A process that overwrites or deletes medium-sized bodies and is killed before it can clean up.
 import { openStore } from "../../../src/index.ts";
 import { sampleBytes } from "../../support/bytes.ts";
 

@@ -2,7 +2,7 @@
 // that its rules name. The input is a seed, and the call follows from it.
 
 import { type OpenOptions, openStore, type Store } from "../../../src/index.ts";
-import { StoreError } from "../../../src/model/errors.ts";
+import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import type { StoreBucket } from "../../../src/types.ts";
 import { createRandom, type Random } from "../../support/random.ts";
 import { holds, kindOf, type Runner, type Target } from "./target.ts";
@@ -219,7 +219,7 @@ async function openRunner(): Promise<Runner> {
     },
     outcomeOf(error) {
       if (error instanceof Own) return "thrown by the value";
-      if (error instanceof StoreError) return error.reason === "InternalError" ? undefined : error.reason;
+      if (error instanceof StoreError) return isStoreFault(error) ? undefined : error.reason;
       if (!(error instanceof TypeError) && !(error instanceof RangeError)) return undefined;
       return kindOf(error.message);
     },

@@ -1,6 +1,6 @@
 // Targets of names and positions: buckets, keys, cursors, grants and times.
 import { checkBucketName } from "../../../src/model/bucket.ts";
-import { StoreError } from "../../../src/model/errors.ts";
+import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { checkKey, compareKeys, keyBytes } from "../../../src/model/key.ts";
 import { decodeCursor, encodeCursor } from "../../../src/model/listing.ts";
 import { parseDuration, parseGrant } from "../../../src/s3/auth/grants.ts";
@@ -8,7 +8,7 @@ import { holds, kindOf, type Target } from "./target.ts";
 
 /** Every reason but the one for our own faults. */
 export function storeOutcome(error: unknown): string | undefined {
-  return error instanceof StoreError && error.reason !== "InternalError" ? error.reason : undefined;
+  return error instanceof StoreError && !isStoreFault(error) ? error.reason : undefined;
 }
 
 const buckets: Target = {

@@ -11,8 +11,7 @@ import { bodyPart, emptyMd5, objectRecord, partRecord, uploadRecord } from "../.
 import { holds, type Target } from "./target.ts";
 
 function damageOutcome(error: unknown): string | undefined {
-  const isDamage =
-    error instanceof StoreError && error.reason === "InternalError" && /damaged/.test(error.message);
+  const isDamage = error instanceof StoreError && error.reason === "Damaged";
   return isDamage ? error.message.slice(0, 60) : undefined;
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Engine } from "../../../src/engine/engine.ts";
 import type { Documents } from "../../../src/engine/records.ts";
-import { StoreError } from "../../../src/index.ts";
+import { isStoreFault, StoreError } from "../../../src/model/errors.ts";
 import { collect } from "../../support/bytes.ts";
 import type { Random } from "../../support/random.ts";
 import { bucket, deleted, emptyBucket, type Kept, kept } from "./store.ts";
@@ -134,7 +134,7 @@ async function loudly<T>(name: string, ask: () => Promise<T>): Promise<{ value: 
     return { value: await ask() };
   } catch (error) {
     assert.ok(error instanceof StoreError, `${name} fails with ${String(error)}`);
-    const isTold = error.reason === "InternalError" || error.reason === "ServiceUnavailable";
+    const isTold = isStoreFault(error) || error.reason === "ServiceUnavailable";
     assert.ok(isTold, `${name} is answered with ${error.message}`);
     return undefined;
   }

@@ -1,4 +1,4 @@
-// Wrong signatures: throttled by client address and access key id, without a harm to others.
+// Throttling of wrong signatures by client address and access key id.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFailedSignatures } from "../../../src/s3/auth/failed-signatures.ts";
@@ -8,7 +8,7 @@ import { signRaw } from "../raw.ts";
 
 const list = { method: "GET", path: "/" };
 
-test("after 20 wrong signatures at once a client is told to slow down, and others are not affected", async (t) => {
+test("after 20 wrong signatures a client gets SlowDown, and other clients are not affected", async (t) => {
   let time = Date.now();
   const { ask, key, newKey } = await directScene(t, { now: () => time });
   const wrong = { ...key, secretAccessKey: "wrong" };
@@ -26,7 +26,7 @@ test("after 20 wrong signatures at once a client is told to slow down, and other
   assert.equal((await from("192.0.2.2")).status, 200, "the same key from another address");
   assert.equal((await from("192.0.2.1", await newKey())).status, 200, "another key from the same address");
   time += 1000;
-  assert.equal((await from("192.0.2.1")).status, 200, "a second later it passes again");
+  assert.equal((await from("192.0.2.1")).status, 200, "a second later the key is accepted again");
 });
 
 test("a throttled request is refused before its key is looked up", async (t) => {
@@ -43,7 +43,7 @@ test("a throttled request is refused before its key is looked up", async (t) => 
   assert.equal(lookups, 20);
 });
 
-test("wrong signatures of forms are counted too", async (t) => {
+test("wrong signatures of POST forms are counted too", async (t) => {
   const { send, engine, key } = await directScene(t, { failureLimits: { burst: 2, perSecond: 0.001 } });
   await engine.createBucket("photos");
   const codes: (string | undefined)[] = [];
@@ -56,7 +56,7 @@ test("wrong signatures of forms are counted too", async (t) => {
   assert.deepEqual(codes, ["SignatureDoesNotMatch", "SignatureDoesNotMatch", "SlowDown"]);
 });
 
-test("the table of failures is bounded, and the least recent pair is forgotten first", () => {
+test("the table of failed signatures is bounded, and the least recently used pair is evicted first", () => {
   const failures = createFailedSignatures(() => 0, { burst: 1, pairs: 3 });
   const address = (name: string) => () => name;
   for (const name of ["a", "b", "c", "d"]) failures.record(address(name), "key");
@@ -66,7 +66,7 @@ test("the table of failures is bounded, and the least recent pair is forgotten f
   }
 });
 
-test("a clock that is set back neither opens nor closes the bucket for long", () => {
+test("a clock that is set back neither lifts nor prolongs the throttling of wrong signatures", () => {
   let time = 100_000;
   const failures = createFailedSignatures(() => time, { burst: 1, perSecond: 1 });
   const address = () => "a";
@@ -77,7 +77,7 @@ test("a clock that is set back neither opens nor closes the bucket for long", ()
   failures.check(address, "key");
 });
 
-test("a second Authorization header, or one beside a signed URL, is refused", async (t) => {
+test("two Authorization headers, or one with a presigned URL, are refused", async (t) => {
   const { send, key, ask } = await directScene(t);
   const signed = signRaw("http://s3.test", list, { key, form: "header" });
   const { authorization = "" } = signed.headers;

@@ -1,4 +1,4 @@
-// Grants are for one bucket, not for a name; and what a key may do is sealed with its secret.
+// A grant is bound to one bucket, not to a name; permissions of a key are sealed with its secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bindGrants } from "../../../src/s3/auth/credential-grants.ts";
@@ -19,22 +19,22 @@ async function scene(t: Parameters<typeof directScene>[0]) {
     });
   const read = async (key: Awaited<ReturnType<typeof granted>>) =>
     (await ask({ method: "GET", path: "/photos/a" }, { key })).status;
-  const grantsOf = async ({ accessKeyId }: { accessKeyId: string }) =>
+  const readGrants = async ({ accessKeyId }: { accessKeyId: string }) =>
     (await credentials.find(accessKeyId))?.grants?.map(({ bucket, rights }) => `${bucket}:${rights.join()}`);
-  return { ...opened, granted, read, grantsOf };
+  return { ...opened, granted, read, readGrants };
 }
 
 async function recreate({ engine }: DirectScene, account: string): Promise<void> {
   await engine.delete("photos", ["a"]);
   await engine.deleteBucket("photos");
-  // Two buckets of one account are told apart by their time, in milliseconds.
+  // The identity of a bucket contains its creation time in milliseconds: wait for the next one.
   const before = Date.now();
   while (Date.now() === before);
   await engine.createBucket("photos", { account });
   await engine.put("photos", "a", Buffer.from("other content"));
 }
 
-test("a grant does not reach another bucket that gets the same name", async (t) => {
+test("a grant does not apply to a later bucket of the same name", async (t) => {
   for (const account of ["stranger", "default"]) {
     const opened = await scene(t);
     const key = await opened.granted("photos:read,list");
@@ -47,16 +47,16 @@ test("a grant does not reach another bucket that gets the same name", async (t) 
   }
 });
 
-test("DeleteBucket drops the grants on the bucket, and leaves others", async (t) => {
+test("DeleteBucket drops the grants on the bucket and keeps other grants", async (t) => {
   const opened = await scene(t);
   await opened.engine.createBucket("videos");
   const key = await opened.granted("photos:read", "videos:list");
   await opened.engine.delete("photos", ["a"]);
   assert.equal((await opened.ask({ method: "DELETE", path: "/photos" })).status, 204);
-  assert.deepEqual(await opened.grantsOf(key), ["videos:list"]);
+  assert.deepEqual(await opened.readGrants(key), ["videos:list"]);
 });
 
-test("a key whose record was edited by hand does not open", async (t) => {
+test("an access key whose stored record was edited cannot be decrypted", async (t) => {
   const { documents, credentials, newKey, engine, ask } = await scene(t);
   const grants = await bindGrants([parseGrant("photos:read")], (name) => engine.bucket(name));
   const edits: ((stored: Record<string, unknown>) => object)[] = [
@@ -81,7 +81,7 @@ test("a key whose record was edited by hand does not open", async (t) => {
   }
 });
 
-test("a record copied from one key to another does not open", async (t) => {
+test("an access key record copied to another id cannot be decrypted", async (t) => {
   const { documents, credentials, newKey } = await scene(t);
   const [one, two] = [await newKey(), await newKey({ account: "guest" })];
   await credentials.find(one.accessKeyId);
@@ -91,8 +91,8 @@ test("a record copied from one key to another does not open", async (t) => {
   await assert.rejects(credentials.find(two.accessKeyId), { name: "CredentialError" });
 });
 
-test("keys of earlier versions open, and their grants are bound to the buckets that exist", async (t) => {
-  const { documents, credentials, engine, grantsOf } = await scene(t);
+test("access keys of earlier versions work, and their grants are bound to the existing buckets", async (t) => {
+  const { documents, credentials, engine, readGrants } = await scene(t);
   const accessKeyId = `STORE${"A".repeat(15)}`;
   const old = {
     account: "guest",
@@ -107,7 +107,7 @@ test("keys of earlier versions open, and their grants are bound to the buckets t
   await documents.put("credential", accessKeyId, JSON.stringify(old), undefined);
   assert.deepEqual((await credentials.find(accessKeyId))?.secrets, ["old secret", "older secret"]);
   await credentials.bindGrants((name) => engine.bucket(name));
-  assert.deepEqual(await grantsOf({ accessKeyId }), ["photos:read", "*:list"]);
+  assert.deepEqual(await readGrants({ accessKeyId }), ["photos:read", "*:list"]);
   const { account, created } = (await engine.bucket("photos"))!;
   const found = await credentials.find(accessKeyId);
   assert.equal(found?.grants?.[0]?.identity, `${created} ${account}`);
@@ -116,7 +116,7 @@ test("keys of earlier versions open, and their grants are bound to the buckets t
   assert.equal(written.form, 2);
 });
 
-test("the S3 API binds grants of earlier versions before it answers the first request", async (t) => {
+test("the S3 API binds grants of earlier versions before it handles the first request", async (t) => {
   const opened = await scene(t);
   const key = await opened.newKey({ account: "guest", grants: [parseGrant("photos:read")] });
   const restarted = await directScene(t, { log: assert.fail }, opened);
@@ -126,11 +126,11 @@ test("the S3 API binds grants of earlier versions before it answers the first re
   assert.equal((await restarted.ask(get, { key })).status, 403);
 });
 
-test("dropping grants needs no secret key where none is concerned, and does not spoil what it cannot open", async (t) => {
+test("dropping grants does not need the secret key if no grant is affected, and keeps unreadable records intact", async (t) => {
   const opened = await scene(t);
   const { documents, engine } = opened;
   const bucket = (await engine.bucket("photos"))!;
-  const without = createCredentials(documents, () => assert.fail("the key was asked for"), Date.now);
+  const without = createCredentials(documents, () => assert.fail("the secret key was read"), Date.now);
   await without.dropGrants(bucket);
   const key = await opened.granted("photos:read");
   const other = createCredentials(documents, new Uint8Array(32).fill(9), Date.now);

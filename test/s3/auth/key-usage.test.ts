@@ -1,4 +1,4 @@
-// When access keys were last used: told together, written down at most once an hour, and never for a key that is gone.
+// The last use of access keys: reported in batches, stored at most once an hour.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -9,21 +9,21 @@ import { createKeyUses, createUseReporter, type Uses } from "../../../src/s3/aut
 const start = Date.UTC(2026, 10, 15);
 const hour = 3600_000;
 
-test("a process tells of all keys that were used together, each with its last use", () => {
-  const told: Uses[] = [];
+test("a worker reports all used access keys in one batch, each with its last use", () => {
+  const reports: Uses[] = [];
   let time = start;
-  const teller = createUseReporter(
-    (uses) => told.push(uses),
+  const reporter = createUseReporter(
+    (uses) => reports.push(uses),
     () => time,
   );
-  teller.flush();
+  reporter.flush();
   for (const key of ["A", "B", "A"]) {
-    teller.record(key);
+    reporter.record(key);
     time++;
   }
-  teller.flush();
-  teller.flush();
-  assert.deepEqual(told, [
+  reporter.flush();
+  reporter.flush();
+  assert.deepEqual(reports, [
     [
       ["A", start + 2],
       ["B", start + 1],
@@ -31,7 +31,7 @@ test("a process tells of all keys that were used together, each with its last us
   ]);
 });
 
-test("a key's last use is written once an hour and at the end, and goes with the key", async () => {
+test("the last use of an access key is stored once an hour and on close, and deleted with the key", async () => {
   const { documents } = createMemoryRecords();
   const writes: number[] = [];
   const counted: typeof documents = {
@@ -51,7 +51,7 @@ test("a key's last use is written once an hour and at the end, and goes with the
   assert.equal(uses.lastUse(accessKeyId), start + hour + 5);
   uses.record([["STOREAAAAAAAAAAAAAAA", start]]);
   await uses.close();
-  // What came before a write was due is written with it.
+  // Uses within the hour are combined into one write.
   assert.deepEqual([writes.length <= 3, await lastUsed()], [true, start + hour + 5]);
 
   const next = createKeyUses(counted);
@@ -59,7 +59,7 @@ test("a key's last use is written once an hour and at the end, and goes with the
   next.record([[accessKeyId, start + hour + 10]]);
   next.record([[accessKeyId, start + 2 * hour + 4]]);
   await next.close();
-  assert.equal(writes.length, before + 1, "another server knows what is written, and writes at its end");
+  assert.equal(writes.length, before + 1, "a second server reads the stored time and writes once, on close");
   assert.equal(await lastUsed(), start + 2 * hour + 4);
 
   await credentials.delete(accessKeyId);

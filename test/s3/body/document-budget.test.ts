@@ -1,4 +1,4 @@
-// The memory for documents and forms' fields that are read whole is bounded, and given back.
+// The memory budget for documents and form fields that are read whole.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createDocumentBudget } from "../../../src/s3/body/document-budget.ts";
@@ -16,16 +16,16 @@ function deferred() {
   return { promise, resolve };
 }
 
-/** Sends all but its last bytes, and those when it may. */
-function heldBack(bytes: Uint8Array) {
-  const [begun, goOn] = [deferred(), deferred()];
+/** A stream that sends its last bytes only after `resume` is called. */
+function pausedStream(bytes: Uint8Array) {
+  const [started, resumed] = [deferred(), deferred()];
   async function* stream(): AsyncGenerator<Uint8Array> {
     yield bytes.subarray(0, -10);
-    begun.resolve();
-    await goOn.promise;
+    started.resolve();
+    await resumed.promise;
     yield bytes.subarray(-10);
   }
-  return { stream, begun: begun.promise, goOn: goOn.resolve };
+  return { stream, started: started.promise, resume: resumed.resolve };
 }
 
 test("documents beyond the budget are refused with SlowDown and Retry-After, and accepted again later", async (t) => {
@@ -38,19 +38,19 @@ test("documents beyond the budget are refused with SlowDown and Retry-After, and
       { payload: "UNSIGNED-PAYLOAD" },
     );
   const large = Buffer.from(`<Delete><Object><Key>a</Key></Object>${" ".repeat(90 * KiB)}</Delete>`);
-  const waiting = heldBack(large);
+  const waiting = pausedStream(large);
   const headers = { "content-length": String(large.length) };
   const first = remove({ stream: waiting.stream, headers });
-  await waiting.begun;
+  await waiting.started;
   const refused = await remove({ body: Buffer.concat([Buffer.alloc(50 * KiB, " "), body]) });
   assert.deepEqual([refused.status, refused.code, refused.headers["retry-after"]], [503, "SlowDown", "1"]);
   assert.equal((await remove({ body })).status, 200);
-  waiting.goOn();
+  waiting.resume();
   assert.equal((await first).status, 200);
   assert.equal((await remove({ body: Buffer.concat([Buffer.alloc(50 * KiB, " "), body]) })).status, 200);
 });
 
-test("forms are held to a quarter of the budget, which documents always have left", async (t) => {
+test("POST forms get at most a quarter of the document budget, and documents the rest", async (t) => {
   const { send, ask, engine } = await directScene(t, { documentBytes: 40 * KiB });
   await engine.createBucket("photos");
   const headers = { host: "s3.test", "content-type": "multipart/form-data; boundary=x" };
@@ -65,7 +65,7 @@ test("forms are held to a quarter of the budget, which documents always have lef
   assert.equal(answer.status, 200);
 });
 
-test("what is released can be held again", () => {
+test("released bytes of the document budget can be used again", () => {
   const budget = createDocumentBudget(100);
   const [one, two] = [budget.open("document"), budget.open("document")];
   one.resize(60);
@@ -79,7 +79,7 @@ test("what is released can be held again", () => {
   assert.equal(budget.usedBytes(), 0);
 });
 
-test("a body announced as longer than a document may be is refused before it is read", async (t) => {
+test("a document whose Content-Length exceeds the limit is refused before it is read", async (t) => {
   const { ask, engine } = await directScene(t);
   await engine.createBucket("photos");
   const stream = (): AsyncIterable<Uint8Array> => assert.fail("the body was read");
@@ -93,7 +93,7 @@ test("a body announced as longer than a document may be is refused before it is 
   assert.equal(answer.code, "MaxMessageLengthExceeded");
 });
 
-test("every temporary error says when to try again", () => {
+test("every S3 error with status 503 has Retry-After", () => {
   for (const code of Object.keys(errors) as (keyof typeof errors)[]) {
     assert.equal(new S3Error(code).retryAfterSeconds, errors[code][0] === 503 ? 1 : undefined, code);
   }

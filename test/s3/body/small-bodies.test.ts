@@ -1,5 +1,5 @@
-// Bodies that come with their heads are taken whole; nothing of what is checked, and in which order, depends on how the
-// bytes came. And signatures are the HMAC that everybody else makes.
+// Small bodies that arrive together with their headers are read whole; the checks and their order
+// do not depend on how the bytes arrive. Also compares signatures with HMAC-SHA256 of node:crypto.
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { EventEmitter, once } from "node:events";
@@ -16,7 +16,7 @@ import { createS3Handler } from "../../../src/s3/handler.ts";
 import { collect, sampleBytes } from "../../support/bytes.ts";
 import { type Raw, type Signed, type Signing, signRaw } from "../raw.ts";
 
-async function started(t: TestContext) {
+async function startListener(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), "store-small-"));
   const { engine, documents } = await openEngine(directory);
   await engine.createBucket("bucket");
@@ -50,11 +50,11 @@ async function started(t: TestContext) {
   };
   const signed = (raw: Raw, signing: Partial<Signing> = {}) =>
     signRaw(url, raw, { key, form: "query", ...signing });
-  return { socket, signed, stored, received, heads, answers: answersOf(socket) };
+  return { socket, signed, stored, received, heads, answers: readAnswers(socket) };
 }
 
-/** Statuses and error codes, in the order in which they come. */
-function answersOf(socket: Socket): (count: number) => Promise<string[]> {
+/** Waits for `count` responses; returns their statuses and error codes in order. */
+function readAnswers(socket: Socket): (count: number) => Promise<string[]> {
   let text = "";
   socket.on("data", (piece) => {
     text += piece.toString("latin1");
@@ -83,8 +83,8 @@ function wire({ method, path, query, headers, body = new Uint8Array() }: Signed)
   return Buffer.concat([Buffer.from(head), body]);
 }
 
-test("a body is stored and counted the same, however its bytes come", async (t) => {
-  const { socket, signed, stored, received, heads, answers } = await started(t);
+test("a small body is stored and counted the same whether it arrives with its headers, later or pipelined", async (t) => {
+  const { socket, signed, stored, received, heads, answers } = await startListener(t);
   const body = sampleBytes(1000);
   const put = (name: string, bytes: Uint8Array = body) =>
     wire(signed({ method: "PUT", path: `/bucket/${name}`, body: bytes }));
@@ -93,9 +93,9 @@ test("a body is stored and counted the same, however its bytes come", async (t) 
   assert.deepEqual(await answers(1), ["200"]);
 
   const apart = put("apart");
-  const begun = once(heads, "head");
+  const headArrived = once(heads, "head");
   socket.write(apart.subarray(0, -400));
-  await begun;
+  await headArrived;
   socket.write(apart.subarray(-400));
   assert.deepEqual(await answers(1), ["200"]);
 
@@ -108,8 +108,8 @@ test("a body is stored and counted the same, however its bytes come", async (t) 
   assert.deepEqual(received.sort(), [0, 1000, 1000, 1000, 1000]);
 });
 
-test("a body that is not what was announced is told of after a condition that does not hold", async (t) => {
-  const { socket, signed, stored, answers } = await started(t);
+test("a failed condition is reported before a wrong body hash", async (t) => {
+  const { socket, signed, stored, answers } = await startListener(t);
   const body = sampleBytes(100);
   const payload = sha256("something else");
   const put = (headers: Record<string, string>, form: "header" | "query") =>
@@ -126,8 +126,8 @@ test("a body that is not what was announced is told of after a condition that do
   assert.deepEqual(await stored("key"), Buffer.from(body));
 });
 
-test("a URL that was signed is checked anew with every request", async (t) => {
-  const { socket, signed, answers } = await started(t);
+test("a presigned URL is verified again for every request", async (t) => {
+  const { socket, signed, answers } = await startListener(t);
   const body = sampleBytes(10);
   const headers = { "content-type": "text/plain" };
   const put = wire(signed({ method: "PUT", path: "/bucket/key", headers, body })).toString("latin1");
@@ -147,7 +147,7 @@ test("a URL that was signed is checked anew with every request", async (t) => {
   ]);
 });
 
-test("signatures are HMAC-SHA256, whatever the length of key and text", () => {
+test("sign computes HMAC-SHA256 for any length of key and text", () => {
   for (const [keyBytes, textBytes] of [
     [0, 0],
     [32, 1],

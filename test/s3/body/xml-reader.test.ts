@@ -1,4 +1,4 @@
-// The reader of XML documents: what it accepts, where it stops, and that the worst document is cheap to refuse.
+// The XML reader: accepted syntax, limits, and the cost of refusing the worst document.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { childText, findChildren, readXml, xmlLimits } from "../../../src/s3/body/xml-reader.ts";
@@ -8,7 +8,7 @@ const read = (text: string, root = "a") => readXml(Buffer.from(text), root);
 const malformed = (text: string) =>
   assert.throws(() => read(text), { code: "MalformedXML" }, text.slice(0, 80));
 
-test("text, entities, CDATA, comments, prefixes and attributes are read", () => {
+test("the XML reader accepts text, entities, CDATA, comments, prefixes and attributes", () => {
   const node = read(`<?xml version="1.0"?>\n<!-- note -->
     <s3:a xmlns:s3='urn:x' b = "1">
       <k> &lt;&#65;&#x42;&amp;amp;&quot;&apos;&gt; </k><k><![CDATA[<&>]]></k><k/><k>\u{1f600}</k>
@@ -20,7 +20,7 @@ test("text, entities, CDATA, comments, prefixes and attributes are read", () => 
   assert.equal(childText(node, "missing"), undefined);
 });
 
-test("a document that is not well-formed is refused", () => {
+test("the XML reader refuses a document that is not well-formed", () => {
   for (const text of [
     "",
     "text",
@@ -52,7 +52,7 @@ test("a document that is not well-formed is refused", () => {
   assert.throws(() => readXml(new Uint8Array([0x3c, 0x61, 0xff]), "a"), { code: "MalformedXML" });
 });
 
-test("depth, markup and the text of an element are bounded", () => {
+test("the XML reader limits depth, markup and the text of an element", () => {
   const nested = (depth: number) => "<a>".repeat(depth) + "</a>".repeat(depth);
   read(nested(xmlLimits.depth));
   malformed(nested(xmlLimits.depth + 1));
@@ -66,13 +66,13 @@ test("depth, markup and the text of an element are bounded", () => {
   malformed(`<a><![CDATA[${"x".repeat(xmlLimits.text + 1)}]]></a>`);
 });
 
-test("layout around many elements does not count as text", () => {
+test("indentation around many XML elements does not count as text", () => {
   const spaces = " ".repeat(100);
   const node = read(`<a>${`\n${spaces}<b>1</b>`.repeat(1000)}</a>`);
   assert.equal(node.children.length, 1000);
 });
 
-test("4 MiB of ampersands in DeleteObjects are refused for little CPU", async (t) => {
+test("4 MiB of ampersands in DeleteObjects are refused with little CPU time", async (t) => {
   const { ask, engine } = await directScene(t);
   await engine.createBucket("photos");
   const start = "<Delete><Object><Key>";

@@ -1,4 +1,4 @@
-// Objects under a customer's key (SSE-C): etags that say nothing of the plain bytes, and which connections may carry a key.
+// Objects with a customer-provided key (SSE-C): their etags, and connections that may carry a key.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -29,7 +29,7 @@ async function scene(t: Parameters<typeof directScene>[0]): Promise<DirectScene>
   return opened;
 }
 
-test("the etag of an object under a customer's key is not its MD5, and conditions work with it", async (t) => {
+test("the etag of an SSE-C object is not its MD5, and conditions work with it", async (t) => {
   const { ask } = await scene(t);
   const put = (more: Partial<DirectRequest> = {}, headers = {}) =>
     ask({ method: "PUT", path: "/photos/a", body, ...more, headers: { ...sealed, ...headers } });
@@ -53,7 +53,7 @@ test("the etag of an object under a customer's key is not its MD5, and condition
   assert.deepEqual([wrong.status, wrong.code], [400, "BadDigest"]);
 });
 
-test("checksums of an object under a customer's key come back with the key", async (t) => {
+test("checksums of an SSE-C object are returned only with the key", async (t) => {
   const { ask, engine } = await scene(t);
   const sha256 = createHash("sha256").update(body).digest("base64");
   const checksum = { "x-amz-checksum-sha256": sha256 };
@@ -67,7 +67,7 @@ test("checksums of an object under a customer's key come back with the key", asy
   assert.deepEqual((await engine.head("photos", "a"))?.checksums, {});
 });
 
-test("parts under a customer's key have etags that say nothing, and complete by them", async (t) => {
+test("SSE-C parts have etags that are not their MD5, and complete with them", async (t) => {
   const { ask } = await scene(t);
   const at = { path: "/photos/parts" };
   const created = await ask({ method: "POST", ...at, query: [["uploads", ""]], headers: sealed });
@@ -96,7 +96,7 @@ test("parts under a customer's key have etags that say nothing, and complete by 
   assert.equal((await ask({ method: "GET", ...at, headers: sealed })).text, body.toString());
 });
 
-test("a copy has the etag of its own encryption", async (t) => {
+test("a copy of an SSE-C object has its own etag, or the MD5 if it is not encrypted", async (t) => {
   const { ask } = await scene(t);
   const put = await ask({ method: "PUT", path: "/photos/a", body, headers: sealed });
   const copy = (path: string, headers: object) =>
@@ -111,13 +111,13 @@ test("a copy has the etag of its own encryption", async (t) => {
   assert.equal((await ask({ method: "GET", path: "/photos/again", headers: other })).text, body.toString());
 });
 
-test("an object of an earlier version keeps its etag and checksums", () => {
+test("an SSE-C object of an earlier version keeps its etag and checksums", () => {
   const record = objectRecord("old", { encryption: { keyMd5: "", scope: "", sealedKey: randomBytes(60) } });
   assert.equal(withOpenedChecksums(decodeObject(encodeObject(record)), randomBytes(32)).etag, record.etag);
   assert.deepEqual(withOpenedChecksums(record, randomBytes(32)), record);
 });
 
-test("a customer's key over plain HTTP is refused, except from this machine", async (t) => {
+test("a customer-provided key over plain HTTP is refused, except from loopback", async (t) => {
   const { ask } = await scene(t);
   const from = (address: string, scheme: "http" | "https", headers: Record<string, string> = sealed) =>
     ask({ method: "PUT", path: "/photos/a", body, headers, address, scheme });

@@ -1,4 +1,4 @@
-// Objects by the SDK most people have: what is put comes back, as the whole, in ranges, by conditions and copies.
+// Object operations with the AWS SDK: put, get, ranges, conditions, copies, checksums and listings.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
@@ -38,11 +38,11 @@ const oddKeys = [
   "tab\tand\nnewline",
 ];
 
-test("objects by the SDK", async (t) => {
+test("the AWS SDK can put, get, copy and delete objects", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
 
-  await t.test("what is put comes back byte by byte, under every odd name, and is listed by it", async () => {
+  await t.test("objects with unusual keys are read back byte for byte, listed and deleted", async () => {
     for (const Key of oddKeys) {
       const body = randomBytes(1000);
       await client.send(new PutObjectCommand({ Bucket, Key, Body: body }));
@@ -65,12 +65,12 @@ test("objects by the SDK", async (t) => {
     assert.equal((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount, 0);
   });
 
-  await t.test("a script sees what a client puts, at once", async () => {
+  await t.test("a script reads an object right after an S3 client puts it", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "shared", Body: "from S3" }));
     assert.equal((await s3.server.ask("/shared")).text, "from S3");
   });
 
-  await t.test("metadata, type and storage class come back", async () => {
+  await t.test("HeadObject returns the metadata, content type and storage class of PutObject", async () => {
     await client.send(
       new PutObjectCommand({
         Bucket,
@@ -96,7 +96,7 @@ test("objects by the SDK", async (t) => {
     assert.equal(head.ETag, `"${createHash("md5").update("x").digest("hex")}"`);
   });
 
-  await t.test("the bytes of metadata come back as they were, text or not", async () => {
+  await t.test("metadata bytes are returned unchanged, also if they are not UTF-8", async () => {
     const bytes = ["plain", "gr\xc3\xbc\xc3\x9fe", "\xfc\xff alone", " inner  spaces "];
     for (const [i, value] of bytes.entries()) {
       const path = `/bucket/bytes-${i}`;
@@ -116,7 +116,7 @@ test("objects by the SDK", async (t) => {
     }
   });
 
-  await t.test("ranges and conditions", async () => {
+  await t.test("GetObject and PutObject honour ranges and conditions", async () => {
     await client.send(new PutObjectCommand({ Bucket, Key: "range", Body: "0123456789" }));
     const ranged = async (Range: string) => {
       const found = await client.send(new GetObjectCommand({ Bucket, Key: "range", Range }));
@@ -142,7 +142,7 @@ test("objects by the SDK", async (t) => {
     await refused(client.send(missing), "NoSuchKey", 404);
   });
 
-  await t.test("each checksum is verified, kept, and given back when asked for", async () => {
+  await t.test("each checksum algorithm is verified, stored and returned on request", async () => {
     const body = Buffer.from("123456789");
     const published = {
       crc32: "y/Q5Jg==",
@@ -182,12 +182,12 @@ test("objects by the SDK", async (t) => {
         new PutObjectCommand({ Bucket, Key: "sdk", Body: body, ChecksumAlgorithm }),
       );
       const key = ChecksumAlgorithm.toLowerCase() as keyof typeof published;
-      assert.equal(put[`Checksum${ChecksumAlgorithm}`], published[key], "as the SDK reckons it");
+      assert.equal(put[`Checksum${ChecksumAlgorithm}`], published[key], "the SDK computes the same checksum");
     }
     await refused(client.send(new HeadObjectCommand({ Bucket, Key: "wrong" })), "NotFound", 404);
   });
 
-  await t.test("bodies in S3's own chunks are stored without them, in every form", async () => {
+  await t.test("aws-chunked bodies are decoded before they are stored, in every streaming form", async () => {
     const body = randomBytes(20_000);
     for (const [form, { hasTrailer }] of Object.entries(streamingForms)) {
       const raw = {
@@ -206,7 +206,7 @@ test("objects by the SDK", async (t) => {
     }
   });
 
-  await t.test("streams of known length are stored whole", async () => {
+  await t.test("a stream with a known length is stored completely", async () => {
     const body = randomBytes(3_000_000);
     const pieces = Readable.from([body.subarray(0, 1_000_000), body.subarray(1_000_000)]);
     await client.send(
@@ -216,7 +216,7 @@ test("objects by the SDK", async (t) => {
     assert.deepEqual(Buffer.from(await found.Body!.transformToByteArray()), body);
   });
 
-  await t.test("a copy keeps or replaces metadata, and takes conditions on its source", async () => {
+  await t.test("CopyObject keeps or replaces metadata and honours conditions on its source", async () => {
     const CopySource = `${Bucket}/meta`;
     await client.send(new CopyObjectCommand({ Bucket, Key: "copy", CopySource }));
     assert.deepEqual((await client.send(new HeadObjectCommand({ Bucket, Key: "copy" }))).Metadata, {
@@ -241,38 +241,41 @@ test("objects by the SDK", async (t) => {
     );
   });
 
-  await t.test("under a customer's key, on both sides of a copy", async () => {
-    const [one, two] = [randomBytes(32), randomBytes(32)];
-    const ssec = (key: Buffer) => ({
-      SSECustomerAlgorithm: "AES256",
-      SSECustomerKey: key.toString("base64"),
-      SSECustomerKeyMD5: createHash("md5").update(key).digest("base64"),
-    });
-    await client.send(new PutObjectCommand({ Bucket, Key: "sealed", Body: "secret", ...ssec(one) }));
-    await refused(client.send(new GetObjectCommand({ Bucket, Key: "sealed" })), "InvalidArgument", 400);
-    await refused(
-      client.send(new GetObjectCommand({ Bucket, Key: "sealed", ...ssec(two) })),
-      "AccessDenied",
-      403,
-    );
-    await refused(client.send(new HeadObjectCommand({ Bucket, Key: "sealed" })), "Unknown", 400);
-    await client.send(
-      new CopyObjectCommand({
-        Bucket,
-        Key: "sealed-again",
-        CopySource: `${Bucket}/sealed`,
-        CopySourceSSECustomerAlgorithm: "AES256",
-        CopySourceSSECustomerKey: one.toString("base64"),
-        CopySourceSSECustomerKeyMD5: ssec(one).SSECustomerKeyMD5,
-        ...ssec(two),
-      }),
-    );
-    const found = await client.send(new GetObjectCommand({ Bucket, Key: "sealed-again", ...ssec(two) }));
-    assert.equal(await found.Body!.transformToString(), "secret");
-    assert.equal(found.SSECustomerKeyMD5, ssec(two).SSECustomerKeyMD5);
-  });
+  await t.test(
+    "SSE-C objects need their key, and a copy can use different keys for source and target",
+    async () => {
+      const [one, two] = [randomBytes(32), randomBytes(32)];
+      const ssec = (key: Buffer) => ({
+        SSECustomerAlgorithm: "AES256",
+        SSECustomerKey: key.toString("base64"),
+        SSECustomerKeyMD5: createHash("md5").update(key).digest("base64"),
+      });
+      await client.send(new PutObjectCommand({ Bucket, Key: "sealed", Body: "secret", ...ssec(one) }));
+      await refused(client.send(new GetObjectCommand({ Bucket, Key: "sealed" })), "InvalidArgument", 400);
+      await refused(
+        client.send(new GetObjectCommand({ Bucket, Key: "sealed", ...ssec(two) })),
+        "AccessDenied",
+        403,
+      );
+      await refused(client.send(new HeadObjectCommand({ Bucket, Key: "sealed" })), "Unknown", 400);
+      await client.send(
+        new CopyObjectCommand({
+          Bucket,
+          Key: "sealed-again",
+          CopySource: `${Bucket}/sealed`,
+          CopySourceSSECustomerAlgorithm: "AES256",
+          CopySourceSSECustomerKey: one.toString("base64"),
+          CopySourceSSECustomerKeyMD5: ssec(one).SSECustomerKeyMD5,
+          ...ssec(two),
+        }),
+      );
+      const found = await client.send(new GetObjectCommand({ Bucket, Key: "sealed-again", ...ssec(two) }));
+      assert.equal(await found.Body!.transformToString(), "secret");
+      assert.equal(found.SSECustomerKeyMD5, ssec(two).SSECustomerKeyMD5);
+    },
+  );
 
-  await t.test("deleting what is not there succeeds; reading it does not", async () => {
+  await t.test("deleting a missing object succeeds, and reading it fails with NoSuchKey", async () => {
     await client.send(new DeleteObjectCommand({ Bucket, Key: "never" }));
     await refused(client.send(new GetObjectCommand({ Bucket, Key: "never" })), "NoSuchKey", 404);
     await refused(
@@ -283,12 +286,12 @@ test("objects by the SDK", async (t) => {
   });
 });
 
-test("buckets and listings by the SDK", async (t) => {
+test("the AWS SDK can create, list and delete buckets and list objects", async (t) => {
   const s3 = await s3Scene(t, "serve");
   const client = s3.client();
 
   await t.test(
-    "buckets are made, made again by their owner, listed in pages, and deleted when empty",
+    "buckets are created, created again by their owner, listed in pages and deleted when empty",
     async () => {
       for (const name of ["list-a", "list-b", "list-c"])
         await client.send(new CreateBucketCommand({ Bucket: name }));
@@ -315,48 +318,51 @@ test("buckets and listings by the SDK", async (t) => {
     },
   );
 
-  await t.test("pages of every listing together are the whole, with and without a delimiter", async () => {
-    const keys = ["a/1", "a/2", "b", "c/1", "c/d/2", "e"];
-    const Bucket = "list-c";
-    for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: "x" }));
-    for (const Delimiter of [undefined, "/"]) {
-      const wanted = Delimiter === undefined ? keys : ["a/", "b", "c/", "e"];
-      const v1: string[] = [];
-      let Marker: string | undefined;
-      do {
-        const page = await client.send(new ListObjectsCommand({ Bucket, Delimiter, MaxKeys: 1, Marker }));
-        v1.push(
-          ...(page.Contents ?? []).map(({ Key }) => Key!),
-          ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix!),
-        );
-        Marker = page.IsTruncated ? page.NextMarker : undefined;
-      } while (Marker !== undefined);
-      assert.deepEqual(v1, wanted);
-      const v2: string[] = [];
-      let ContinuationToken: string | undefined;
-      do {
-        const page = await client.send(
-          new ListObjectsV2Command({ Bucket, Delimiter, MaxKeys: 1, ContinuationToken }),
-        );
-        v2.push(
-          ...(page.Contents ?? []).map(({ Key }) => Key!),
-          ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix!),
-        );
-        ContinuationToken = page.NextContinuationToken;
-      } while (ContinuationToken !== undefined);
-      assert.deepEqual(v2, wanted);
-    }
-    const { Versions } = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "a/" }));
-    assert.deepEqual(
-      Versions?.map(({ Key, VersionId }) => [Key, VersionId]),
-      [
-        ["a/1", "null"],
-        ["a/2", "null"],
-      ],
-    );
-  });
+  await t.test(
+    "the pages of every kind of listing contain all keys, with and without a delimiter",
+    async () => {
+      const keys = ["a/1", "a/2", "b", "c/1", "c/d/2", "e"];
+      const Bucket = "list-c";
+      for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: "x" }));
+      for (const Delimiter of [undefined, "/"]) {
+        const expected = Delimiter === undefined ? keys : ["a/", "b", "c/", "e"];
+        const v1: string[] = [];
+        let Marker: string | undefined;
+        do {
+          const page = await client.send(new ListObjectsCommand({ Bucket, Delimiter, MaxKeys: 1, Marker }));
+          v1.push(
+            ...(page.Contents ?? []).map(({ Key }) => Key!),
+            ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix!),
+          );
+          Marker = page.IsTruncated ? page.NextMarker : undefined;
+        } while (Marker !== undefined);
+        assert.deepEqual(v1, expected);
+        const v2: string[] = [];
+        let ContinuationToken: string | undefined;
+        do {
+          const page = await client.send(
+            new ListObjectsV2Command({ Bucket, Delimiter, MaxKeys: 1, ContinuationToken }),
+          );
+          v2.push(
+            ...(page.Contents ?? []).map(({ Key }) => Key!),
+            ...(page.CommonPrefixes ?? []).map(({ Prefix }) => Prefix!),
+          );
+          ContinuationToken = page.NextContinuationToken;
+        } while (ContinuationToken !== undefined);
+        assert.deepEqual(v2, expected);
+      }
+      const { Versions } = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: "a/" }));
+      assert.deepEqual(
+        Versions?.map(({ Key, VersionId }) => [Key, VersionId]),
+        [
+          ["a/1", "null"],
+          ["a/2", "null"],
+        ],
+      );
+    },
+  );
 
-  await t.test("a bucket's name may stand in front of a domain", async () => {
+  await t.test("a virtual-hosted-style request finds its bucket in the host name", async () => {
     const host = `list-c.localhost:${new URL(s3.url).port}`;
     const raw = { method: "GET", path: "/", query: [["list-type", "2"]], headers: { host } } as const;
     const listed = await sendRaw(s3.url, signRaw(s3.url, raw, { key: s3.key, form: "header" }));

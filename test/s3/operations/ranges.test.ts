@@ -1,9 +1,9 @@
-// Ranges and part numbers of GET and HEAD: 206 always carries Content-Range (RFC 9110 15.3.7).
+// Ranges and part numbers of GET and HEAD: 206 always has Content-Range (RFC 9110 15.3.7).
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directScene } from "../direct.ts";
 
-test("a range that covers the whole object is answered 206 with Content-Range", async (t) => {
+test("a range that covers the whole object gets 206 with Content-Range", async (t) => {
   const { engine, ask } = await directScene(t);
   await engine.createBucket("photos");
   await engine.put("photos", "ten", Buffer.from("0123456789"));
@@ -24,7 +24,7 @@ test("a range that covers the whole object is answered 206 with Content-Range", 
   }
 });
 
-test("a part number that covers the whole object is answered 206 with Content-Range", async (t) => {
+test("a part number that covers the whole object gets 206 with Content-Range", async (t) => {
   const { engine, ask } = await directScene(t);
   await engine.createBucket("photos");
   await engine.put("photos", "five", Buffer.from("value"));
@@ -34,7 +34,7 @@ test("a part number that covers the whole object is answered 206 with Content-Ra
   }
 });
 
-test("without a range, or with one that is malformed, the answer is 200 without Content-Range", async (t) => {
+test("a request without a range or with a malformed one gets 200 without Content-Range", async (t) => {
   const { engine, ask } = await directScene(t);
   await engine.createBucket("photos");
   await engine.put("photos", "five", Buffer.from("value"));

@@ -1,4 +1,4 @@
-// What clients set on a bucket: CORS with preflight, and lifecycle rules.
+// Bucket settings: CORS with preflight requests, and lifecycle rules.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
@@ -17,7 +17,7 @@ import { refused, s3Scene } from "../scene.ts";
 
 const Bucket = "bucket";
 
-test("CORS: rules are kept, preflights answered, and pages told what they may see", async (t) => {
+test("CORS rules are stored and applied to preflight requests and responses", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   await refused(client.send(new GetBucketCorsCommand({ Bucket })), "NoSuchCORSConfiguration", 404);
@@ -64,20 +64,20 @@ test("CORS: rules are kept, preflights answered, and pages told what they may se
   assert.equal(
     denied.headers.get("access-control-allow-origin"),
     "https://app.example.com",
-    "pages see errors, too",
+    "error responses have CORS headers too",
   );
   await client.send(new DeleteBucketCorsCommand({ Bucket }));
   assert.equal((await preflight("https://other.org", "GET")).status, 403);
 });
 
-test("lifecycle: rules are kept as they were given, and wrong ones refused", async (t) => {
+test("lifecycle rules are stored unchanged, and invalid ones are refused", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   const get = () => client.send(new GetBucketLifecycleConfigurationCommand({ Bucket }));
   const put = (...Rules: LifecycleRule[]) =>
     client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }));
-  const [standard] = (await get()).Rules!;
-  assert.deepEqual(standard?.AbortIncompleteMultipartUpload, { DaysAfterInitiation: 7 });
+  const [defaultRule] = (await get()).Rules!;
+  assert.deepEqual(defaultRule?.AbortIncompleteMultipartUpload, { DaysAfterInitiation: 7 });
   const rules: LifecycleRule[] = [
     { ID: "one", Status: "Enabled", Filter: { Prefix: "logs/" }, Expiration: { Days: 3 } },
     {

@@ -1,4 +1,4 @@
-// Multipart uploads, also begun on one side and ended on the other, and URLs signed ahead.
+// Multipart uploads, also shared between S3 and the binding, and presigned URLs.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
@@ -25,57 +25,62 @@ import { refused, s3Scene } from "../scene.ts";
 const Bucket = "bucket";
 const MiB = 1024 * 1024;
 
-test("multipart uploads by the SDK", async (t) => {
+test("the AWS SDK can create, list and complete multipart uploads", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
 
-  await t.test("uneven parts, listed, completed, read by part, and completed once more", async () => {
-    const Key = "uneven";
-    const { UploadId } = await client.send(
-      new CreateMultipartUploadCommand({ Bucket, Key, ContentType: "text/x" }),
-    );
-    const bodies = [randomBytes(5 * MiB), randomBytes(6 * MiB), randomBytes(3)];
-    const Parts: CompletedPart[] = [];
-    for (const [i, Body] of bodies.entries()) {
-      const { ETag } = await client.send(
-        new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body }),
+  await t.test(
+    "an upload with parts of different sizes is listed, completed twice and read by part",
+    async () => {
+      const Key = "uneven";
+      const { UploadId } = await client.send(
+        new CreateMultipartUploadCommand({ Bucket, Key, ContentType: "text/x" }),
       );
-      Parts.push({ ETag, PartNumber: i + 1 });
-    }
-    const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
-    assert.deepEqual(
-      Uploads?.map((one) => [one.Key, one.UploadId]),
-      [[Key, UploadId]],
-    );
-    const listed = await client.send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 2 }));
-    assert.deepEqual(
-      listed.Parts?.map(({ Size }) => Size),
-      [5 * MiB, 6 * MiB],
-    );
-    assert.deepEqual([listed.IsTruncated, listed.NextPartNumberMarker], [true, "2"]);
-    const complete = () =>
-      client.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }));
-    const { ETag } = await complete();
-    assert.match(ETag!, /^"[0-9a-f]{32}-3"$/);
-    assert.equal((await complete()).ETag, ETag, "the same answer again");
-    const second = await client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 2 }));
-    assert.deepEqual(
-      [second.PartsCount, second.ContentLength, second.$metadata.httpStatusCode],
-      [3, 6 * MiB, 206],
-    );
-    assert.deepEqual(Buffer.from(await second.Body!.transformToByteArray()), bodies[1]);
-    await refused(
-      client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 4 })),
-      "InvalidPartNumber",
-      416,
-    );
-    const whole = await client.send(new GetObjectCommand({ Bucket, Key }));
-    assert.deepEqual(Buffer.from(await whole.Body!.transformToByteArray()), Buffer.concat(bodies));
-    assert.equal(whole.ContentType, "text/x");
-  });
+      const bodies = [randomBytes(5 * MiB), randomBytes(6 * MiB), randomBytes(3)];
+      const Parts: CompletedPart[] = [];
+      for (const [i, Body] of bodies.entries()) {
+        const { ETag } = await client.send(
+          new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: i + 1, Body }),
+        );
+        Parts.push({ ETag, PartNumber: i + 1 });
+      }
+      const { Uploads } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+      assert.deepEqual(
+        Uploads?.map((one) => [one.Key, one.UploadId]),
+        [[Key, UploadId]],
+      );
+      const listed = await client.send(new ListPartsCommand({ Bucket, Key, UploadId, MaxParts: 2 }));
+      assert.deepEqual(
+        listed.Parts?.map(({ Size }) => Size),
+        [5 * MiB, 6 * MiB],
+      );
+      assert.deepEqual([listed.IsTruncated, listed.NextPartNumberMarker], [true, "2"]);
+      const complete = () =>
+        client.send(
+          new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
+        );
+      const { ETag } = await complete();
+      assert.match(ETag!, /^"[0-9a-f]{32}-3"$/);
+      assert.equal((await complete()).ETag, ETag, "a repeated completion returns the same etag");
+      const second = await client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 2 }));
+      assert.deepEqual(
+        [second.PartsCount, second.ContentLength, second.$metadata.httpStatusCode],
+        [3, 6 * MiB, 206],
+      );
+      assert.deepEqual(Buffer.from(await second.Body!.transformToByteArray()), bodies[1]);
+      await refused(
+        client.send(new GetObjectCommand({ Bucket, Key, PartNumber: 4 })),
+        "InvalidPartNumber",
+        416,
+      );
+      const whole = await client.send(new GetObjectCommand({ Bucket, Key }));
+      assert.deepEqual(Buffer.from(await whole.Body!.transformToByteArray()), Buffer.concat(bodies));
+      assert.equal(whole.ContentType, "text/x");
+    },
+  );
 
   await t.test(
-    "parts that are wrong, too small or out of order are refused, and the upload stays",
+    "a completion with wrong, too small or unordered parts is refused, and the upload stays open",
     async () => {
       const Key = "refused";
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
@@ -106,52 +111,55 @@ test("multipart uploads by the SDK", async (t) => {
     },
   );
 
-  await t.test("checksums of parts make the checksum of the whole, of parts or of all bytes", async () => {
-    const bodies = [randomBytes(5 * MiB), randomBytes(1000)];
-    for (const ChecksumType of ["COMPOSITE", "FULL_OBJECT"] as const) {
-      const Key = `checksum-${ChecksumType}`;
-      const how = { ChecksumAlgorithm: "CRC32", ChecksumType } as const;
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...how }));
-      const Parts: CompletedPart[] = [];
-      for (const [i, Body] of bodies.entries()) {
-        const part = new UploadPartCommand({
-          Bucket,
-          Key,
-          UploadId,
-          PartNumber: i + 1,
-          Body,
-          ChecksumAlgorithm: "CRC32",
-        });
-        const { ETag, ChecksumCRC32 } = await client.send(part);
-        Parts.push({ ETag, ChecksumCRC32, PartNumber: i + 1 });
+  await t.test(
+    "a completed upload has a COMPOSITE or FULL_OBJECT checksum from those of its parts",
+    async () => {
+      const bodies = [randomBytes(5 * MiB), randomBytes(1000)];
+      for (const ChecksumType of ["COMPOSITE", "FULL_OBJECT"] as const) {
+        const Key = `checksum-${ChecksumType}`;
+        const how = { ChecksumAlgorithm: "CRC32", ChecksumType } as const;
+        const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ...how }));
+        const Parts: CompletedPart[] = [];
+        for (const [i, Body] of bodies.entries()) {
+          const part = new UploadPartCommand({
+            Bucket,
+            Key,
+            UploadId,
+            PartNumber: i + 1,
+            Body,
+            ChecksumAlgorithm: "CRC32",
+          });
+          const { ETag, ChecksumCRC32 } = await client.send(part);
+          Parts.push({ ETag, ChecksumCRC32, PartNumber: i + 1 });
+        }
+        const done = await client.send(
+          new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
+        );
+        const whole = await client.send(
+          new PutObjectCommand({
+            Bucket,
+            Key: "whole",
+            Body: Buffer.concat(bodies),
+            ChecksumAlgorithm: "CRC32",
+          }),
+        );
+        if (ChecksumType === "FULL_OBJECT") assert.equal(done.ChecksumCRC32, whole.ChecksumCRC32);
+        else assert.match(done.ChecksumCRC32!, /^[A-Za-z0-9+/]{6}==-2$/);
+        const head = await client.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
+        assert.deepEqual([head.ChecksumCRC32, head.ChecksumType], [done.ChecksumCRC32, ChecksumType]);
+        const { ObjectParts } = await client.send(
+          new GetObjectAttributesCommand({ Bucket, Key, ObjectAttributes: ["ObjectParts"] }),
+        );
+        assert.equal(ObjectParts?.TotalPartsCount, 2);
+        assert.deepEqual(
+          ObjectParts?.Parts?.map((part) => part.ChecksumCRC32),
+          Parts.map((part) => part.ChecksumCRC32),
+        );
       }
-      const done = await client.send(
-        new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }),
-      );
-      const whole = await client.send(
-        new PutObjectCommand({
-          Bucket,
-          Key: "whole",
-          Body: Buffer.concat(bodies),
-          ChecksumAlgorithm: "CRC32",
-        }),
-      );
-      if (ChecksumType === "FULL_OBJECT") assert.equal(done.ChecksumCRC32, whole.ChecksumCRC32);
-      else assert.match(done.ChecksumCRC32!, /^[A-Za-z0-9+/]{6}==-2$/);
-      const head = await client.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: "ENABLED" }));
-      assert.deepEqual([head.ChecksumCRC32, head.ChecksumType], [done.ChecksumCRC32, ChecksumType]);
-      const { ObjectParts } = await client.send(
-        new GetObjectAttributesCommand({ Bucket, Key, ObjectAttributes: ["ObjectParts"] }),
-      );
-      assert.equal(ObjectParts?.TotalPartsCount, 2);
-      assert.deepEqual(
-        ObjectParts?.Parts?.map((part) => part.ChecksumCRC32),
-        Parts.map((part) => part.ChecksumCRC32),
-      );
-    }
-  });
+    },
+  );
 
-  await t.test("parts are copied from objects, by range", async () => {
+  await t.test("UploadPartCopy copies a range of an object", async () => {
     const source = randomBytes(6 * MiB);
     await client.send(new PutObjectCommand({ Bucket, Key: "source", Body: source }));
     const Key = "copied";
@@ -189,42 +197,39 @@ test("multipart uploads by the SDK", async (t) => {
     assert.equal(sha(await found.Body!.transformToByteArray()), sha(body));
   });
 
-  await t.test(
-    "an upload begun by the binding is continued and completed by S3, and the other way round",
-    async () => {
-      const store = await openStore(s3.data);
-      t.after(() => store.close());
-      const bucket = store.bucket(Bucket);
-      const begun = await bucket.createMultipartUpload("from-binding");
-      const Key = "from-binding";
-      const { ETag } = await client.send(
-        new UploadPartCommand({ Bucket, Key, UploadId: begun.uploadId, PartNumber: 1, Body: "by S3" }),
-      );
-      const Parts = [{ ETag, PartNumber: 1 }];
-      await client.send(
-        new CompleteMultipartUploadCommand({
-          Bucket,
-          Key,
-          UploadId: begun.uploadId,
-          MultipartUpload: { Parts },
-        }),
-      );
-      assert.equal(await (await bucket.get(Key))?.text(), "by S3");
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "from-s3" }));
-      const resumed = bucket.resumeMultipartUpload("from-s3", UploadId!);
-      await resumed.complete([await resumed.uploadPart(1, "by the binding")]);
-      const found = await client.send(new GetObjectCommand({ Bucket, Key: "from-s3" }));
-      assert.equal(await found.Body!.transformToString(), "by the binding");
-    },
-  );
+  await t.test("an upload started by the binding can be completed by S3, and the reverse", async () => {
+    const store = await openStore(s3.data);
+    t.after(() => store.close());
+    const bucket = store.bucket(Bucket);
+    const begun = await bucket.createMultipartUpload("from-binding");
+    const Key = "from-binding";
+    const { ETag } = await client.send(
+      new UploadPartCommand({ Bucket, Key, UploadId: begun.uploadId, PartNumber: 1, Body: "by S3" }),
+    );
+    const Parts = [{ ETag, PartNumber: 1 }];
+    await client.send(
+      new CompleteMultipartUploadCommand({
+        Bucket,
+        Key,
+        UploadId: begun.uploadId,
+        MultipartUpload: { Parts },
+      }),
+    );
+    assert.equal(await (await bucket.get(Key))?.text(), "by S3");
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: "from-s3" }));
+    const resumed = bucket.resumeMultipartUpload("from-s3", UploadId!);
+    await resumed.complete([await resumed.uploadPart(1, "by the binding")]);
+    const found = await client.send(new GetObjectCommand({ Bucket, Key: "from-s3" }));
+    assert.equal(await found.Body!.transformToString(), "by the binding");
+  });
 });
 
-test("URLs signed ahead", async (t) => {
+test("presigned URLs and forms give access to one object", async (t) => {
   const s3 = await s3Scene(t);
   const client = s3.client();
   await client.send(new PutObjectCommand({ Bucket, Key: "a b/ü", Body: "signed" }));
 
-  await t.test("by the SDK, with what the answer shall say", async () => {
+  await t.test("a presigned URL of the SDK works and can override response headers", async () => {
     const get = new GetObjectCommand({ Bucket, Key: "a b/ü", ResponseContentType: "text/x-said" });
     const answer = await fetch(await getSignedUrl(client, get, { expiresIn: 60 }));
     assert.deepEqual(
@@ -237,13 +242,13 @@ test("URLs signed ahead", async (t) => {
     assert.equal((await fetch(put.replace("/put?", "/other?"), { method: "PUT", body: "x" })).status, 403);
   });
 
-  await t.test("by a script", async () => {
+  await t.test("a presigned URL of a script works for its method only", async () => {
     const { text: url } = await s3.server.ask("/presign?key=a%20b/%C3%BC");
     assert.equal(await (await fetch(url)).text(), "signed");
     assert.equal((await fetch(url, { method: "DELETE" })).status, 403);
   });
 
-  await t.test("by the command, and no longer when its key is gone", async () => {
+  await t.test("a presigned URL of the command line works until its access key is deleted", async () => {
     const made = await s3.newKey();
     const args = [
       "object",
@@ -265,10 +270,10 @@ test("URLs signed ahead", async (t) => {
     assert.match(await after.text(), /<Code>InvalidAccessKeyId</);
   });
 
-  await t.test("a form with a policy, and what it does not allow", async () => {
+  await t.test("a presigned POST form works within its policy", async () => {
     const { url, fields } = await createPresignedPost(client, {
       Bucket,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the form says it so.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: S3 defines this placeholder.
       Key: "posted/${filename}",
       Conditions: [["content-length-range", 1, 10], { success_action_status: "201" }],
       Fields: { success_action_status: "201" },

@@ -1,5 +1,5 @@
-// A crowd of clients in a process of its own: so many connections at once that each either uploads a body or reads
-// one slowly. Raw sockets, so that nothing but the server decides how fast the bytes move.
+// Many concurrent S3 clients in a separate process, which upload bodies or read them slowly. Uses
+// raw sockets, so that only the server limits the speed.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { encodeText } from "../../../src/http/sigv4.ts";
@@ -14,25 +14,25 @@ export interface Crowd {
   readonly does: "upload" | "read slowly";
   readonly clients: number;
   readonly bytes: number;
-  /** Of the bodies, which the clients share in turn. */
+  /** Etags of the bodies, which the clients share. */
   readonly etags: readonly string[];
 }
 
 export interface CrowdOutcome {
-  /** Whose answer or bytes were not right, and how. */
+  /** Clients whose response or bytes were wrong, with the reason. */
   readonly wrong: readonly string[];
   readonly seconds: number;
 }
 
-/** Few bodies for many clients: each is told from the others, and none has to be hashed a thousand times. */
+/** Number of different bodies: few, so that they need not be hashed for every client. */
 export const bodies = 16;
 
-export function bodyOf(index: number, size: number): Buffer {
+export function createBody(index: number, size: number): Buffer {
   return Buffer.from(bytesOf(`crowd ${index}`, { name: "1", size }));
 }
 
-/** What has to be sent before a server answers with the body, or takes one. */
-function headOf({ url, key, bucket, does, bytes }: Crowd, index: number): string {
+/** The request line and headers of a client. */
+function formatHead({ url, key, bucket, does, bytes }: Crowd, index: number): string {
   const method = does === "upload" ? "PUT" : "GET";
   const name = does === "upload" ? `in-${index}` : `in-${index % bodies}`;
   const signed = signRaw(url, { method, path: `/${bucket}/${name}` }, { key, form: "query", expires: 3600 });
@@ -41,14 +41,14 @@ function headOf({ url, key, bucket, does, bytes }: Crowd, index: number): string
   return `${method} ${signed.path}?${query} HTTP/1.1\r\nhost: ${signed.headers.host}\r\n${length}connection: close\r\n\r\n`;
 }
 
-async function connected(url: string): Promise<Socket> {
+async function openConnection(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   await once(socket, "connect");
   return socket;
 }
 
-/** All that comes until the end, while the body goes out as the server takes it. */
+/** Sends the rest of the body and checks the response. Returns what is wrong with it. */
 async function upload(socket: Socket, rest: Buffer, etag: string): Promise<string | undefined> {
   let answer = "";
   socket.on("data", (piece) => {
@@ -58,10 +58,10 @@ async function upload(socket: Socket, rest: Buffer, etag: string): Promise<strin
   socket.write(rest);
   await once(socket, "close");
   const isRight = answer.startsWith("HTTP/1.1 200 ") && answer.includes(`\r\netag: "${etag}"\r\n`);
-  return isRight ? undefined : answer.slice(0, 300) || "no answer";
+  return isRight ? undefined : answer.slice(0, 300) || "no response";
 }
 
-/** Compares as it comes: nothing of it is kept. */
+/** Compares the body while it arrives. Returns what is wrong with it. */
 async function read(socket: Socket, expected: Buffer): Promise<string | undefined> {
   let head = "";
   let at = -1;
@@ -81,32 +81,32 @@ async function read(socket: Socket, expected: Buffer): Promise<string | undefine
   });
   socket.resume();
   await once(socket, "close");
-  if (!head.startsWith("HTTP/1.1 200 ")) return head.slice(0, 300) || "no answer";
+  if (!head.startsWith("HTTP/1.1 200 ")) return head.slice(0, 300) || "no response";
   return wrong ?? (at === expected.length ? undefined : `${at} bytes came`);
 }
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-async function gather(crowd: Crowd): Promise<Socket[]> {
+async function connectClients(crowd: Crowd): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let from = 0; from < crowd.clients; from += 100) {
     const count = Math.min(100, crowd.clients - from);
-    sockets.push(...(await Promise.all(Array.from({ length: count }, () => connected(crowd.url)))));
+    sockets.push(...(await Promise.all(Array.from({ length: count }, () => openConnection(crowd.url)))));
   }
   return sockets;
 }
 
 async function run(crowd: Crowd): Promise<CrowdOutcome> {
   const { clients, bytes, etags, does } = crowd;
-  const all = Array.from({ length: bodies }, (_, i) => bodyOf(i, bytes));
-  const sockets = await gather(crowd);
+  const all = Array.from({ length: bodies }, (_, i) => createBody(i, bytes));
+  const sockets = await connectClients(crowd);
   const broken = new Map<number, string>();
   const started = Date.now();
-  // Everybody begins before anybody goes on.
+  // All clients send their first bytes before any of them continues.
   for (const [i, socket] of sockets.entries()) {
     socket.on("error", (error) => broken.set(i, error.message));
     socket.pause();
-    socket.write(headOf(crowd, i));
+    socket.write(formatHead(crowd, i));
     if (does === "upload") socket.write(all[i % bodies]!.subarray(0, firstBytes));
   }
   await pause(slowMilliseconds);
@@ -125,7 +125,7 @@ async function run(crowd: Crowd): Promise<CrowdOutcome> {
   return { wrong, seconds: (Date.now() - started) / 1000 };
 }
 
-/** How long nobody goes on: a reader that is this slow has filled every buffer on the way to it. */
+/** Pause of all clients: long enough to fill every buffer between server and reader. */
 const slowMilliseconds = 3000;
 const firstBytes = 100_000;
 

@@ -37,7 +37,7 @@ test("a pattern with the same name twice is refused", () => {
   assert.throws(() => compilePattern("/:a/:a"), /:a twice/);
 });
 
-test("a pattern with many wildcards takes no longer for a path made to be slow", () => {
+test("matching many wildcards takes linear time even for an adversarial path", () => {
   const pattern = compilePattern(`/${":a-:b-:c-:d-:e-:f"}/*.html`);
   const began = performance.now();
   assert.equal(pattern.match(`/${"-".repeat(16_000)}`), undefined);
@@ -57,7 +57,7 @@ function redirectTo(content: string, pathname: string, search = "") {
   );
 }
 
-test("redirects fill in what their pattern matched, and take over the query", () => {
+test("redirects insert the captures of their pattern and keep the query", () => {
   const content = [
     "/old /new 301 # a comment",
     "/news/* /blog/:splat",

@@ -149,7 +149,7 @@ test("a folder's configuration is found when there is exactly one", async (t) =>
   });
 });
 
-test("a file that cannot be read is told by name", async (t) => {
+test("a file that cannot be read is reported by name", async (t) => {
   const { directory, write } = await project(t);
   assert.throws(() => readConfig(join(directory, "store.toml")), {
     name: "ConfigError",
@@ -162,7 +162,7 @@ test("a file that cannot be read is told by name", async (t) => {
   assert.throws(() => readConfig(join(directory, "store.yaml")), ConfigError);
 });
 
-test("a file that is not UTF-8 is told where it ceases to be", async (t) => {
+test("a file that is not UTF-8 is reported at its first invalid byte", async (t) => {
   const { refused } = await project(t);
   const { message } = await refused("store.toml", Buffer.concat([Buffer.from('name = "a'), Buffer.of(0xe9)]));
   assert.match(message, /store\.toml:1:10: The file is not UTF-8/);
@@ -181,7 +181,7 @@ test("the message is the whole text to print", async (t) => {
   );
 });
 
-test("every fault is told at once, in the order of the file", async (t) => {
+test("all faults are reported in one run, in file order", async (t) => {
   const { refused, directory } = await project(t);
   const text = [
     'name = "My Photos"',
@@ -231,7 +231,7 @@ ${file}:4:11: The binding "my-photos" is not a JavaScript identifier: a binding 
   );
 });
 
-test("a mark stands under its token behind tabs and wide letters, and in a line too long to show", async (t) => {
+test("the mark lines up with its token after tabs and wide letters, and in a line that is cut", async (t) => {
   const { refused } = await project(t);
   const tabs = await refused("store.toml", `${least}[vars]\n\t"日本" = 2026-11-01\n`);
   assert.deepEqual(tabs.message.split("\n").slice(1, 3), [
@@ -249,7 +249,7 @@ test("a mark stands under its token behind tabs and wide letters, and in a line 
   assert.equal(part!.indexOf("false"), under!.indexOf("^"));
 });
 
-test("a fault that shows later is told at its place in the file", async (t) => {
+test("a fault that is found later is reported at its position in the file", async (t) => {
   const { read, directory } = await project(t);
   const config = await read("store.toml", whole);
   const bucket = configErrorFor(
@@ -273,7 +273,7 @@ test("a fault that shows later is told at its place in the file", async (t) => {
   );
 });
 
-test("a copy of a configuration tells places too, and what is not there is told where it would be", async (t) => {
+test("a copy of a configuration reports positions too, and a missing key is reported where it would be", async (t) => {
   const { read } = await project(t);
   const copy = structuredClone(await read("store.json", JSON.stringify(json, null, 2)));
   const at = (...path: (string | number)[]) => {

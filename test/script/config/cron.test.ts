@@ -83,7 +83,7 @@ test("an expression that is none is refused with what is wrong in it", async (t)
   }
 });
 
-test("the next run is behind the instant, at a full minute, and none is left out before it", () => {
+test("the next run is the first matching full minute after the instant", () => {
   const field = (first: number, last: number) =>
     fc.oneof(
       fc.constant("*"),

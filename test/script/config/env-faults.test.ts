@@ -158,7 +158,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-test("each rule for buckets, variables, routes and triggers is told where, why and what to write", async (t) => {
+test("each broken rule for buckets, variables, routes and triggers is reported with position, reason and fix", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });
 
@@ -224,6 +224,6 @@ const jsonRows: readonly Row[] = [
   { what: "an empty variable name", text: object(', "vars": { "": 1 }'), at: "4:49", says: ['called "".'] },
 ];
 
-test("each rule that is broken in JSON is told in JSON's terms", async (t) => {
+test("each broken rule in JSON is reported in JSON syntax", async (t) => {
   await refusals(t, await project(t), "store.json", jsonRows);
 });

@@ -109,7 +109,7 @@ test("each mistake in the environments of a store file is refused at its place",
   await refusals(t, await project(t), "store.toml", rows);
 });
 
-test("a wrangler file whose environments alone have bindings says so", async (t) => {
+test("a wrangler file with bindings only in environments gets a note that names them", async (t) => {
   const text = `${least}[[env.live.r2_buckets]]\nbinding = "A"\nbucket_name = "aaa"\n`;
   const { notes } = await read(await project(t), "wrangler.toml", text);
   assert.deepEqual(notes, [

@@ -164,7 +164,7 @@ const rows: readonly Row[] = [
   },
 ];
 
-test("each rule that is broken is told where, why and what to write", async (t) => {
+test("each broken rule is reported with position, reason and fix", async (t) => {
   await refusals(t, await project(t), "store.toml", rows);
 });
 

@@ -46,7 +46,7 @@ test("a route that is none is refused with what to write", () => {
   }
 });
 
-test("a mistyped word stands for the nearest known one, and for none when nothing is near", () => {
+test("a mistyped word gets the nearest known word as suggestion, or none when nothing is near", () => {
   const known = ["store_buckets", "compatibility_date", "compatibility_flags", "routes", "name", "dev"];
   const rows = [
     ["store_bukets", "store_buckets"],

@@ -35,7 +35,7 @@ run_worker_first = ["/api/*", "!/api/docs/*"]
   });
 });
 
-test("a store file says how the script is bundled", async (t) => {
+test("a store file configures how the script is bundled", async (t) => {
   const { read, directory, write } = await project(t);
   await write("tsconfig.json", "{}");
   const text = `${least}tsconfig = "tsconfig.json"

@@ -8,7 +8,7 @@ import { script, streamOf } from "./installed.ts";
 const { DigestStream, subtle } = script.crypto;
 const hex = (digest: ArrayBuffer) => Buffer.from(digest).toString("hex");
 
-test("a digest of a stream is the digest of its bytes, whatever its pieces", async () => {
+test("the digest of a stream is the digest of its bytes, for any chunking", async () => {
   const algorithm = fc.constantFrom("MD5", "SHA-1", "SHA-256", "SHA-384", "SHA-512", "sha-256");
   await fc.assert(
     fc.asyncProperty(algorithm, fc.array(fc.uint8Array({ maxLength: 40 })), async (name, pieces) => {
@@ -44,7 +44,7 @@ test("a digest takes all bytes and text, by pipe or by hand, and counts them", a
   assert.equal(hex(await mixed.digest), expected);
 });
 
-test("an aborted or failed digest never comes", async () => {
+test("the digest of an aborted or failed stream rejects", async () => {
   const aborted = new DigestStream("SHA-1");
   await aborted.abort(new Error("enough"));
   await assert.rejects(aborted.digest, /enough/);
@@ -53,7 +53,7 @@ test("an aborted or failed digest never comes", async () => {
   await assert.rejects(wrong.digest, TypeError);
 });
 
-test("an unknown algorithm is told with those that are known", () => {
+test("an unknown algorithm is refused with the list of known ones", () => {
   assert.throws(() => new DigestStream("SHA-3"), { name: "NotSupportedError", message: /SHA-3.*SHA-256/ });
 });
 

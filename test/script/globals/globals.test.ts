@@ -5,7 +5,7 @@ import { openStore } from "../../../src/open.ts";
 import { describeResponse } from "../../../src/script/globals/fetch/response.ts";
 import { incoming, script, streamOf } from "./installed.ts";
 
-test("everything a script expects is there, under its name and not enumerable", () => {
+test("every expected global is defined and not enumerable", () => {
   const names = ["Cache", "CacheStorage", "FixedLengthStream", "HTMLRewriter", "Headers"];
   for (const name of [...names, "IdentityTransformStream", "Request", "Response"]) {
     const descriptor = Object.getOwnPropertyDescriptor(globalThis, name)!;
@@ -20,7 +20,7 @@ test("everything a script expects is there, under its name and not enumerable", 
   assert.equal(script.fetch.name, "fetch");
 });
 
-test("an IdentityTransformStream passes bytes on, and refuses everything else", async () => {
+test("an IdentityTransformStream passes bytes through and refuses other chunks", async () => {
   const { readable, writable } = new script.IdentityTransformStream();
   const [text] = await Promise.all([
     new script.Response(readable).text(),
@@ -47,7 +47,7 @@ test("an IdentityTransformStream waits for its reader", async () => {
   await writing;
 });
 
-test("a FixedLengthStream holds a sender to its word", async () => {
+test("a FixedLengthStream fails when more or fewer bytes than announced are written", async () => {
   const { readable, writable } = new script.FixedLengthStream(1);
   const reading = assert.rejects(new script.Response(readable).text(), TypeError);
   await assert.rejects(streamOf("ab").pipeTo(writable), TypeError);
@@ -60,7 +60,7 @@ test("a WebAssembly module is compiled from a response", async () => {
   assert.ok((await script.WebAssembly.compileStreaming(response)) instanceof script.WebAssembly.Module);
 });
 
-test("a bucket takes and gives what a script holds", async () => {
+test("a bucket accepts and returns the classes of the script's global scope", async () => {
   const store = await openStore("memory:");
   await store.createBucket("photos");
   const bucket = store.bucket("photos");

@@ -85,7 +85,7 @@ test("promises can be made with their functions, and from a call", async () => {
   await assert.rejects(statics(Promise).try!(failing) as Promise<never>, RangeError);
 });
 
-test("values can be grouped, and arrays made from what comes later", async () => {
+test("values can be grouped, and arrays built from async iterables", async () => {
   const kind = (value: unknown) => ((value as number) % 2 === 0 ? "even" : "odd");
   assert.deepEqual({ ...(statics(Object).groupBy!([1, 2, 3], kind) as object) }, { odd: [1, 3], even: [2] });
   const groups = statics(Map).groupBy!([1, 2, 3], kind) as Map<string, number[]>;

@@ -63,7 +63,7 @@ test("objects, instances and functions with a fetch property keep their this", a
   assert.equal(await fetchText({ ...router }), "router");
 });
 
-test("a default export that is neither is refused", () => {
+test("a default export that is not an object, class or function is refused", () => {
   for (const exported of [undefined, 1, "text", () => {}, null]) {
     assert.throws(
       () => findHandlers("script", exported, createScriptEvents()),
@@ -108,7 +108,7 @@ test("the first fetch listener that responds wins, and later ones are not called
   assert.equal(handlers.scheduled, undefined);
 });
 
-test("a fetch event without a response, or with a late one, is an error that says so", async () => {
+test("a fetch event without a response, or with a late one, is reported as an error", async () => {
   let late: ListenedEvent | undefined;
   const handlers = listening({ fetch: [(event) => (late = event)] });
   assert.throws(() => handlers.fetch!(request, env, context()), /No fetch listener called event.respondWith/);

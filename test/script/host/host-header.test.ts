@@ -6,7 +6,7 @@ import { scriptScene } from "../scene.ts";
 
 const asked = (host: string | undefined, target = "/") => ({ target, header: () => host });
 
-test("a host is what a URL can be made of, with a port or without", () => {
+test("a Host header is valid when a URL can be built from it, with or without a port", () => {
   for (const host of ["example.com", "a:80", "127.0.0.1:8080", "[::1]:1", "bücher.example", undefined]) {
     assert.equal(hasValidHost(asked(host)), true, host);
   }

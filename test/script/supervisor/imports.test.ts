@@ -188,7 +188,7 @@ test("cloudflare:workers exports env, waitUntil and base classes", async (t) => 
   assert.doesNotThrow(construct("Target"));
 });
 
-test("other modules of the platform can be imported, and say what is missing when they are used", async (t) => {
+test("other modules of the platform can be imported, and throw a clear error when they are used", async (t) => {
   installPlatformValues({ env: {}, waitUntil() {} });
   const built = await bundle(t, {
     "index.ts": `

@@ -18,7 +18,7 @@ function script(name: string, routes: readonly string[]) {
 }
 
 for (const mode of ["dev", "serve"] as const) {
-  test(`store ${mode}: the most exact route has the request, a script without routes the rest`, async (t) => {
+  test(`store ${mode}: the most specific route receives the request, and a script without routes the rest`, async (t) => {
     const scene = await openScene(t);
     const configs = [
       await writeScript(scene, script("below", ["*.example.com/*"])),
@@ -62,7 +62,7 @@ for (const mode of ["dev", "serve"] as const) {
   });
 }
 
-test("a host that no route names, with no script to take the rest, is a 404", async (t) => {
+test("a host without a route is a 404 when every script has routes", async (t) => {
   const scene = await openScene(t);
   const configs = [
     await writeScript(scene, script("one", ["one.example/*"])),
@@ -80,7 +80,7 @@ test("a host that no route names, with no script to take the rest, is a 404", as
   }
 });
 
-test("scripts that cannot be told apart are refused", async (t) => {
+test("scripts with the same routes are refused", async (t) => {
   const scene = await openScene(t);
   const named = await writeScript(scene, script("one", []));
   await scene.write("two/src/index.ts", source);
@@ -102,7 +102,7 @@ test("scripts that cannot be told apart are refused", async (t) => {
   );
   assert.match(
     await start(named, twin),
-    /two\/store\.toml:1:8: The script of .*one\/store\.toml" has the name "one" already/,
+    /two\/store\.toml:1:8: The name "one" is already used by the script of .*one\/store\.toml"/,
   );
   const open = await scene.write(
     "two/store.toml",
@@ -110,6 +110,6 @@ test("scripts that cannot be told apart are refused", async (t) => {
   );
   assert.match(
     await start(named, open),
-    /Several scripts share a server, so this one needs routes.*routes = \[/s,
+    /Several scripts share this server, so this script needs routes.*routes = \[/s,
   );
 });

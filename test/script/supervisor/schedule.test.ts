@@ -16,7 +16,7 @@ export default {
   },
 };`;
 
-test("/__scheduled runs the scheduled handler at once, with the expression it is given or the first", async (t) => {
+test("/__scheduled runs the scheduled handler immediately, with the given expression or the first", async (t) => {
   const scene = await scriptScene(t, source, '[triggers]\ncrons = ["*/5 * * * *", "0 0 1 1 *"]');
   const { ask, told } = await scene.start("dev");
   assert.equal((await ask("/")).text, "never");
@@ -42,7 +42,7 @@ test("/__scheduled runs the scheduled handler at once, with the expression it is
   );
 });
 
-test("a run under way is finished when the server ends", async (t) => {
+test("the server waits for a scheduled run in flight before it exits", async (t) => {
   const scene = await scriptScene(t, source, '[triggers]\ncrons = ["0 0 1 1 *"]');
   const server = await scene.start("dev");
   const run = server.ask("/__scheduled?cron=slow");
@@ -59,7 +59,7 @@ test("a run under way is finished when the server ends", async (t) => {
   );
 });
 
-test("a script without a scheduled handler says so when one is to run", async (t) => {
+test("a scheduled run of a script without a scheduled handler fails with a clear error", async (t) => {
   const scene = await scriptScene(t, "export default { fetch: () => new Response() };");
   const { ask } = await scene.start("dev");
   const { status, text } = await ask("/__scheduled");

@@ -7,7 +7,7 @@ const bounds = { lines: 5, lineLength: 10, faults: 2, stackLines: 3 };
 const texts = async (log: ReturnType<typeof createScriptLog>, after: number) =>
   (await log.after(after, 0)).map(({ text }) => text);
 
-test("only the last lines are kept, and of each only its beginning", async () => {
+test("only the latest lines are stored, each cut to a maximum length", async () => {
   const log = createScriptLog(() => 1, bounds);
   assert.deepEqual(await texts(log, 0), []);
   for (let i = 1; i <= 23; i++) log.write("a", `line ${i}`, "stdout");
@@ -21,7 +21,7 @@ test("only the last lines are kept, and of each only its beginning", async () =>
   ]);
 });
 
-test("whoever follows is told as soon as there is something, and let go at the end", async () => {
+test("a follower receives new lines immediately and is released when the log closes", async () => {
   const log = createScriptLog(() => 1, bounds);
   const long = 2_000_000;
   const first = log.after(-1, long);
@@ -37,7 +37,7 @@ test("whoever follows is told as soon as there is something, and let go at the e
   assert.deepEqual(await log.after(1, long), []);
 });
 
-test("faults are found by their stacks, the newest first, with their messages", () => {
+test("errors are found by their stacks and listed newest first, with their messages", () => {
   const wide = { ...bounds, lineLength: 100 };
   const log = createScriptLog(() => 1, wide);
   const write = (script: string, ...lines: string[]) => {

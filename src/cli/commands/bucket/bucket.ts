@@ -1,4 +1,4 @@
-// `store bucket …`: makes, lists, describes and deletes buckets.
+// `store bucket …`: creates, lists, describes and deletes buckets.
 import type { Engine } from "../../../engine/engine.ts";
 import { type BucketRecord, checkBucketName } from "../../../model/bucket.ts";
 import { StoreError } from "../../../model/errors.ts";
@@ -16,12 +16,12 @@ import { publicCommand } from "./public.ts";
 
 const createCommand: Command = {
   name: "create",
-  summary: "Make a bucket",
+  summary: "Create a bucket",
   usage: ["<name> [--storage-class CLASS]"],
   options: {
     "storage-class": {
       value: "CLASS",
-      summary: "of objects put without one: Standard (unless given) or InfrequentAccess",
+      summary: "storage class of new objects: Standard (default) or InfrequentAccess",
     },
   },
   examples: ["store bucket create photos", "store bucket create archive --storage-class InfrequentAccess"],
@@ -29,7 +29,7 @@ const createCommand: Command = {
     const { parameters, options, output } = invocation;
     const [bucket = ""] = parameters;
     const storageClass = options.text("storage-class") ?? "Standard";
-    // Looked at first: a name that cannot be makes no data directory.
+    // Checked first, so that an invalid name does not create a data directory.
     withCommandErrors({ bucket }, () => {
       checkBucketName(bucket);
       checkStorageClass(storageClass);
@@ -54,7 +54,7 @@ const listCommand: Command = {
     const { output } = invocation;
     const buckets = await withData(invocation, { absent: "refuse" }, ({ engine }) => engine.listBuckets());
     if (output.isJson) return output.json(buckets.map(bucketJson));
-    if (buckets.length === 0) output.note("There are no buckets yet. Make one: store bucket create <name>");
+    if (buckets.length === 0) output.note("There are no buckets yet. Create one: store bucket create <name>");
     await output.table(
       [{ name: "NAME" }, { name: "CREATED" }, { name: "STORAGE CLASS" }],
       buckets.map(({ name, created, storageClass }) => [name, output.time(created), storageClass]),
@@ -64,7 +64,7 @@ const listCommand: Command = {
 
 const infoCommand: Command = {
   name: "info",
-  summary: "Tell how much a bucket holds",
+  summary: "Show the number and size of a bucket's objects",
   usage: ["<name>"],
   options: {},
   examples: ["store bucket info photos"],
@@ -90,11 +90,11 @@ const infoCommand: Command = {
 const deleteCommand: Command = {
   name: "delete",
   summary: "Delete a bucket",
-  details: "A bucket with objects in it stays, unless --force is given: then everything in it goes first.",
+  details: "A bucket with objects is only deleted with --force, which deletes its objects first.",
   usage: ["<name> [--force] [--yes]"],
   options: {
-    force: { summary: "delete all its objects first; asks on a terminal" },
-    yes: { summary: "with --force: do not ask" },
+    force: { summary: "delete all objects first; asks for confirmation on a terminal" },
+    yes: { summary: "with --force: do not ask for confirmation" },
   },
   examples: ["store bucket delete photos", "store bucket delete photos --force"],
   async run(invocation) {
@@ -118,17 +118,17 @@ const deleteCommand: Command = {
 
 export const bucketCommands: CommandGroup = {
   name: "bucket",
-  summary: "Make, list and delete buckets",
+  summary: "Create, list and delete buckets",
   commands: [createCommand, listCommand, infoCommand, publicCommand, notifyCommand, deleteCommand],
 };
 
-/** What grants name is gone, and no other bucket is meant by them: that they stay in a list is not a failure. */
+/** Not a failure if it does not work: grants are bound to the deleted bucket and have no effect. */
 async function dropGrants(data: Data, bucket: BucketRecord, output: Output): Promise<void> {
   try {
     await createCredentials(data.documents, data.secretKey, Date.now).dropGrants(bucket);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    output.note(`Grants on ${bucket.name} are still listed by store key list: ${reason}`);
+    output.note(`warning: store key list still shows grants on ${bucket.name}: ${reason}`);
   }
 }
 
@@ -136,18 +136,16 @@ function bucketJson({ name, created, storageClass }: BucketRecord) {
   return { name, created: new Date(created).toISOString(), storageClass };
 }
 
-/** Only a person can mistype a name; a program that says --force means it. */
+/** Asks only on a terminal: a program that passes --force means it. */
 async function confirm({ output }: Invocation, engine: Engine, bucket: string): Promise<void> {
   const { objects, bytes } = await engine.totals(bucket);
   if (objects === 0 || !process.stdin.isTTY) return;
-  output.note(
-    `${bucket} holds ${formatCount(objects, "object")} (${output.size(bytes)}), not to be brought back.`,
-  );
+  output.note(`This permanently deletes ${formatCount(objects, "object")} (${output.size(bytes)}).`);
   const typed = await ask(process.stdin, output, "Type the name of the bucket to delete it: ");
-  if (typed !== bucket) throw new CommandError("That was another name: nothing was deleted.");
+  if (typed !== bucket) throw new CommandError("The name does not match; nothing was deleted.");
 }
 
-/** How often objects may come in again while the bucket is emptied, before that is called hopeless. */
+/** Attempts to empty a bucket while others write to it. */
 const maxRounds = 10;
 
 async function deleteWithObjects(engine: Engine, bucket: string): Promise<number> {
@@ -160,8 +158,8 @@ async function deleteWithObjects(engine: Engine, bucket: string): Promise<number
     } catch (error) {
       if (!(error instanceof StoreError && error.reason === "BucketNotEmpty")) throw error;
       if (round < maxRounds) continue;
-      throw new CommandError(`The bucket "${bucket}" fills faster than it can be emptied.`, {
-        hint: "Stop what writes into it, then try again.",
+      throw new CommandError(`The bucket "${bucket}" is filled faster than it can be emptied.`, {
+        hint: "Stop all writers, then try again.",
         cause: error,
       });
     }

@@ -1,4 +1,4 @@
-// `store bucket notify …`: who is told of what happens to the objects of a bucket, and how that goes.
+// `store bucket notify …`: manages notification rules of a bucket and shows their delivery state.
 import {
   createNotificationRules,
   type ListedRule,
@@ -13,7 +13,7 @@ import type { NotificationRule } from "../../../model/notification.ts";
 import { isScriptName, scriptNameRule } from "../../../model/script-name.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
-import { CommandError, usageError } from "../../framework/command-error.ts";
+import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { formatCount, type Output } from "../../framework/output.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 
@@ -23,11 +23,11 @@ type Verb = "add" | "list" | "remove" | "test";
 
 export const notifyCommand: Command = {
   name: "notify",
-  summary: "Tell a webhook or a script when objects come and go",
+  summary: "Notify a webhook or a script when objects are created or deleted",
   details:
-    "Events are kept with the write they tell of and delivered at least once, in the order of each key, by the server\n" +
-    "that runs on the store. A webhook is sent S3's messages by POST, signed with a secret that is shown once; a script's\n" +
-    "notification handler is called. What cannot be delivered is tried again, ever more slowly, for as long as --keep says.",
+    "Events are stored together with the write, and a running server delivers them at least once, in order for each\n" +
+    "key. A webhook receives S3 event messages by POST, signed with a secret that is shown once. A script receives\n" +
+    "them in its notification handler. Failed deliveries are retried with increasing delays, for the time of --keep.",
   usage: [
     "add <bucket> --webhook URL",
     "add <bucket> --script NAME",
@@ -36,19 +36,19 @@ export const notifyCommand: Command = {
     "remove <bucket> <rule>",
   ],
   options: {
-    webhook: { value: "URL", summary: "where events are sent" },
-    script: { value: "NAME", summary: "the script whose notification handler is called" },
+    webhook: { value: "URL", summary: "URL that receives the events" },
+    script: { value: "NAME", summary: "script whose notification handler is called" },
     event: {
       value: "EVENT",
-      summary: "create, delete, expire, or S3's name of one; all unless given",
+      summary: "create, delete, expire, or an S3 event name; default: all",
       repeatable: true,
     },
-    prefix: { value: "TEXT", summary: "only keys that begin so" },
-    suffix: { value: "TEXT", summary: "only keys that end so, such as .jpg" },
-    id: { value: "NAME", summary: "what the rule is called; a name is found unless given" },
+    prefix: { value: "TEXT", summary: "only keys with this prefix" },
+    suffix: { value: "TEXT", summary: "only keys with this suffix, such as .jpg" },
+    id: { value: "NAME", summary: "name of the rule; default: generated" },
     keep: {
       value: "TIME",
-      summary: "how long what cannot be delivered is kept, 7d unless given; forever for no end",
+      summary: "how long to retry failed deliveries, such as 3d or forever; default: 7d",
     },
   },
   examples: [
@@ -59,14 +59,14 @@ export const notifyCommand: Command = {
   async run(invocation) {
     const [verb = "", bucket, rule] = invocation.parameters;
     if (!Object.hasOwn(verbs, verb)) {
-      throw usageError(`There is no "store bucket notify ${verb}".`, "There are: add, list, test, remove.");
+      throw usageError(`There is no "store bucket notify ${verb}".`, "Use one of: add, list, test, remove");
     }
     const isAboutRule = verb === "test" || verb === "remove";
     if (bucket === undefined) throw usageError(`store bucket notify ${verb} needs a bucket.`);
     if (isAboutRule && rule === undefined) {
       throw usageError(
         `store bucket notify ${verb} needs a rule.`,
-        `See which there are: store bucket notify list ${bucket}`,
+        `List rules: store bucket notify list ${bucket}`,
       );
     }
     if (!isAboutRule && rule !== undefined)
@@ -102,8 +102,7 @@ async function add(invocation: Invocation, bucket: string): Promise<void> {
     ["target", targetText(rule)],
     ...(secret === undefined ? [] : [["secret", secret] as [string, string]]),
   ]);
-  if (secret !== undefined)
-    output.note("Keep the secret: it is not shown again. Messages are signed with it.");
+  if (secret !== undefined) output.note("Save the secret now: it is not shown again. It signs the messages.");
 }
 
 async function list(invocation: Invocation, bucket: string): Promise<void> {
@@ -111,7 +110,9 @@ async function list(invocation: Invocation, bucket: string): Promise<void> {
   const rules = await withRules(invocation, bucket, (all) => all.list(bucket));
   if (output.isJson) return output.json(rules.map(listedJson));
   if (rules.length === 0)
-    output.note(`Nobody is told of ${bucket}. Add a rule: store bucket notify add ${bucket} --webhook URL`);
+    output.note(
+      `The bucket ${bucket} has no notification rules. Add one: store bucket notify add ${bucket} --webhook URL`,
+    );
   const names = ["RULE", "EVENTS", "KEYS", "TARGET", "WAITING", "LAST DELIVERED", "LAST FAILURE"];
   await output.table(
     names.map((name) => ({ name })),
@@ -149,8 +150,8 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
     if (rule === undefined) throw noSuchRule(bucket, id);
     const { target } = rule;
     if (target.kind === "script") {
-      throw new CommandError(`The rule "${id}" is a script's, which the server runs.`, {
-        hint: "Put an object, and look at the server's log.",
+      throw new CommandError(`The rule "${id}" calls a script, which only a server can run.`, {
+        hint: "Put an object and check the server's log.",
       });
     }
     const secret = openSecret(secretKey(), bucket, rule);
@@ -160,7 +161,7 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
       return webhook.displayName;
     } catch (error) {
       throw new CommandError(
-        `The webhook at ${webhook.displayName} did not take a test: ${(error as Error).message}.`,
+        `The webhook at ${webhook.displayName} did not accept the test message: ${(error as Error).message}.`,
         {
           cause: error,
         },
@@ -170,7 +171,7 @@ async function test(invocation: Invocation, bucket: string, id: string): Promise
     }
   });
   if (output.isJson) await output.json({ bucket, rule: id, delivered: true });
-  else await output.line(`The webhook at ${shown} has taken a test.`);
+  else await output.line(`The webhook at ${shown} accepted the test message.`);
 }
 
 async function withRules<T>(
@@ -190,27 +191,23 @@ async function withRules<T>(
 function parseTarget({ options }: Invocation) {
   const [url, name] = [options.text("webhook"), options.text("script")];
   if ((url === undefined) === (name === undefined)) {
-    throw usageError("Say who is to be told, once: --webhook URL or --script NAME.");
+    throw usageError("Specify exactly one target: --webhook URL or --script NAME");
   }
   if (url !== undefined) return { kind: "webhook", url } as const;
   if (!isScriptName(name!))
-    throw usageError(`"${name}" cannot be a script's name.`, `Use ${scriptNameRule}.`);
+    throw usageError(`"${name}" is not a valid script name.`, `Use ${scriptNameRule}.`);
   return { kind: "script", name: name! } as const;
 }
 
 function parseKeep(text: string | undefined): number | undefined {
   if (text === undefined) return defaultKeep;
   if (text === "forever") return undefined;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
+  return parseOrUsageError(() => parseDuration(text));
 }
 
 function noSuchRule(bucket: string, id: string): CommandError {
   return new CommandError(`The bucket "${bucket}" has no rule "${id}".`, {
-    hint: `See which it has: store bucket notify list ${bucket}`,
+    hint: `List its rules: store bucket notify list ${bucket}`,
   });
 }
 
@@ -228,7 +225,7 @@ function failureText(output: Output, { lastFailure, dropped }: ListedRule["progr
   return dropped === 0 ? failure : `${failure}; ${formatCount(dropped, "event")} dropped`;
 }
 
-/** Without the secret, which is sealed in it. */
+/** Leaves out the encrypted secret. */
 function ruleJson({ target, keep, ...rule }: NotificationRule) {
   const { kind } = target;
   const shown = kind === "webhook" ? { webhook: target.url } : { script: target.name };

@@ -1,4 +1,4 @@
-// `store bucket public …`: lets everybody read a bucket over HTTP, or nobody any more.
+// `store bucket public …`: makes a bucket publicly readable over HTTP, or private again.
 import type { Publication } from "../../../model/publication.ts";
 import { PublicationError, publish, unpublish } from "../../../public/publications.ts";
 import type { Command, Invocation } from "../../framework/command.ts";
@@ -7,21 +7,21 @@ import { withData } from "../../store/open-store.ts";
 
 export const publicCommand: Command = {
   name: "public",
-  summary: "Let everybody read a bucket over HTTP",
+  summary: "Make a bucket publicly readable over HTTP",
   details:
-    "The server shows it at /NAME/KEY of the port of public buckets (9002), to anybody and without a key. What is given\n" +
-    "replaces what was set before; --off ends it.",
+    "The server publishes the objects at /NAME/KEY on the port of public buckets (9002), without authentication.\n" +
+    "The given options replace all earlier ones; --off makes the bucket private again.",
   usage: ["<name> [--index NAME] [--not-found KEY]", "<name> --off"],
   options: {
-    index: { value: "NAME", summary: "what is shown for a folder, such as index.html" },
-    "not-found": { value: "KEY", summary: "the object that is shown in the place of what is not there" },
-    "cache-control": { value: "TEXT", summary: "for objects that have none, such as max-age=3600" },
+    index: { value: "NAME", summary: "object to serve for a folder, such as index.html" },
+    "not-found": { value: "KEY", summary: "object to serve when a key does not exist" },
+    "cache-control": { value: "TEXT", summary: "Cache-Control of objects without one, such as max-age=3600" },
     domain: {
       value: "NAME",
-      summary: "a host name that stands for this bucket alone",
+      summary: "host name that serves only this bucket",
       repeatable: true,
     },
-    off: { summary: "nobody may read it any more" },
+    off: { summary: "make the bucket private again" },
   },
   examples: [
     "store bucket public website --index index.html --not-found 404.html",
@@ -34,7 +34,7 @@ export const publicCommand: Command = {
     const isOff = options.flag("off");
     const publication = parsePublication(invocation);
     if (isOff && Object.keys(publication).length > 0)
-      throw usageError("--off ends it: nothing else can be set with it.");
+      throw usageError("--off cannot be combined with other options.");
     try {
       await withData(invocation, { absent: "refuse", subject: { bucket } }, ({ engine, documents }) =>
         isOff ? unpublish(engine, documents, bucket) : publish(engine, documents, bucket, publication),
@@ -43,8 +43,8 @@ export const publicCommand: Command = {
       throw error instanceof PublicationError ? usageError(error.message) : error;
     }
     if (output.isJson) return output.json({ name: bucket, public: isOff ? null : publication });
-    const words = isOff ? "is not public any more" : "is public: everybody may read it";
-    await output.line(`Bucket ${output.style.bold(bucket)} ${words}.`);
+    const state = isOff ? "is private" : "is public: anyone can read it";
+    await output.line(`Bucket ${output.style.bold(bucket)} ${state}.`);
   },
 };
 

@@ -1,4 +1,4 @@
-// `store kv bulk put`: many keys from a JSON file, checked in full before the first one is put.
+// `store kv bulk put`: puts many keys from a JSON file, which is validated before the first put.
 import type { KeyValues } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
@@ -12,16 +12,16 @@ export const kvBulkCommand: Command = {
   name: "bulk",
   summary: "Put many keys from a JSON file",
   details:
-    'The file holds an array of objects: "key" and "value", and where needed "expiration" (seconds since the epoch),\n' +
-    '"expiration_ttl" (seconds), "metadata" (any JSON) and "base64": true for a value that is in base64.\n' +
-    "Each key is put by itself: when a put fails, those before it stay.",
+    'The file contains an array of objects with "key" and "value", and optionally "expiration" (Unix time in seconds),\n' +
+    '"expiration_ttl" (seconds), "metadata" (any JSON) and "base64": true for a value in base64.\n' +
+    "Each key is put separately: if a put fails, the earlier ones stay.",
   usage: ["put <namespace> <file>", "put <namespace> -"],
   options: {},
   examples: ["store kv bulk put sessions sessions.json"],
   async run(invocation) {
     const { parameters, output } = invocation;
     const [verb = "", namespace = "", file = ""] = parameters;
-    if (verb !== "put") throw usageError(`There is no "store kv bulk ${verb}".`, "There is: put.");
+    if (verb !== "put") throw usageError(`There is no "store kv bulk ${verb}".`, "Use: store kv bulk put");
     const input = file === "-" ? standardInput() : await fileInput(file);
     try {
       const entries = await parseBulk(input, file === "-" ? "standard input" : file);

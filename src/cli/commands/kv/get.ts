@@ -1,4 +1,4 @@
-// `store kv get`: the value of a key, into a file or to stdout.
+// `store kv get`: writes the value of a key to a file or stdout.
 import type { KeyValueEntry } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Command } from "../../framework/command.ts";
@@ -10,9 +10,9 @@ import { checkTarget, writeFileWhole } from "../../transfer/download.ts";
 
 export const kvGetCommand: Command = {
   name: "get",
-  summary: "Get the value of a key into a file, or to stdout",
+  summary: "Get the value of a key, to a file or stdout",
   details:
-    "With --json the value, its metadata and expiration are printed in the form that store kv bulk put reads:\n" +
+    "With --json the value, metadata and expiration are printed in the format that store kv bulk put reads;\n" +
     'a value that is not UTF-8 text is in base64, with "base64": true.',
   usage: ["<namespace> <key> [file]", "<namespace> <key> -"],
   options: {},
@@ -35,7 +35,9 @@ export const kvGetCommand: Command = {
         await runInterruptible((signal) => writeFileWhole(target, bytes.chunks(), signal));
         if (output.isJson)
           return output.json({ key, ...details(entry), size: record.size, file: target.path });
-        return output.line(`Got ${output.name(key)} into ${output.name(file!)}: ${output.size(record.size)}`);
+        return output.line(
+          `Downloaded ${output.name(key)} to ${output.name(file!)}: ${output.size(record.size)}`,
+        );
       }
       if (output.isJson) return output.json({ key, ...(await jsonValue(entry)), ...details(entry) });
       const onTerminal = file === undefined ? "text only" : "anything";

@@ -1,4 +1,4 @@
-// `store kv list`: the keys of a namespace, page by page as they are printed.
+// `store kv list`: prints the keys of a namespace page by page.
 import type { ListedKey } from "../../../engine/key-value/key-value.ts";
 import type { Command } from "../../framework/command.ts";
 import type { Column, Output } from "../../framework/output.ts";
@@ -6,11 +6,10 @@ import { withData } from "../../store/open-store.ts";
 
 export const kvListCommand: Command = {
   name: "list",
-  summary: "List the keys of a namespace, or those with a prefix",
-  details:
-    "All of them, in the order of their bytes, each with its expiration and metadata. Expired keys are not listed.",
+  summary: "List the keys of a namespace, optionally with a prefix",
+  details: "Lists all keys in byte order, with expiration and metadata. Expired keys are not listed.",
   usage: ["<namespace> [--prefix TEXT]"],
-  options: { prefix: { value: "TEXT", summary: "only keys that begin with it" } },
+  options: { prefix: { value: "TEXT", summary: "only keys with this prefix" } },
   examples: ["store kv list sessions", "store kv list sessions --prefix user: --json"],
   async run(invocation) {
     const { parameters, options, output } = invocation;
@@ -47,7 +46,7 @@ async function printRows(output: Output, keys: readonly ListedKey[], before: num
   await (before === 0 ? output.table(columns, rows) : output.moreRows(columns, rows));
 }
 
-/** One array, a key a line. */
+/** Prints one array with one key on each line. */
 async function printJson(output: Output, keys: readonly ListedKey[], before: number): Promise<void> {
   let text = "";
   for (const { name, expiration, metadata } of keys) {

@@ -14,12 +14,11 @@ type Verb = "create" | "list" | "delete";
 export const kvNamespaceCommand: Command = {
   name: "namespace",
   summary: "Create, list and delete namespaces",
-  details:
-    "A namespace with keys is not deleted, unless --force is given: then all of its keys are deleted first.",
+  details: "A namespace with keys is only deleted with --force, which deletes its keys first.",
   usage: ["create <name>", "list", "delete <name> [--force] [--yes]"],
   options: {
-    force: { summary: "with delete: delete all keys first; asks on a terminal" },
-    yes: { summary: "with --force: do not ask" },
+    force: { summary: "with delete: delete all keys first; asks for confirmation on a terminal" },
+    yes: { summary: "with --force: do not ask for confirmation" },
   },
   examples: [
     "store kv namespace create sessions",
@@ -29,7 +28,7 @@ export const kvNamespaceCommand: Command = {
   async run(invocation) {
     const [verb = "", name, extra] = invocation.parameters;
     if (!Object.hasOwn(verbs, verb)) {
-      throw usageError(`There is no "store kv namespace ${verb}".`, "There are: create, list, delete.");
+      throw usageError(`There is no "store kv namespace ${verb}".`, "Use one of: create, list, delete");
     }
     const unexpected = verb === "list" ? name : extra;
     if (unexpected !== undefined)
@@ -51,7 +50,7 @@ const verbs: Readonly<Record<Verb, (invocation: Invocation, name: string) => Pro
 
 async function create(invocation: Invocation, namespace: string): Promise<void> {
   const { output } = invocation;
-  // Checked first: a refused name makes no data directory.
+  // Checked first, so that an invalid name does not create a data directory.
   withCommandErrors({ namespace }, () => {
     if (!isNamespaceName(namespace)) throw new StoreError("InvalidBucketName");
   });
@@ -98,16 +97,16 @@ function namespaceJson({ name, created }: NamespaceRecord) {
   return { name, created: new Date(created).toISOString() };
 }
 
-/** Only a person can mistype a name; a program that passes --force means it. */
+/** Asks only on a terminal: a program that passes --force means it. */
 async function confirm({ output }: Invocation, kv: KeyValues, namespace: string): Promise<void> {
   const { objects, bytes } = await kv.totals(namespace);
   if (objects === 0 || !process.stdin.isTTY) return;
   output.note(`This permanently deletes ${formatCount(objects, "key")} (${output.size(bytes)}).`);
   const typed = await ask(process.stdin, output, "Type the name of the namespace to delete it: ");
-  if (typed !== namespace) throw new CommandError("That was another name: nothing was deleted.");
+  if (typed !== namespace) throw new CommandError("The name does not match; nothing was deleted.");
 }
 
-/** How often keys may be put again while the namespace is emptied, before the command gives up. */
+/** Attempts to empty a namespace while others write to it. */
 const maxRounds = 10;
 
 async function deleteWithKeys(kv: KeyValues, namespace: string): Promise<number> {
@@ -121,7 +120,7 @@ async function deleteWithKeys(kv: KeyValues, namespace: string): Promise<number>
       if (!(error instanceof StoreError && error.reason === "BucketNotEmpty")) throw error;
       if (round < maxRounds) continue;
       throw new CommandError(`Keys are put into the namespace "${namespace}" faster than they are deleted.`, {
-        hint: "Stop what writes into it, then try again.",
+        hint: "Stop all writers, then try again.",
         cause: error,
       });
     }

@@ -1,4 +1,4 @@
-// `store kv put`: a value from the command line, a file or stdin becomes the value of a key.
+// `store kv put`: sets a key to a value from the command line, a file or stdin.
 import type { Source } from "../../../engine/engine.ts";
 import type { KeyValuePutOptions } from "../../../engine/key-value/key-value.ts";
 import { StoreError } from "../../../model/errors.ts";
@@ -11,14 +11,14 @@ import { fileInput, type Input, standardInput } from "../../terminal/input.ts";
 
 export const kvPutCommand: Command = {
   name: "put",
-  summary: "Put a value, a file, or stdin under a key",
-  details: "A value on the command line is stored as it is, without a newline.",
+  summary: "Set a key to a value, a file or stdin",
+  details: "A value on the command line is stored without a newline.",
   usage: ["<namespace> <key> [value]", "<namespace> <key> -", "<namespace> <key> --file FILE"],
   options: {
-    file: { value: "FILE", summary: "the file whose bytes are the value" },
-    ttl: { value: "SECONDS", summary: "delete the key after so many seconds, at least 60" },
-    expiration: { value: "TIME", summary: "delete the key at this time, in seconds since the epoch" },
-    metadata: { value: "JSON", summary: "metadata of the key, at most 1,024 bytes of JSON" },
+    file: { value: "FILE", summary: "file that contains the value" },
+    ttl: { value: "SECONDS", summary: "lifetime of the key in seconds, at least 60" },
+    expiration: { value: "TIME", summary: "expiry time of the key, as Unix time in seconds" },
+    metadata: { value: "JSON", summary: "metadata of the key as JSON, at most 1,024 bytes" },
   },
   examples: [
     "store kv put sessions user:1 Ada",
@@ -36,7 +36,7 @@ export const kvPutCommand: Command = {
     try {
       await withData(invocation, { absent: "refuse", subject }, async (data) => {
         const { kv } = data.engine;
-        // Before stdin is read: a person may be typing it.
+        // Checked before stdin is read, because a user may be typing it.
         if ((await kv.namespace(namespace)) === undefined) throw new StoreError("NoSuchBucket");
         await kv.put(namespace, key, value.source, write);
       });
@@ -57,8 +57,8 @@ async function openValue({ parameters, options }: Invocation): Promise<Value> {
   const [, , value] = parameters;
   const file = options.text("file");
   if ((value === undefined) === (file === undefined)) {
-    const why = value === undefined ? "No value is given." : "A value and --file are given.";
-    throw usageError(why, "Give one of: a value, --file FILE, or - for stdin.");
+    const why = value === undefined ? "A value is missing." : "A value and --file cannot be combined.";
+    throw usageError(why, "Use one of: a value, --file FILE, or - for stdin");
   }
   if (file !== undefined) return inputValue(await fileInput(file));
   return value === "-" ? inputValue(standardInput()) : { source: Buffer.from(value!), close() {} };

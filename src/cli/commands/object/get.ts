@@ -1,4 +1,4 @@
-// `store object get`: an object, of any size, into a file or to stdout.
+// `store object get`: writes an object of any size to a file or stdout.
 import { StoreObject } from "../../../binding/object.ts";
 import type { GetOutcome } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
@@ -17,8 +17,8 @@ type FoundObject = GetOutcome & { readonly outcome: "found" };
 
 export const getCommand: Command = {
   name: "get",
-  summary: "Get an object into a file, or to stdout",
-  details: "The file appears whole or not at all; one that was there is replaced at the end.",
+  summary: "Download an object to a file or stdout",
+  details: "The file appears complete or not at all; an existing file is replaced only at the end.",
   usage: ["<bucket>/<key> [file]", "<bucket>/<key> -"],
   options: {},
   examples: [
@@ -34,7 +34,7 @@ export const getCommand: Command = {
     if (isStdout && output.isJson) {
       throw usageError("--json needs a file, because the object itself goes to stdout.", [
         `Write: store object get ${address} FILE --json`,
-        `For what is known of it: store object head ${address} --json`,
+        `For its metadata only: store object head ${address} --json`,
       ]);
     }
     if (!isStdout) refuseUrl({ label: "store object get", text: file, expected: "a file or -" });
@@ -51,13 +51,13 @@ export const getCommand: Command = {
       );
       if (output.isJson) return output.json({ ...new StoreObject(result.record), file: target.path });
       await output.line(
-        `Got ${output.name(address)} into ${output.name(file!)}: ${output.size(result.record.size)}`,
+        `Downloaded ${output.name(address)} to ${output.name(file!)}: ${output.size(result.record.size)}`,
       );
     });
   },
 };
 
-/** The bytes, with the progress of their coming on the terminal. */
+/** Yields the bytes and shows progress. */
 async function* withProgress(
   { bytes }: FoundObject,
   address: string,

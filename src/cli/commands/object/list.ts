@@ -1,5 +1,4 @@
-// `store object list`: every object below a prefix, page by page as it is printed, so that a bucket of any
-// size is listed in the memory of one page.
+// `store object list`: prints the objects below a prefix, holding one page in memory at a time.
 import { StoreObject } from "../../../binding/object.ts";
 import type { Listing } from "../../../engine/engine.ts";
 import { compareKeys } from "../../../model/key.ts";
@@ -13,13 +12,13 @@ import { withData } from "../../store/open-store.ts";
 
 export const listCommand: Command = {
   name: "list",
-  summary: "List the objects of a bucket, or those below a prefix",
+  summary: "List the objects of a bucket or below a prefix",
   details:
-    "All of them, in the order of their keys. With a delimiter, keys that go on behind it are one line.",
+    "Lists all objects in key order. With a delimiter, keys with the same text up to it are grouped into one line.",
   usage: ["<bucket>[/prefix] [--delimiter TEXT] [--limit N]"],
   options: {
-    delimiter: { value: "TEXT", summary: "group keys by what comes before it, such as /" },
-    limit: { value: "N", summary: "at most so many lines" },
+    delimiter: { value: "TEXT", summary: "group keys by the text up to this delimiter, such as /" },
+    limit: { value: "N", summary: "maximum number of lines" },
   },
   examples: [
     "store object list photos",
@@ -52,12 +51,12 @@ function parseLimit(text: string | undefined): number {
   if (text === undefined) return Number.POSITIVE_INFINITY;
   const limit = Number(text);
   if (/^\d+$/.test(text) && limit >= 1) return limit;
-  throw usageError(`--limit needs a whole number from 1 on, not "${text}".`);
+  throw usageError(`--limit must be a whole number of at least 1, not "${text}".`);
 }
 
 type Entry = { readonly key: string; readonly record?: ObjectRecord };
 
-/** Objects and groups in one order: that of their keys. */
+/** Merges objects and groups in key order. */
 function toEntries({ objects, prefixes }: Listing): Entry[] {
   const entries: Entry[] = [
     ...objects.map((record) => ({ key: record.key, record })),
@@ -100,7 +99,7 @@ function linePrinter(output: Output): Printer {
   };
 }
 
-/** One array, an entry a line. */
+/** Prints one array with one entry on each line. */
 function jsonPrinter(output: Output): Printer {
   let separator = "[\n";
   return {

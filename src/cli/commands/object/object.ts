@@ -1,4 +1,4 @@
-// `store object …`: puts, gets, describes, lists and deletes objects.
+// `store object …`: uploads, downloads, describes, lists and deletes objects.
 import { StoreObject } from "../../../binding/object.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { ObjectRecord } from "../../../model/object.ts";
@@ -13,7 +13,7 @@ import { urlCommand } from "./url.ts";
 
 const headCommand: Command = {
   name: "head",
-  summary: "Tell what is known of an object",
+  summary: "Show the metadata of an object",
   usage: ["<bucket>/<key>"],
   options: {},
   examples: ["store object head photos/cat.jpg", "store object head photos/cat.jpg --json"],
@@ -44,7 +44,7 @@ const deleteCommand: Command = {
     const { parameters, output } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
     await withData(invocation, { absent: "refuse", subject: { bucket, key } }, async (data) => {
-      // Deleting what is not there succeeds in the store; a person who mistyped the key should hear of it.
+      // The engine accepts the deletion of a missing key, but a user who mistyped it should know.
       if ((await data.engine.head(bucket, key)) === undefined) throw new StoreError("NoSuchKey");
       await data.engine.delete(bucket, [key]);
       await data.tidy();
@@ -56,7 +56,7 @@ const deleteCommand: Command = {
 
 export const objectCommands: CommandGroup = {
   name: "object",
-  summary: "Put, get, list and delete objects",
+  summary: "Upload, download, list and delete objects",
   commands: [putCommand, getCommand, headCommand, listCommand, urlCommand, deleteCommand],
 };
 
@@ -76,7 +76,7 @@ function objectFields(record: ObjectRecord, output: Output): (readonly [string, 
       ([name, value]) => [`metadata ${name}`, value] as const,
     ),
     ...Object.entries(object.checksums.toJSON()).map(([name, value]) => [name, value] as const),
-    ...(object.ssecKeyMd5 === undefined ? [] : [["MD5 of its key", object.ssecKeyMd5] as const]),
+    ...(object.ssecKeyMd5 === undefined ? [] : [["encryption key MD5", object.ssecKeyMd5] as const]),
   ];
 }
 

@@ -1,4 +1,4 @@
-// `store object put`: a file or stdin, of any size, becomes an object.
+// `store object put`: uploads a file or stdin of any size.
 import { StoreObject } from "../../../binding/object.ts";
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
@@ -18,21 +18,24 @@ import { upload } from "../../transfer/upload.ts";
 
 export const putCommand: Command = {
   name: "put",
-  summary: "Put a file, or stdin, into a bucket",
+  summary: "Upload a file or stdin to a bucket",
   details:
-    "The object appears whole or not at all. A large one goes in parts, by itself; interrupted, it leaves nothing.\n" +
-    "Without --content-type the end of the key, or else of the file's name, tells the type.",
+    "The object appears complete or not at all. Large files are uploaded in parts. Without --content-type, the type\n" +
+    "is guessed from the extension of the key or of the file's name.",
   usage: ["<bucket>/<key> <file>", "<bucket>/<key> -"],
   options: {
-    "content-type": { value: "TYPE", summary: "such as image/jpeg" },
-    "cache-control": { value: "TEXT", summary: 'such as "max-age=3600"' },
-    "content-disposition": { value: "TEXT", summary: "such as attachment" },
-    "content-encoding": { value: "TEXT", summary: "such as gzip, when the bytes are" },
-    "content-language": { value: "TEXT", summary: "such as en" },
-    metadata: { value: "NAME=VALUE", summary: "metadata of your own", repeatable: true },
+    "content-type": { value: "TYPE", summary: "content type, such as image/jpeg" },
+    "cache-control": { value: "TEXT", summary: "Cache-Control header, such as max-age=3600" },
+    "content-disposition": { value: "TEXT", summary: "Content-Disposition header, such as attachment" },
+    "content-encoding": {
+      value: "TEXT",
+      summary: "Content-Encoding header, if the file is compressed with gzip, for example",
+    },
+    "content-language": { value: "TEXT", summary: "Content-Language header, such as en" },
+    metadata: { value: "NAME=VALUE", summary: "custom metadata", repeatable: true },
     "storage-class": {
       value: "CLASS",
-      summary: "Standard or InfrequentAccess; the bucket's own unless given",
+      summary: "Standard or InfrequentAccess; default: the bucket's class",
     },
   },
   examples: [
@@ -44,7 +47,7 @@ export const putCommand: Command = {
     const { parameters, options, output } = invocation;
     const [address = "", file = ""] = parameters;
     const to = objectAddress(address);
-    if (to.key === "") throw usageError(`"${address}" names no key.`, `For example: ${address}cat.jpg`);
+    if (to.key === "") throw usageError(`"${address}" has no key.`, `For example: ${address}cat.jpg`);
     const write = writeOptions(options, to, file);
     const input = file === "-" ? standardInput() : await fileInput(file);
     try {
@@ -52,7 +55,7 @@ export const putCommand: Command = {
         runInterruptible((signal) => putWithProgress(data, { to, input, write, output, signal })),
       );
       if (output.isJson) return await output.json(new StoreObject(record));
-      await output.line(`Put ${output.name(address)}: ${output.size(record.size)}, etag ${record.etag}`);
+      await output.line(`Uploaded ${output.name(address)}: ${output.size(record.size)}, etag ${record.etag}`);
     } finally {
       input.close();
     }
@@ -68,7 +71,7 @@ interface Put {
 }
 
 async function putWithProgress({ engine, tidy }: Data, { to, input, write, output, signal }: Put) {
-  // Before a byte is asked for: it may be a person who types them.
+  // Checked before stdin is read, because a user may be typing it.
   if ((await engine.bucket(to.bucket)) === undefined) throw new StoreError("NoSuchBucket");
   let leavesGarbage = (await engine.head(to.bucket, to.key)) !== undefined;
   const label = escapeControls(`${to.bucket}/${to.key}`);

@@ -1,27 +1,27 @@
-// `store object url`: a URL that anybody may use until it expires.
+// `store object url`: creates a presigned URL for an object.
 import { presignedUrl } from "../../../binding/presign.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { createCredentials } from "../../../s3/auth/credentials.ts";
 import { parseDuration } from "../../../s3/auth/grants.ts";
 import { getInternalKey } from "../../../s3/auth/internal-key.ts";
 import type { Command } from "../../framework/command.ts";
-import { CommandError, usageError } from "../../framework/command-error.ts";
+import { CommandError, parseOrUsageError, usageError } from "../../framework/command-error.ts";
 import { endpointOption } from "../../serve/listen-options.ts";
 import { objectAddress } from "../../store/object-address.ts";
 import { type Data, withData } from "../../store/open-store.ts";
 
 export const urlCommand: Command = {
   name: "url",
-  summary: "Make a URL by which anybody may reach an object until it expires",
+  summary: "Create a presigned URL that gives access to an object until it expires",
   details:
-    "The URL is one of the S3 API, which `store dev` and `store serve` bring. It carries the authority of an access\n" +
-    "key: whoever deletes or disables the key ends the URL. Nobody checks whether the object exists.",
+    "The URL belongs to the S3 API of `store dev` or `store serve`. It is signed with an access key, and stops\n" +
+    "working when that key is disabled or deleted. The object does not have to exist.",
   usage: ["<bucket>/<key>"],
   options: {
-    method: { value: "METHOD", summary: "GET, HEAD, PUT or DELETE; GET unless given" },
-    expires: { value: "TIME", summary: "from now, up to 7d, such as 15m; 1h unless given" },
-    endpoint: { value: "URL", summary: "where the S3 API answers; http://127.0.0.1:9000 unless given" },
-    key: { value: "ID", summary: "the access key to sign with; one of the store's own unless given" },
+    method: { value: "METHOD", summary: "GET, HEAD, PUT or DELETE; default: GET" },
+    expires: { value: "TIME", summary: "lifetime, such as 15m, at most 7d; default: 1h" },
+    endpoint: { value: "URL", summary: "public URL of the S3 API; default: http://127.0.0.1:9000" },
+    key: { value: "ID", summary: "access key to sign with; default: an internal key of the store" },
   },
   examples: [
     "store object url photos/cat.jpg",
@@ -31,7 +31,7 @@ export const urlCommand: Command = {
   async run(invocation) {
     const { options, output, parameters } = invocation;
     const { bucket, key } = objectAddress(parameters[0]!);
-    if (key === "") throw usageError(`"${bucket}/" names no key.`, `For example: ${bucket}/cat.jpg`);
+    if (key === "") throw usageError(`"${bucket}/" has no key.`, `For example: ${bucket}/cat.jpg`);
     const method = parseMethod(options.text("method") ?? "GET");
     const expiresIn = parseLifetimeSeconds(options.text("expires") ?? "1h");
     const endpoint = endpointOption(invocation, "endpoint") ?? "http://127.0.0.1:9000";
@@ -56,14 +56,9 @@ function parseMethod(text: string): (typeof methods)[number] {
 const maxLifetime = "7d";
 
 function parseLifetimeSeconds(text: string): number {
-  let milliseconds: number;
-  try {
-    milliseconds = parseDuration(text);
-  } catch (error) {
-    throw error instanceof RangeError ? usageError(error.message) : error;
-  }
+  const milliseconds = parseOrUsageError(() => parseDuration(text));
   if (milliseconds <= parseDuration(maxLifetime)) return milliseconds / 1000;
-  throw usageError(`--expires must be ${maxLifetime} at most, not "${text}".`);
+  throw usageError(`--expires must be at most ${maxLifetime}, not "${text}".`);
 }
 
 async function findSigningKey({ documents, secretKey }: Data, id: string | undefined) {
@@ -72,5 +67,5 @@ async function findSigningKey({ documents, secretKey }: Data, id: string | undef
   if (found?.state === "active") return found;
   const what =
     found === undefined ? `There is no access key "${id}".` : `The access key "${id}" is ${found.state}.`;
-  throw new CommandError(what, { hint: "See which there are: store key list" });
+  throw new CommandError(what, { hint: "List access keys: store key list" });
 }

@@ -1,6 +1,6 @@
-// Brings objects in from elsewhere, each with its metadata, etag and parts, and holds its bytes against what the source
-// says of them before it is stored. What is there already is passed by, so a run that was cut off goes on.
-import { forEachConcurrent } from "../../../async/merge-join.ts";
+// Imports objects with their metadata, etag and parts, and verifies the source's checksums before an
+// object is stored. Unchanged objects are skipped, so an interrupted import can be resumed.
+import { forEachLimit } from "../../../async/for-each-limit.ts";
 import type { Engine, WriteOptions } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import type { Key } from "../../../model/key.ts";
@@ -30,7 +30,7 @@ export interface ImportOptions {
 }
 
 export interface ImportCounts extends SyncCounts {
-  /** Of those copied: the source told nothing that their bytes could be held against. */
+  /** Copied objects for which the source has no checksum. */
   unverified: number;
 }
 
@@ -41,7 +41,7 @@ export async function importObjects(options: ImportOptions, counts: ImportCounts
   async function* all(): AsyncGenerator<SourceObject> {
     yield* source.objects();
   }
-  await forEachConcurrent(all(), { concurrency, signal }, async (object) => {
+  await forEachLimit(all(), { concurrency, signal }, async (object) => {
     const key = prefix + object.key;
     try {
       const size = await importOne(options, counts, key, object);
@@ -61,7 +61,7 @@ export async function importObjects(options: ImportOptions, counts: ImportCounts
   });
 }
 
-/** How large it is; undefined when it was there already. */
+/** Returns the size of the object; undefined when it is already in the bucket. */
 async function importOne(
   options: ImportOptions,
   counts: ImportCounts,
@@ -88,7 +88,7 @@ async function importOne(
   return object.size;
 }
 
-/** All there is to go by, where an etag tells nothing of the bytes. */
+/** The comparison when the etag is not a hash of the bytes. */
 function isNotOlder(record: ObjectRecord | undefined, object: SourceObject): boolean {
   return record !== undefined && record.size === object.size && record.uploaded >= object.written;
 }
@@ -119,7 +119,7 @@ async function putWhole(
   if (result.outcome !== "stored") throw new Error("A put without a condition was refused.");
 }
 
-/** In the parts it was made of, so that its etag is the same; that etag then vouches for the bytes. */
+/** Uploads the original parts, so that the etag must match the source's; this verifies the bytes. */
 async function putParts(
   options: ImportOptions,
   key: Key,
@@ -139,7 +139,7 @@ async function putParts(
     await engine.completeUpload(bucket, { key, id }, parts, { partSizes: "s3" });
   } catch (error) {
     await engine.abortUpload(bucket, { key, id }).catch(() => {
-      // Why it failed is what to tell; what is left of it ends by itself after seven days.
+      // Report why the upload failed. Its parts expire after seven days.
     });
     throw error;
   }
@@ -162,10 +162,7 @@ function writeOptions({ httpMetadata, customMetadata, storageClass }: SourceCont
 
 function explainDigestError(error: unknown): unknown {
   if (!(error instanceof StoreError) || !["BadDigest", "IncompleteBody"].includes(error.reason)) return error;
-  return new CommandError(
-    "Its bytes are not those that the source's own checksum tells of; it was not stored.",
-    {
-      cause: error,
-    },
-  );
+  return new CommandError("Its bytes do not match the source's checksum; it was not stored.", {
+    cause: error,
+  });
 }

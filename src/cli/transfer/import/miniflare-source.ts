@@ -1,5 +1,5 @@
-// miniflare's local state as the source of an import: a SQLite database for each bucket, named by a hash of the
-// bucket's name, and the bytes in files beside. Only read; miniflare may go on meanwhile.
+// Imports from miniflare's local state: one SQLite database for each bucket, named by a hash of the
+// bucket's name, and files with the bytes. Read-only, so miniflare can keep running.
 import { createHash, createHmac } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { open } from "node:fs/promises";
@@ -18,11 +18,11 @@ import {
 } from "./source.ts";
 
 const databases = "miniflare-R2BucketObject";
-/** Below what people name: the folder of the project, of wrangler's state, or of the buckets. */
+/** Relative to the folder of the project, of wrangler's state, or of the buckets. */
 const subfolders = ["", "r2", "v3/r2", "state/v3/r2", ".wrangler/state/v3/r2"];
 
 export interface MiniflareOptions {
-  /** As typed. */
+  /** As typed by the user, for messages. */
   readonly folder: string;
   readonly directory: string;
   readonly bucket: string;
@@ -33,8 +33,8 @@ export function openMiniflareSource({ folder, directory, bucket }: MiniflareOpti
     .map((subfolder) => join(directory, subfolder))
     .find((path) => existsSync(join(path, databases)));
   if (state === undefined) {
-    throw new CommandError(`There is no state of miniflare's buckets in "${escapeControls(folder)}".`, {
-      hint: "Name the folder that holds .wrangler, or the one that r2Persist names.",
+    throw new CommandError(`"${escapeControls(folder)}" contains no buckets of miniflare.`, {
+      hint: "Use the folder that contains .wrangler, or the folder set by r2Persist.",
     });
   }
   const path = join(state, databases, `${durableObjectId(bucket)}.sqlite`);
@@ -48,7 +48,7 @@ export function openMiniflareSource({ folder, directory, bucket }: MiniflareOpti
         hint:
           others.length === 0
             ? []
-            : `Name one of these: --source-bucket ${others.map(escapeControls).join(", ")}`,
+            : `Choose one of these: --source-bucket ${others.map(escapeControls).join(", ")}`,
       },
     );
   }
@@ -102,7 +102,7 @@ interface ObjectRow extends BlobRow {
   readonly custom_metadata: string;
 }
 
-/** The id that workerd gives a durable object of this name. */
+/** The id that workerd assigns to a durable object of this name. */
 function durableObjectId(bucket: string): string {
   const key = createHash("sha256").update(databases).digest();
   const half = (bytes: string | Buffer) => createHmac("sha256", key).update(bytes).digest().subarray(0, 16);
@@ -110,7 +110,7 @@ function durableObjectId(bucket: string): string {
   return Buffer.concat([name, half(name)]).toString("hex");
 }
 
-/** Those that were given with the object, so that they are kept with it. */
+/** Checksums that were uploaded with the object and are stored with it again. */
 function parseHashes(text: string) {
   const given = JSON.parse(text) as Partial<Record<"sha1" | "sha256" | "sha384" | "sha512", string>>;
   return (["sha1", "sha256", "sha384", "sha512"] as const).flatMap((algorithm) => {
@@ -121,11 +121,11 @@ function parseHashes(text: string) {
 
 function openBlobBody(blobs: string, { blob_id, size }: BlobRow): SourceBody {
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    if (!/^[0-9a-f]+$/.test(blob_id ?? "")) throw new CommandError("Its row names no file.");
+    if (!/^[0-9a-f]+$/.test(blob_id ?? "")) throw new CommandError("Its database row has no file name.");
     const path = join(blobs, blob_id!);
     try {
       const handle = await open(path);
-      // Closes the handle when it ends, is left or fails.
+      // The stream closes the handle when it ends, fails or is destroyed.
       yield* handle.createReadStream({ highWaterMark: 256 * 1024 }) as AsyncIterable<Uint8Array>;
     } catch (error) {
       throw fileError(error, "read", path);

@@ -1,5 +1,5 @@
-// An S3 service as the source of an import: its listing page by page, and each object with its metadata, in the parts it
-// was made of where the service tells them.
+// Imports from an S3 service: lists page by page, and reads each object with its metadata, part by
+// part if the service reports parts.
 import { metadataFromHeaders } from "../../../http/headers.ts";
 import { checksumLengths, type ExpectedChecksum } from "../../../model/checksum.ts";
 import { readCustomMetadata } from "../../../s3/headers/metadata.ts";
@@ -21,7 +21,7 @@ import {
 
 export interface S3SourceOptions {
   readonly endpoint: S3Endpoint;
-  /** Of a key that is good for a while. */
+  /** For temporary credentials. */
   readonly sessionToken?: string | undefined;
   readonly times?: Partial<S3Times>;
 }
@@ -68,20 +68,17 @@ export function openS3Source({ endpoint, sessionToken, times = {} }: S3SourceOpt
   return { objects, close: () => client.close() };
 }
 
-/** Never a key; what the service said, and which one. */
+/** The message contains the service and its answer, never an access key. */
 function toSourceError(error: unknown, host: string): unknown {
   if (!(error instanceof Error) || error instanceof CommandError) return error;
   const isRefusal = error instanceof S3Refusal;
   const reason = isRefusal ? `${error.code}: ${error.message}` : error.message;
   if (isRefusal && !isTransient(error)) {
-    return new CommandError(`The S3 service at ${host} refuses: ${reason}`, { cause: error });
+    return new CommandError(`The S3 service at ${host} refused the request: ${reason}`, { cause: error });
   }
-  return new SourceUnavailable(
-    `The S3 service at ${host} cannot be reached or used: ${reason}${tlsAdvice(error)}`,
-    {
-      cause: error,
-    },
-  );
+  return new SourceUnavailable(`The S3 service at ${host} is not available: ${reason}${tlsAdvice(error)}`, {
+    cause: error,
+  });
 }
 
 /** For messages. */
@@ -105,7 +102,7 @@ async function readObject(ref: ObjectRef): Promise<SourceContent> {
     const value = headers[name];
     return typeof value === "string" ? value : null;
   };
-  // A service that knows no parts answers with the whole.
+  // A service without support for partNumber returns the whole object.
   const isInParts = count !== undefined && first.statusCode === 206;
   const isOtherHash = /kms/.test(header("x-amz-server-side-encryption") ?? "");
   const md5 = isOtherHash ? undefined : parseMd5Etag(ref.etag);
@@ -130,7 +127,7 @@ async function readObject(ref: ObjectRef): Promise<SourceContent> {
 function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range?: string): Promise<Answer> {
   const requestHeaders = {
     ...headers,
-    // What is read in several requests must be one version.
+    // All requests for an object must read the same version.
     ...(etag === "" ? {} : { "if-match": `"${etag}"` }),
     ...(range === undefined ? { "x-amz-checksum-mode": "ENABLED" } : { range }),
   };
@@ -139,7 +136,7 @@ function startGet({ client, headers, key, etag }: ObjectRef, query: Query, range
   );
 }
 
-/** Goes on by itself where a connection breaks off. */
+/** Resumes when a connection breaks. */
 function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
   const { client } = ref;
   const span = /^bytes (\d+)-(\d+)\/\d+$/.exec(answer.headers["content-range"] ?? "");
@@ -170,7 +167,7 @@ function openResumableBody(ref: ObjectRef, answer: Answer): SourceBody {
 
 const checksumAlgorithms = ["crc64nvme", "crc32c", "crc32", "sha256", "sha1"] as const;
 
-/** Those of all bytes; those of parts' checksums have their number behind a dash. */
+/** Checksums of the whole object. Checksums of part checksums end in a dash and a part count. */
 function wholeChecksums(header: (name: string) => string | null): ExpectedChecksum[] {
   return checksumAlgorithms.flatMap((algorithm) => {
     const value = Buffer.from(header(`x-amz-checksum-${algorithm}`) ?? "", "base64");

@@ -1,4 +1,4 @@
-// What an import reads: objects that somebody else keeps, with all that is known of them.
+// The source of an import: objects of another service, with their metadata and checksums.
 import type { ExpectedChecksum } from "../../../model/checksum.ts";
 import type { Key } from "../../../model/key.ts";
 import type { CustomMetadata, HttpMetadata, StorageClass } from "../../../model/object.ts";
@@ -12,7 +12,7 @@ export interface ImportSource {
 export interface SourceObject {
   readonly key: Key;
   readonly size: number;
-  /** Without quotes; empty when there is none. */
+  /** Without quotes; empty if unknown. */
   readonly etag: string;
   /** When it was last written, in milliseconds since the epoch. */
   readonly written: number;
@@ -23,33 +23,33 @@ export interface SourceContent {
   readonly httpMetadata: HttpMetadata;
   readonly customMetadata: CustomMetadata;
   readonly storageClass: StorageClass | undefined;
-  /** What the bytes of the whole are known to have; empty when nothing is known. */
+  /** Checksums of the whole object; empty if unknown. */
   readonly checksums: readonly ExpectedChecksum[];
-  /** Those it was made of, when its etag tells their hashes: one after the other. Undefined for one in one piece. */
+  /** Number of parts of a multipart upload, if the etag is made of their hashes. */
   readonly parts: number | undefined;
-  /** The whole, or the part of this number. */
+  /** Opens the whole object, or one part of it. */
   openBody(part?: number): Promise<SourceBody>;
-  /** For one that is not read after all. */
+  /** Releases resources if no body is read. */
   cancel(): void;
 }
 
 export interface SourceBody {
   readonly length: number;
   chunks(): AsyncGenerator<Uint8Array>;
-  /** For one that is not read. */
+  /** Releases resources if the body is not read. */
   cancel(): void;
 }
 
-/** The source cannot be asked any more: what is left would fail, too. */
+/** The source is unavailable, so all further objects would fail too. */
 export class SourceUnavailable extends CommandError {}
 
-/** How many parts an etag was made of; undefined for another kind of etag. */
+/** The part count in the etag of a multipart upload; undefined for other etags. */
 export function parsePartCount(etag: string): number | undefined {
   const count = /^[0-9a-f]{32}-(\d{1,5})$/.exec(etag)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
-/** An etag that may be the MD5 of the bytes. */
+/** Parses an etag that has the form of an MD5. */
 export function parseMd5Etag(etag: string): ExpectedChecksum | undefined {
   return /^[0-9a-f]{32}$/.test(etag) ? { algorithm: "md5", value: Buffer.from(etag, "hex") } : undefined;
 }

@@ -1,4 +1,4 @@
-// The bucket as the side that is written: files become objects, of any size, and what replaces an object keeps its metadata.
+// Sync into a bucket: uploads files as objects. An overwritten object keeps its metadata.
 import type { WriteOptions } from "../../../engine/engine.ts";
 import { guessContentType } from "../../../http/content-types.ts";
 import type { Key } from "../../../model/key.ts";
@@ -30,8 +30,7 @@ export function createBucketTarget(options: SyncOptions): SyncTarget {
           const stored = await upload({ engine, to: { bucket, key }, ...given, signal, onBytes });
           const isRight =
             !verifies || (await hasSameBytes({ engine, bucket, record: stored, file, sizeOnly: false }));
-          if (!isRight)
-            throw new CommandError("What was stored is not what the file holds: import it again.");
+          if (!isRight) throw new CommandError("The stored object differs from the file; import it again.");
         }
         return file.size;
       } finally {

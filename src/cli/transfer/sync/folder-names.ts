@@ -1,32 +1,32 @@
-// Between keys and the names of files. A key is a string of bytes and no path: one that would name no file, another
-// file than its own, or one outside the folder, is told and never written.
+// Checks whether a key can be a file path. Keys that are not valid paths, are ambiguous, or would lie
+// outside the folder are reported and never written.
 import type { ObjectRecord } from "../../../model/object.ts";
 
-/** The longest name that file systems take, in bytes. */
+/** Limit of common file systems. */
 const maxNameBytes = 255;
 
-/** Why the part of a key behind the prefix cannot be a file's path; undefined when it can. */
+/** Why the part of a key after the prefix is not a valid path; undefined when it is. */
 export function nameProblem(name: string): string | undefined {
-  if (name === "") return "nothing is left of it behind the prefix to name a file";
-  if (name.includes("\0")) return "no file name can hold a zero byte";
+  if (name === "") return "nothing follows the prefix";
+  if (name.includes("\0")) return "a file name cannot contain a zero byte";
   const parts = name.split("/");
-  if (parts[0] === "") return "behind the prefix it begins with a slash, and would be a path of its own";
-  if (parts.at(-1) === "") return "it ends in a slash, and a file's name cannot";
-  if (parts.includes("")) return "it has two slashes in a row, which no path keeps";
+  if (parts[0] === "") return "after the prefix it starts with a slash";
+  if (parts.at(-1) === "") return "it ends with a slash";
+  if (parts.includes("")) return "it contains two slashes in a row";
   const dots = parts.find((part) => part === "." || part === "..");
-  if (dots !== undefined) return `"${dots}" in it would name another place`;
+  if (dots !== undefined) return `it contains "${dots}" as a folder name`;
   if (parts.some((part) => Buffer.byteLength(part) > maxNameBytes))
-    return "a file's name has 255 bytes at most";
-  if (isPartialName(parts.at(-1)!)) return "it is named like a file that is being written";
+    return "a file name has at most 255 bytes";
+  if (isPartialName(parts.at(-1)!)) return "it has the name of a temporary file";
   return undefined;
 }
 
-/** What other tools mark an empty folder with: nothing to be a file. */
+/** An empty object that other tools create to mark a folder. */
 export function isFolderMark({ key, size }: Pick<ObjectRecord, "key" | "size">): boolean {
   return size === 0 && key.endsWith("/");
 }
 
-/** The name of a file until its last byte is there; see download.ts. */
+/** The temporary name of a file while it is written; see download.ts. */
 export function isPartialName(name: string): boolean {
   return /^\.store-[0-9a-f]{16}\.part$/.test(name);
 }

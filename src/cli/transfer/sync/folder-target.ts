@@ -1,4 +1,4 @@
-// The folder as the side that is written: objects become files.
+// Sync into a folder: downloads objects as files.
 import { CommandError } from "../../framework/command-error.ts";
 import { createFolderWriter } from "./folder-writer.ts";
 import { hasSameBytes, openLocalFile } from "./local-file.ts";
@@ -31,7 +31,7 @@ export function createFolderTarget(options: SyncOptions): SyncTarget {
       if (await isSame(pair)) return undefined;
       if (isDryRun) return record?.size ?? 0;
       const found = await engine.get(bucket, key);
-      if (found.outcome !== "found") throw new CommandError("It was deleted meanwhile.");
+      if (found.outcome !== "found") throw new CommandError("It was deleted during the sync.");
       try {
         await writer.write(key.slice(prefix.length), countBytes(found.bytes.chunks()));
       } catch (error) {

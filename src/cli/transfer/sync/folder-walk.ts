@@ -1,5 +1,5 @@
-// Walks a folder in the order of keys, one folder in memory at a time. Links are not followed, so nothing outside
-// comes in, and nothing comes in twice.
+// Walks a folder in key order, with one folder in memory at a time. Symbolic links are not followed,
+// so no file outside the folder is read and none is read twice.
 import type { Dirent } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { compareKeys, type Key } from "../../../model/key.ts";
@@ -9,15 +9,15 @@ import { isPartialName } from "./folder-names.ts";
 
 export type FolderEntry =
   | { readonly kind: "file"; readonly key: Key; readonly path: string }
-  /** There, but neither read nor written nor deleted; with all below it, should it be a folder. */
+  /** Skipped with everything below it: not read, written or deleted. */
   | { readonly kind: "passed"; readonly key: Key; readonly why: string }
   | { readonly kind: "failed"; readonly key: Key; readonly error: unknown };
 
 export interface FolderWalk {
   readonly folder: string;
-  /** What stands before the names to make keys of them. */
+  /** Prepended to file names to form keys. */
   readonly prefix: string;
-  /** The data directory, which is no part of what is kept in it. */
+  /** The data directory, which is not synced into itself. */
   readonly except: string | undefined;
 }
 
@@ -26,7 +26,7 @@ export async function* walkFolder({ folder, prefix, except }: FolderWalk): Async
   try {
     entries = await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    // Gone since it was named, or not made yet.
+    // Deleted since it was listed, or not created yet.
     if (systemCode(error) === "ENOENT") return;
     yield { kind: "failed", key: prefix.slice(0, -1), error: fileError(error, "read the folder", folder) };
     return;
@@ -47,11 +47,15 @@ export async function* walkFolder({ folder, prefix, except }: FolderWalk): Async
     } else if (entry.isDirectory()) yield* walkFolder({ folder: path, prefix: `${key}/`, except });
     else if (entry.isFile()) yield { kind: "file", key, path };
     else
-      yield { kind: "passed", key, why: entry.isSymbolicLink() ? "it is a link" : "it is no regular file" };
+      yield {
+        kind: "passed",
+        key,
+        why: entry.isSymbolicLink() ? "it is a symbolic link" : "it is not a regular file",
+      };
   }
 }
 
-/** Names come as text: one that is not UTF-8 comes as a name that no file has. */
+/** Node decodes names; one that is not UTF-8 becomes a name that does not exist. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -1,5 +1,5 @@
-// Writes and removes files of a folder, never through a link and never outside it. A file appears whole or not at all, and what
-// is told as done is on the disk once `finish` has ended.
+// Writes and removes files in a folder, never through a symbolic link and never outside it. A file
+// appears complete or not at all; all changes are on disk when `finish` returns.
 import { constants, type Stats } from "node:fs";
 import { link, lstat, mkdir, open, realpath, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,11 +7,11 @@ import { CommandError } from "../../framework/command-error.ts";
 import { fileError, systemCode } from "../../framework/failures.ts";
 import { writeBeside } from "../download.ts";
 
-/** A folder stands where a file is to be; it may go yet. */
+/** A folder has the name of a file to be written; it may still be deleted by the sync. */
 export class FolderInTheWay extends CommandError {}
 
 export interface FolderWriter {
-  /** `name`: the path below the folder, looked at by `nameProblem` before. */
+  /** `name` is a relative path that `nameProblem` has accepted. */
   write(name: string, chunks: AsyncIterable<Uint8Array>): Promise<void>;
   remove(name: string): Promise<void>;
   /** Removes the folders that removals have emptied. */
@@ -20,17 +20,17 @@ export interface FolderWriter {
 }
 
 export interface FolderWriterOptions {
-  /** A real path, without links in it. */
+  /** A real path, without symbolic links. */
   readonly folder: string;
   readonly except: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** So many folders are remembered at most. */
+/** Limits the number of folders kept in memory. */
 const maxRemembered = 10_000;
 
 export function createFolderWriter({ folder: root, except, signal }: FolderWriterOptions): FolderWriter {
-  /** Folders that are known to be where their path says. */
+  /** Folders whose path contains no symbolic link. */
   const verifiedFolders = new Set<string>();
   const unsynced = new Set<string>();
   const emptied = new Set<string>();
@@ -46,21 +46,21 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
     for (const folder of folders) await syncFolder(folder);
   }
 
-  /** Makes it as needed. What is a link, or another name to the file system, has another real path. */
+  /** Creates the folder if needed. A link or an alias has a different real path and is refused. */
   async function ensureFolder(folder: string): Promise<void> {
     if (folder === root || verifiedFolders.has(folder)) return;
     await ensureFolder(dirname(folder));
-    if (folder === except) throw new CommandError("It would be written into the data directory.");
+    if (folder === except) throw new CommandError("The file would be inside the data directory.");
     try {
       await mkdir(folder);
       await markUnsynced(dirname(folder));
     } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw fileError(error, "make the folder", folder);
+      if (systemCode(error) !== "EEXIST") throw fileError(error, "create the folder", folder);
     }
     const real = await realpath(folder);
     if (real !== folder) {
       throw new CommandError(
-        `The folder "${folder}" is a link, or the same as "${real}" to this file system.`,
+        `The folder "${folder}" is a link to "${real}", or its name differs only in case.`,
       );
     }
     if (verifiedFolders.size >= maxRemembered) verifiedFolders.clear();
@@ -72,14 +72,12 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
       const path = `${root}/${name}`;
       const folder = dirname(path);
       await ensureFolder(folder);
-      if (path === except) throw new CommandError("It would be written over the data directory.");
+      if (path === except) throw new CommandError("The file would replace the data directory.");
       try {
         const existing = await statIfExists(path);
         if (existing?.isDirectory()) throw folderInTheWay();
         if (existing !== undefined && !existing.isFile()) {
-          throw new CommandError(
-            "A link, or what else is no file, is there in its place: it is left as it is.",
-          );
+          throw new CommandError("A symbolic link or a special file has this name; it was not replaced.");
         }
         await writeBeside(folder, { chunks, signal, mode: existing?.mode }, (partial) =>
           existing === undefined ? linkWithoutReplacing(partial, path) : rename(partial, path),
@@ -114,7 +112,7 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
       try {
         await rmdir(at);
       } catch {
-        // Something is in it, or it may not go: it stays.
+        // Not empty, or not permitted: keep the folder.
         return;
       }
       verifiedFolders.delete(at);
@@ -125,7 +123,7 @@ export function createFolderWriter({ folder: root, except, signal }: FolderWrite
 }
 
 function folderInTheWay(): FolderInTheWay {
-  return new FolderInTheWay("A folder of the same name is there: it cannot be both a folder and a file.");
+  return new FolderInTheWay("A folder has this name; delete or rename the folder first.");
 }
 
 async function statIfExists(path: string): Promise<Stats | undefined> {
@@ -137,12 +135,12 @@ async function statIfExists(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** File systems without links answer with one of these. */
+/** Error codes of file systems without hard links. */
 const noLinks = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * A link is refused where a rename would replace: of two keys that are one name to the file system ("a" and "A" to some),
- * the second is told and does not take the place of the first.
+ * A hard link fails where a rename would replace a file. On a case-insensitive file system the keys
+ * "a" and "A" are one name: the second fails instead of replacing the first.
  */
 async function linkWithoutReplacing(partial: string, path: string): Promise<void> {
   try {
@@ -154,7 +152,7 @@ async function linkWithoutReplacing(partial: string, path: string): Promise<void
     if (existing === undefined) return rename(partial, path);
     if (existing.isDirectory()) throw folderInTheWay();
     throw new CommandError(
-      "Another key has the same name to this file system, or a file has come meanwhile.",
+      "A file of this name already exists, created meanwhile or for a key that differs only in case.",
     );
   }
   await unlink(partial);
@@ -169,7 +167,7 @@ async function syncFolder(folder: string): Promise<void> {
       await handle.close();
     }
   } catch (error) {
-    // A folder that went since needs no sync, and some file systems know none of folders.
+    // A deleted folder needs no sync, and some file systems cannot sync folders.
     if (!["ENOENT", "EINVAL", "EISDIR"].includes(systemCode(error) ?? "")) {
       throw fileError(error, "sync the folder", folder);
     }

@@ -1,5 +1,5 @@
-// A file as the source of an object, and whether both hold the same bytes. It is read through one handle from its first byte
-// to its last, and must not have changed in between.
+// Reads a file for an upload and compares it with an object. The file is read through one handle, and
+// the read fails if the file changes meanwhile.
 import { createHash, type Hash } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { fileError } from "../../framework/failures.ts";
 
 export interface LocalFile {
   readonly size: number;
-  /** From its start, as often as it is asked for; throws at the end when the file has changed since it was opened. */
+  /** Reads from the start at each call; throws if the file has changed since it was opened. */
   chunks(): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
@@ -24,14 +24,14 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
   let handle: FileHandle;
   let opened: BigIntStats;
   try {
-    // What was a file when the folder was read may be a link or a pipe by now.
+    // A regular file may have been replaced by a link or a pipe since the folder was read.
     handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     throw toReadError(error);
   }
   try {
     opened = await handle.stat({ bigint: true });
-    if (!opened.isFile()) throw new CommandError(`"${path}" is no file any more.`);
+    if (!opened.isFile()) throw new CommandError(`"${path}" is no longer a file.`);
   } catch (error) {
     await handle.close();
     throw toReadError(error);
@@ -39,7 +39,7 @@ export async function openLocalFile(path: string): Promise<LocalFile> {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     try {
       for (let at = 0; ; ) {
-        // The receiver may keep a chunk, so each is new.
+        // A new buffer for each chunk, because the receiver may keep it.
         const chunk = Buffer.allocUnsafeSlow(Math.max(1, Math.min(chunkBytes, Number(opened.size) - at)));
         const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
         if (bytesRead === 0) break;
@@ -65,11 +65,11 @@ export interface Comparison {
   readonly sizeOnly: boolean;
 }
 
-/** By size, then by MD5: that of the object, or those of its parts that its etag was made of. */
+/** Compares sizes, then the MD5 of the object or of its parts, from which the etag was made. */
 export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: Comparison): Promise<boolean> {
   if (record.encryption !== undefined) {
     throw new CommandError(
-      "A customer's key has sealed the object, and it is not known here: both stay as they are.",
+      "The object is encrypted with a customer-provided key, so it cannot be compared; nothing was changed.",
     );
   }
   if (record.size !== file.size) return false;
@@ -79,12 +79,13 @@ export async function hasSameBytes({ engine, bucket, record, file, sizeOnly }: C
     return (await md5s(file, [file.size])).join() === hex(md5);
   }
   const described = await engine.describe(bucket, record.key);
-  if (described?.parts === undefined || described.record.version !== record.version) return false;
+  if (described.outcome !== "found" || described.record.version !== record.version) return false;
+  if (described.parts === undefined) return false;
   const sizes = described.parts.map(({ size }) => size);
   return multipartEtag(await md5s(file, sizes)) === record.etag;
 }
 
-/** Of pieces of these sizes, in hex. */
+/** Hex MD5 of each piece, for pieces of these sizes. */
 async function md5s(file: LocalFile, sizes: readonly number[]): Promise<string[]> {
   const found: string[] = [];
   let hash: Hash = createHash("md5");

@@ -1,6 +1,7 @@
-// Makes one side like the other: a folder and the keys of a bucket below a prefix, walked side by side in key order, so
-// that neither is in memory as a whole. What fails is told by its key, and the others go on.
-import { forEachConcurrent, type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
+// Syncs a folder and the keys of a bucket below a prefix. Both are walked in key order, so neither is
+// in memory as a whole. A failed key is reported, and the others continue.
+import { forEachLimit } from "../../../async/for-each-limit.ts";
+import { type JoinedPair, mergeJoin } from "../../../async/merge-join.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { StoreError } from "../../../model/errors.ts";
 import { compareKeys, type Key } from "../../../model/key.ts";
@@ -16,18 +17,18 @@ import { FolderInTheWay } from "./folder-writer.ts";
 export interface SyncOptions {
   readonly engine: Engine;
   readonly bucket: string;
-  /** Empty, or ending in a slash. */
+  /** Empty, or ends with a slash. */
   readonly prefix: string;
   /** A real path. */
   readonly folder: string;
-  /** The data directory, if there is one. */
+  /** The data directory, which is left out of the sync. */
   readonly except: string | undefined;
   readonly to: "bucket" | "folder";
   readonly isDryRun: boolean;
   readonly deletes: boolean;
-  /** Whether files and objects of the same size are taken for the same. */
+  /** Treat files and objects of the same size as equal. */
   readonly sizeOnly: boolean;
-  /** Whether a file is read once more and held against what was stored of it. */
+  /** Read each file again after the upload and compare it with the stored object. */
   readonly verifies?: boolean;
   readonly signal: AbortSignal;
   onBytes(count: number): void;
@@ -35,7 +36,7 @@ export interface SyncOptions {
 }
 
 export type TransferEvent =
-  /** Done, or what would be done. */
+  /** Copied, or would be copied in a dry run. */
   | { readonly kind: "copy"; readonly key: Key; readonly size: number }
   | { readonly kind: "delete"; readonly key: Key }
   | { readonly kind: "passed"; readonly key: Key; readonly why: string }
@@ -50,6 +51,10 @@ export interface SyncCounts {
   failed: number;
 }
 
+export function newSyncCounts(): SyncCounts {
+  return { copied: 0, bytes: 0, same: 0, deleted: 0, passed: 0, failed: 0 };
+}
+
 export interface BucketEntry {
   readonly key: Key;
   readonly record: ObjectRecord;
@@ -61,12 +66,12 @@ export interface SyncPair {
   readonly record: ObjectRecord | undefined;
 }
 
-/** The side that is written. */
+/** The side that the sync writes to. */
 export interface SyncTarget {
-  /** How many bytes were copied, or would be; undefined when both sides were the same. */
+  /** Returns the number of bytes copied, or to be copied; undefined when both sides are equal. */
   copy(pair: SyncPair): Promise<number | undefined>;
   remove(key: Key): Promise<void>;
-  /** For what was in the way of others. */
+  /** Removes emptied folders whose names are needed for files. */
   prune(): Promise<void>;
   finish(): Promise<void>;
 }
@@ -75,7 +80,7 @@ const concurrency = 8;
 
 export async function sync(options: SyncOptions, counts: SyncCounts): Promise<void> {
   const target = options.to === "bucket" ? createBucketTarget(options) : createFolderTarget(options);
-  /** Those that a folder was in the way of: few, and only where a name has become a file. */
+  /** Files whose name is still a folder; retried after the folder was removed. Usually few. */
   const waiting: SyncPair[] = [];
 
   async function copy(pair: SyncPair): Promise<void> {
@@ -108,7 +113,7 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
     });
   });
   try {
-    await forEachConcurrent(pairs, { concurrency, signal: options.signal }, (pair) =>
+    await forEachLimit(pairs, { concurrency, signal: options.signal }, (pair) =>
       catchFailure(pair.key, async () => {
         try {
           await copy(pair);
@@ -125,7 +130,7 @@ export async function sync(options: SyncOptions, counts: SyncCounts): Promise<vo
   }
 }
 
-/** Nothing that follows would fare better. */
+/** Errors that would repeat for every other key. */
 export function isFatal(error: unknown): boolean {
   if (error instanceof StoreError) {
     return ["InsufficientStorage", "ServiceUnavailable", "NoSuchBucket"].includes(error.reason);
@@ -134,7 +139,7 @@ export function isFatal(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT", "EROFS", "EIO"].includes(systemCode(cause ?? error) ?? "");
 }
 
-/** Pairs that both sides may differ in. What only the target has is removed before what comes behind it is copied. */
+/** Yields pairs to compare. Keys that only the target has are removed on the way. */
 async function* selectPairs(
   options: SyncOptions,
   counts: SyncCounts,
@@ -151,7 +156,7 @@ async function* selectPairs(
       protectedKeys.add(key);
       const isInTheWay = folder.kind === "passed" && options.to === "folder" && bucket !== undefined;
       await reportSkipped(
-        isInTheWay ? toFailedEvent(key, `It is left as it is in the folder: ${folder.why}.`) : folder,
+        isInTheWay ? toFailedEvent(key, `It was not replaced in the folder: ${folder.why}.`) : folder,
       );
       continue;
     }
@@ -160,7 +165,7 @@ async function* selectPairs(
     if (isInSource) {
       const problem = options.to === "folder" ? nameProblem(key.slice(options.prefix.length)) : undefined;
       if (problem === undefined) yield { key, file: folder, record: bucket?.record };
-      else await reportSkipped(toFailedEvent(key, `It cannot be a file: ${problem}.`));
+      else await reportSkipped(toFailedEvent(key, `The key is not a valid file path: ${problem}.`));
     } else if (options.deletes && !protectedKeys.has(key)) await remove(key);
   }
 }
@@ -196,7 +201,7 @@ export async function* listObjects({
   } while (cursor !== undefined);
 }
 
-/** What lies below a name that could not be looked into is not known to be gone. In key order, so that few are remembered. */
+/** Keys below a skipped or unreadable folder must not be deleted. Key order keeps the list short. */
 function createProtectedKeys() {
   let below: string[] = [];
   return {
@@ -204,7 +209,7 @@ function createProtectedKeys() {
       below.push(key);
     },
     has(key: Key): boolean {
-      // "0" follows "/": behind it, nothing lies below the name any more.
+      // "0" is the character after "/", so from `${name}0` on no key lies below the name.
       below = below.filter((name) => name === "" || compareKeys(key, `${name}0`) < 0);
       return below.some((name) => name === "" || key.startsWith(`${name}/`));
     },

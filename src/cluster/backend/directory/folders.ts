@@ -2,6 +2,7 @@
 // only after the entries of its folder and of every parent folder are durable.
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createSharedRun } from "../../../async/shared-run.ts";
 import { errorCode, isMissing } from "./errors.ts";
 
 export interface FolderManager {
@@ -23,7 +24,12 @@ export function createFolderManager(directory: string, checkMarker: () => Promis
   const syncing = new Map<string, () => Promise<void>>();
 
   function syncShared(path: string): Promise<void> {
-    const sync = syncing.get(path) ?? createSharedSync(path, () => syncing.delete(path));
+    const sync =
+      syncing.get(path) ??
+      createSharedRun(
+        () => syncDirectory(path),
+        () => syncing.delete(path),
+      );
     syncing.set(path, sync);
     return sync();
   }
@@ -71,30 +77,4 @@ export async function syncDirectory(path: string): Promise<void> {
   } finally {
     await directory.close();
   }
-}
-
-/** Syncs one directory for many writers: all calls during a sync share the next one. */
-function createSharedSync(path: string, onIdle: () => void): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-
-  function start(): Promise<void> {
-    running = syncDirectory(path).finally(() => {
-      running = undefined;
-      if (next === undefined) onIdle();
-    });
-    return running;
-  }
-
-  return () => {
-    if (running === undefined) return start();
-    // The running sync may have started before this entry was created, so wait for the next.
-    next ??= running
-      .catch(() => {})
-      .then(() => {
-        next = undefined;
-        return start();
-      });
-    return next;
-  };
 }

@@ -125,11 +125,13 @@ export async function openS3Backend({
     },
 
     async remove(blob) {
-      await forEachLimit(pieceKeys(blob), deleteConcurrency, (key) => client.delete(key));
+      await forEachLimit(pieceKeys(blob), { concurrency: deleteConcurrency }, (key) => client.delete(key));
     },
 
     async removeLeftovers(location) {
-      await forEachLimit(listEntries(blobKey(location)), deleteConcurrency, ({ key }) => client.delete(key));
+      await forEachLimit(listEntries(blobKey(location)), { concurrency: deleteConcurrency }, ({ key }) =>
+        client.delete(key),
+      );
     },
 
     async *all(bucket) {

@@ -1,8 +1,8 @@
-// A fault in a file as a person reads it: its place, the line with the token marked, and what to do about it. The
-// same for configurations and for scripts.
+// Formats a fault in a file for people: its position, the line with the token marked, and what to do. The
+// same form serves configurations and scripts.
 
 export interface SourceFault {
-  /** As it would be typed. */
+  /** The path as the user would type it. */
   readonly path: string;
   /** From 1, as editors count. */
   readonly line: number;
@@ -10,7 +10,7 @@ export interface SourceFault {
   readonly column: number;
   /** The whole line. */
   readonly source: string;
-  /** Of the token, in UTF-16 units. */
+  /** Length of the token in UTF-16 units. */
   readonly length: number;
   readonly message: string;
   readonly hint?: string | undefined;
@@ -41,7 +41,7 @@ export function faultText({
 
 const maxLineLength = 120;
 
-/** A part of the line around the token when all of it would not fit. */
+/** Cuts a long line to the part around the token. */
 function cropLine(line: string, start: number, length: number) {
   if (line.length <= maxLineLength) return { shown: line, start, length };
   const from = Math.max(0, Math.min(start - maxLineLength / 4, line.length - maxLineLength));
@@ -55,7 +55,7 @@ function cropLine(line: string, start: number, length: number) {
   };
 }
 
-/** As wide as the text: tabs stay tabs, so that the mark is under its token whatever a tab is worth. */
+/** Spaces as wide as the text. Tabs stay tabs, so the mark lines up at any tab width. */
 function toBlanks(text: string): string {
   if (isPlain(text)) return " ".repeat(text.length);
   return Array.from(text, (letter) => (letter === "\t" ? "\t" : " ".repeat(measureWidth(letter)))).join("");
@@ -69,7 +69,7 @@ function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** In the columns of a terminal. */
+/** Width in terminal columns. */
 function measureWidth(text: string): number {
   if (isPlain(text)) return text.length;
   let width = 0;

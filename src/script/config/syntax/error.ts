@@ -1,10 +1,10 @@
-// What a fault in a configuration looks like to a person: where it is, the line with the token marked, what
+// Faults in a configuration as users see them: the position, the line with the token marked, what
 // is wrong with it in plain words, and what to write instead.
 import { relative } from "node:path";
 import { redactConfigLine, withoutPasswords } from "../../../model/location.ts";
 import { faultText } from "./code-frame.ts";
 
-/** From the first character to behind the last. */
+/** `end` is the offset after the last character. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -45,7 +45,7 @@ export interface LocatedFault {
   readonly hint: string | undefined;
 }
 
-/** More than anybody reads at once. */
+/** Further faults are only counted. */
 export const maxFaults = 25;
 
 /** The faults of a file, in its order. */
@@ -76,13 +76,13 @@ export function toLineColumn(text: string, offset: number): LineColumn {
   return { line, column: Math.min(offset, text.length) - start + 1 };
 }
 
-/** Paths are shown as they would be typed here. */
+/** Shows a path as the user would type it in the current directory. */
 export function displayPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path === "" || path.startsWith("..") ? file : path;
 }
 
-/** A hint may repeat what is in the line, and that may be a place of a cluster with its password. */
+/** A hint may repeat a value of the line, such as a database URL with its password. */
 function withoutSecrets({ text }: SourceText, fault: Fault): Fault {
   const line = lineAt(text, fault.span.start);
   const redactedLine = redactConfigLine(line);

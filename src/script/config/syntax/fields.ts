@@ -1,5 +1,5 @@
-// Reads typed fields out of a configuration, and keeps every fault with its place: all of them are told at
-// once, not one a run.
+// Reads typed fields of a configuration and collects every fault with its position, so that one run
+// reports all faults.
 
 import { nearest } from "../../../model/did-you-mean.ts";
 import { type Fault, maxFaults, type Span } from "./error.ts";
@@ -8,7 +8,7 @@ import type { ConfigSource } from "./source.ts";
 
 export type Table = Readonly<Record<string, unknown>>;
 
-/** Every key there is, by the table it stands in; "" is the top. */
+/** Known keys by table; "" is the top level. */
 export type KnownKeys = Readonly<Record<string, readonly string[]>>;
 
 /** The keys of store.toml, store.json and store.jsonc. */
@@ -42,19 +42,19 @@ export const knownKeys: KnownKeys = {
   rules: ["type", "globs", "fallthrough"],
 };
 
-/** Keys of the file as a whole, which an environment cannot have. */
+/** Keys of the whole file, not allowed in an environment. */
 export const fileKeys: readonly string[] = ["env", "records", "blobs", "reads"];
 
-/** A longer list helps no one. */
+/** A longer list of suggestions does not help. */
 const maxListedKeys = 30;
 
-/** What other tools call the same. */
+/** Names that other tools use for the same key. */
 const keyAliases: Readonly<Record<string, string>> = { r2_buckets: "store_buckets", route: "routes" };
 
 export interface FaultDescription {
   readonly message: string;
   readonly hint?: string | undefined;
-  /** The value when not given. */
+  /** The default. */
   readonly at?: "key" | "value";
 }
 
@@ -64,14 +64,14 @@ export interface Fields {
   /** Paths in the file that are not reported as missing, since a mistyped key was reported instead. */
   readonly suppressed: ReadonlySet<string>;
   report(path: ConfigPath, description: FaultDescription): void;
-  /** Tells that a key is not there, unless a mistyped one was told in its stead. */
+  /** Reports a missing key, unless a mistyped spelling of it was reported already. */
   missing(path: ConfigPath, hint: string): void;
-  /** A table with its unknown keys told; undefined when it is something else or not there. */
+  /** A table, after its unknown keys are reported; undefined when absent or not a table. */
   table(path: ConfigPath, value: unknown, example: string): Table | undefined;
   string(path: ConfigPath, value: unknown, example: string): string | undefined;
-  /** An array's elements with their paths; empty when it is something else or not there. */
+  /** Elements of an array with their paths; empty when absent or not an array. */
   list(path: ConfigPath, value: unknown, example: string): readonly Element[];
-  /** `key = value`, as the file's form has it. */
+  /** `key = value` in the syntax of the file. */
   line(key: string, value: unknown): string;
 }
 
@@ -95,7 +95,7 @@ export function createFields(
   const suppressed = new Set<string>(previous?.suppressed);
 
   function report(path: ConfigPath, { message, hint, at = "value" }: FaultDescription): void {
-    // One more than is told is enough to know that there are more.
+    // One more than the limit is enough to know that there are more.
     if (faults.length > maxFaults) return;
     const position = source.positions.find(path);
     const span = at === "key" ? (position.key ?? position.value) : position.value;
@@ -137,7 +137,7 @@ export function createFields(
     missing(path, hint) {
       if (suppressed.has(JSON.stringify(source.positions.inFile(path)))) return;
       const inside = path.slice(0, -1);
-      // In TOML whatever stands behind [vars] is a variable, and nobody means this one to be.
+      // In TOML every key after [vars] is a variable, although this one was meant for the top level.
       const strayPath = ["vars", ...path];
       if (source.positions.has(strayPath)) {
         const message = `"${path.at(-1)}" is missing: here it is one of the variables.`;
@@ -190,7 +190,7 @@ export function isTable(value: unknown): value is Table {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** The table a path stands for, whichever of its elements. */
+/** Name of the table at a path, without the indexes of its elements. */
 function formatTablePath(path: ConfigPath): string {
   return path.filter((step) => typeof step === "string").join(".");
 }
@@ -222,7 +222,7 @@ function describeType(value: unknown, format: ConfigSource["format"]): string {
   return `a ${typeof value}`;
 }
 
-/** Where something is missing, its beginning is marked and not all of it. */
+/** For a missing key, marks only the beginning of its table. */
 function openingSpan({ text }: ConfigSource, { start, end }: Span): Span {
   return { start, end: text[start] === "{" ? start + 1 : end };
 }
@@ -238,7 +238,7 @@ function misplacedHint(format: ConfigSource["format"], key: string, owningTable:
   return `"${key}" belongs under ${isList ? `[[${owningTable}]]` : `[${owningTable}]`}.`;
 }
 
-/** Strings, and lists of them, look alike in both forms. */
+/** Strings and lists of strings are written alike in TOML and JSON. */
 function formatValue(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(formatValue).join(", ")}]` : JSON.stringify(value);
 }

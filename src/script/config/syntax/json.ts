@@ -1,4 +1,4 @@
-// Reads JSON and JSONC, and tells their syntax errors in plain words.
+// Parses JSON and JSONC and describes syntax errors in plain words.
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { configError, type Fault, maxFaults, type SourceText, type Span, toLineColumn } from "./error.ts";
 import {
@@ -30,11 +30,11 @@ export function parseJson(source: SourceText, format: JsonFormat): ParsedConfig 
   return { value, positions };
 }
 
-/** Where the nesting goes beyond what is allowed: the parser calls itself for each level, and would not come back. */
+/** Finds nesting beyond the limit first: the parser recurses and would exhaust the stack. */
 function findTooDeep(text: string): Span | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
-  // In the order of the parser's tokens: { } [ ], and the end of the text.
+  // Token numbers of the parser: 1 {, 2 }, 3 [, 4 ], 17 end of text.
   for (let token = scanner.scan() as number; token !== 17; token = scanner.scan()) {
     if (token === 1 || token === 3) depth++;
     else if (token === 2 || token === 4) depth--;
@@ -81,7 +81,7 @@ function duplicateKey({ text, positions }: Walk, name: string, key: Node, path: 
   const { line } = toLineColumn(text, positions.find(path).key!.start);
   return {
     span: toSpan(key),
-    message: `The key "${name}" is written twice: it stands on line ${line} already.`,
+    message: `The key "${name}" is written twice: it is already on line ${line}.`,
     hint: "Keep one of the two.",
   };
 }
@@ -150,7 +150,7 @@ function describeError(code: string, stop: ParserStop): PartialFault {
     case "InvalidNumberFormat":
       return { message: `${token} is not a number.`, hint: "If it is meant as text, put it in quotes." };
     case "EndOfFileExpected":
-      return { message: "There is something behind the end of the object.", hint: "Remove it." };
+      return { message: "There is text after the end of the object.", hint: "Remove it." };
     default:
       return { message: `This is not ${format === "json" ? "JSON" : "JSONC"}: ${text.slice(at, at + 20)}` };
   }
@@ -177,9 +177,9 @@ function missingTokenFault(code: string, { text, at, token, format }: ParserStop
   if (before.endsWith(",") && (token === "}" || token === "]")) {
     const span = { start: before.length - 1, end: before.length };
     const orRename = format === "json" ? ", or name the file store.jsonc" : "";
-    return { message: "There is a comma behind the last entry.", hint: `Remove it${orRename}.`, span };
+    return { message: "There is a comma after the last entry.", hint: `Remove it${orRename}.`, span };
   }
   if (token === ",") return { message: "There is a comma too many.", hint: "Remove it." };
-  if (code === "PropertyNameExpected") return { message: "A key in double quotes should stand here." };
+  if (code === "PropertyNameExpected") return { message: "A key in double quotes is missing here." };
   return { message: "The value is missing.", hint: 'Write text in double quotes: "…"' };
 }

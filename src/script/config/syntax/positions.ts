@@ -1,5 +1,5 @@
-// Where things stand in a configuration's text: from a path of keys and indexes to the characters of the key
-// and of the value.
+// Source positions of a configuration: maps a path of keys and indexes to the characters of the key
+// and the value.
 import type { Fault, Span } from "./error.ts";
 
 export type ConfigPath = readonly (string | number)[];
@@ -13,9 +13,9 @@ export interface SourcePosition {
 export interface SourcePositions {
   set(path: ConfigPath, position: SourcePosition): void;
   has(path: ConfigPath): boolean;
-  /** Of what is not there, the place of what it would stand in. */
+  /** For an absent path, the position of the closest existing parent. */
   find(path: ConfigPath): SourcePosition;
-  /** The path as the file has it; another one where the configuration is a view of the file. */
+  /** The path in the file, which differs where the configuration is a view of the file. */
   inFile(path: ConfigPath): ConfigPath;
 }
 
@@ -24,7 +24,7 @@ export interface ParsedConfig {
   readonly positions: SourcePositions;
 }
 
-/** Tables and lists in each other: more than anybody writes, and less than a stack holds. */
+/** Maximum nesting: more than configurations need, less than the stack allows. */
 export const maxDepth = 64;
 
 export class TooDeep extends Error {

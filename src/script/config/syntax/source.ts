@@ -1,4 +1,4 @@
-// Finds a configuration file and reads it, whichever of the three forms it has.
+// Finds a configuration file and parses it as TOML, JSON or JSONC.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { ConfigError, configError, displayPath, type SourceText } from "./error.ts";
@@ -16,7 +16,7 @@ export interface ConfigSource extends SourceText, ParsedConfig {
 
 export const configNames = ["store.toml", "store.json", "store.jsonc"] as const;
 
-/** In the order in which their own tool prefers them. */
+/** In the order of preference of wrangler itself. */
 export const wranglerNames = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"] as const;
 
 function configsIn(directory: string, names: readonly string[]): string[] {
@@ -37,7 +37,7 @@ export function unreadConfigs(directory: string): string[] {
   return configsIn(directory, configNames).length > 0 ? foreign : foreign.slice(1);
 }
 
-/** The one configuration file of a directory. */
+/** The configuration file of a directory; several of one kind are an error. */
 export function findConfig(directory: string): string {
   const found = configsIn(directory, configNames);
   const [first = configsIn(directory, wranglerNames)[0], second] = found;
@@ -60,7 +60,7 @@ export function readSource(path: string): ConfigSource {
   return parseSource(path, readBytes);
 }
 
-/** The file's bytes are asked for when its name is one of a configuration. */
+/** Parses the file by the extension of its name. */
 export function parseSource(path: string, readBytes: (file: string) => Uint8Array): ConfigSource {
   const file = resolve(path);
   const extension = extname(file).toLowerCase();

@@ -3,7 +3,7 @@
 import type { ConfigPath, SourcePositions } from "./positions.ts";
 import type { ConfigSource } from "./source.ts";
 
-/** From a path of the view to the path in the file; what is inside moves with it. */
+/** Maps a path of the view to the path in the file, with everything inside it. */
 export interface Origins {
   set(path: ConfigPath, inFile: ConfigPath): void;
   find(path: ConfigPath): ConfigPath;

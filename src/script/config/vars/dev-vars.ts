@@ -1,5 +1,5 @@
 // Variables for development, in files beside the configuration that are not checked in: .dev.vars, or .env where
-// there is no .dev.vars. They take the place of variables and secrets of the same name, while developing.
+// there is no .dev.vars. During development they replace variables and secrets of the same name.
 import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { EnvName } from "../env-names.ts";
@@ -13,7 +13,7 @@ export interface DevVarsOptions {
   readonly readsDotEnv: boolean;
   /** The only names to take; undefined for all. */
   readonly names: readonly string[] | undefined;
-  /** What else is in the script's env. */
+  /** Names that env already has. */
   readonly taken: readonly EnvName[];
 }
 

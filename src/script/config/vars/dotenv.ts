@@ -1,5 +1,5 @@
 // Reads the dotenv form: NAME=value lines, comments, values in single, double or back quotes over several lines, and
-// "export" before a name. What is not such a line is reported with its place.
+// "export" before a name. Any other line is reported with its position.
 import { configError, type Fault, type SourceText } from "../syntax/error.ts";
 
 export interface DotenvEntry {

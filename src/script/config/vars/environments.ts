@@ -23,7 +23,7 @@ export function selectEnvironment(
   const own = findEnvironment(source, env, name);
   const origins = createOrigins();
   for (const key of Object.keys(own)) origins.set([key], ["env", name, key]);
-  // Two keys for the same: either of them in the environment replaces both of the top.
+  // Two keys with one meaning: either of them in the environment replaces both keys of the top.
   const hasRoutes = own.route !== undefined || own.routes !== undefined;
   const inherited = Object.entries(top).filter(
     ([key]) => !isOwn(key) && !(hasRoutes && (key === "route" || key === "routes")),

@@ -19,7 +19,7 @@ export function checkVars(fields: Fields, top: Table): Readonly<Record<string, u
   return Object.fromEntries(entries);
 }
 
-/** The value with ordinary objects in it: the parser of TOML makes objects without a prototype. */
+/** Copies the value into ordinary objects: the TOML parser creates objects without a prototype. */
 function plainValue(fields: Fields, path: ConfigPath, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((element, index) => plainValue(fields, [...path, index], element));

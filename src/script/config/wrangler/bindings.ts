@@ -1,4 +1,4 @@
-// Bindings of a wrangler file that Store does not have: each is in env all the same, and throws when it is used.
+// Unsupported bindings of a wrangler file: each is present in env and throws when it is used.
 
 import type { UnsupportedBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";

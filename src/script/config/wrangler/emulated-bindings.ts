@@ -1,4 +1,4 @@
-// Bindings of a wrangler file that Store does not have as a service, and that scripts can use all the same: rate
+// Bindings of a wrangler file that Store emulates without a service behind them: rate
 // limiters, which count per process, and datasets, which drop what is written to them.
 import type { DatasetBinding, EmulatedBinding, RateLimiterBinding } from "../../bindings.ts";
 import { type Fields, isTable, type Table } from "../syntax/fields.ts";

@@ -21,7 +21,7 @@ export function usableName(name: unknown, folder: string, note: Note): unknown {
   return usable;
 }
 
-/** Any date that is written as one is left to the check. */
+/** A value written as a date is left to the date check. */
 export function usableDate(date: unknown, today: string, note: Note): unknown {
   if (date === undefined) {
     note(`it has no compatibility_date, so today's is used: ${today}.`);

@@ -5,7 +5,7 @@ import type { Origins } from "../syntax/view.ts";
 import type { Note } from "./names.ts";
 import { siteBinding, siteManifest, siteManifestName } from "./site-names.ts";
 
-/** Whether the files can be read. Beside assets of the newer kind there is room for one folder only. */
+/** Whether the files are served: a site beside `assets` is ignored, since only one folder is supported. */
 export function hasSite({ site, assets }: Table): boolean {
   return isTable(site) && assets === undefined;
 }

@@ -1,5 +1,5 @@
-// Reads a wrangler file as one of ours: its keys are checked under their own names, then put under ours, with their
-// places in the file kept. Everything that changes nothing here, or is replaced, is said in a note.
+// Reads a wrangler file: its keys are checked under their own names, then mapped to Store's keys, with their
+// positions kept. A note names everything that has no effect here or is replaced.
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { EmulatedBinding, UnsupportedBinding } from "../../bindings.ts";
@@ -25,7 +25,7 @@ export interface WranglerOptions {
 }
 
 export interface WranglerConfig {
-  /** With our keys. */
+  /** Under the keys of a store file. */
   readonly source: ConfigSource;
   /** With the faults found so far. */
   readonly fields: Fields;
@@ -94,7 +94,7 @@ function checkKeys(fields: Fields, path: ConfigPath, value: unknown): void {
     for (const [index, element] of value.entries()) checkKeys(fields, [...path, index], element);
     return;
   }
-  // Those that mean something here are checked with their values.
+  // Keys that have an effect here are checked with their values.
   if (!isTable(value) && checkedLater.includes(table)) return;
   if (fields.table(path, value, "") === undefined || !isTable(value)) return;
   for (const key of Object.keys(value)) checkKeys(fields, [...path, key], value[key]);
@@ -177,7 +177,7 @@ function addPages({ top, origins, note }: Translation, value: Record<string, unk
   }
 }
 
-/** What the platform knows of a deployed version; here every load is one. */
+/** Metadata of a deployed version; here every load counts as one. */
 function addVersion({ top, origins }: Translation, value: Record<string, unknown>): void {
   const binding = isTable(top.version_metadata) ? top.version_metadata.binding : undefined;
   if (typeof binding !== "string") return;

@@ -1,5 +1,5 @@
-// The caches of a script: responses kept in the memory of its process, within a bound, those not used for
-// longest leaving first. What may be kept and for how long stands in globals-cache-rules.ts.
+// The caches of a script: responses in the memory of its process, bounded, evicted least recently used
+// first. rules.ts decides what may be cached and for how long.
 import { type ByteStream, createBody } from "../fetch/body.ts";
 import { freezeHeaders, headersFromWire } from "../fetch/headers.ts";
 import { requestParts, ScriptRequest } from "../fetch/request.ts";
@@ -13,7 +13,7 @@ interface CachedResponse {
   /** Byte strings. */
   readonly headers: readonly (readonly [string, string])[];
   readonly bytes: Uint8Array;
-  /** What the request said under the names the response depends on. */
+  /** Request headers named by Vary. */
   readonly varyValues: readonly (readonly [string, string | null])[];
   readonly storedAt: number;
   readonly expiresAt: number;
@@ -33,7 +33,7 @@ interface QueryOptions {
 
 const emptyBytes = new Uint8Array();
 
-/** Beside its bytes an entry costs about this much. */
+/** Approximate overhead of an entry in bytes. */
 const entryOverhead = 512;
 
 export function createCaches(maxBytes: number, now: () => number): ScriptCacheStorage {
@@ -41,7 +41,7 @@ export function createCaches(maxBytes: number, now: () => number): ScriptCacheSt
 }
 
 function createCacheStore(maxBytes: number, now: () => number): CacheStore {
-  // A Map remembers the order of insertion: the first entry is the one not used for longest.
+  // A Map keeps insertion order: the first entry is the least recently used.
   const entries = new Map<string, CachedResponse>();
   let usedBytes = 0;
 
@@ -86,7 +86,7 @@ function computeCost(key: string, { headers, bytes }: CachedResponse): number {
   return bytes.length + text + entryOverhead;
 }
 
-/** Scripts are given caches; they do not make them. */
+/** Scripts receive caches and cannot construct them. */
 const hostMark = Symbol("host");
 
 export class ScriptCacheStorage {
@@ -115,7 +115,7 @@ export class ScriptCache {
     this.#name = name;
   }
 
-  /** Keeps the response as long as its headers allow, and not at all when they forbid it. */
+  /** Stores the response for as long as its headers allow. */
   async put(input: unknown, response: Response): Promise<void> {
     const request = toRequestParts(input);
     if (request.method !== "GET")
@@ -158,7 +158,7 @@ export class ScriptCache {
   }
 
   #cacheKey({ url }: RequestParts): string {
-    // A path stays as it was written: folding its dots would give one client the answer made for another's.
+    // The path stays as written: resolving dot segments could return a response of a different URL.
     const path = url.replace(/^[^/]*\/\/[^/?#]*/, "").replace(/#.*$/, "");
     return `${this.#name}\n${new URL(url).origin}${path.startsWith("/") ? "" : "/"}${path}`;
   }

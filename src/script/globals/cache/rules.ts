@@ -1,5 +1,5 @@
-// The rules of the caches: how long a response may be kept, and what a request for a kept one is answered
-// (RFC 9110 and 9111, as a cache that many clients share).
+// Rules of a shared cache (RFC 9110 and 9111): how long a response may be cached, and how a request
+// for a cached response is answered.
 import { parseHttpDate, rangeFromHeader } from "../../../http/headers.ts";
 import { type ByteRange, resolveRange } from "../../../model/range.ts";
 
@@ -7,7 +7,7 @@ export interface HeaderReader {
   get(name: string): string | null;
 }
 
-/** Seconds a response is kept that says nothing about it; other statuses are not kept then. */
+/** Default freshness in seconds by status, for responses without caching headers; other statuses are not cached. */
 const defaultLifetimes: Readonly<Record<number, number>> = {
   200: 7200,
   301: 7200,
@@ -17,7 +17,7 @@ const defaultLifetimes: Readonly<Record<number, number>> = {
   410: 180,
 };
 
-/** How long a response stays fresh, in milliseconds; 0 when it must not be kept. */
+/** How long a response stays fresh, in milliseconds; 0 when it must not be cached. */
 export function freshMilliseconds(
   status: number,
   response: HeaderReader,
@@ -36,12 +36,12 @@ export function freshMilliseconds(
   return (defaultLifetimes[status] ?? 0) * 1000;
 }
 
-/** Whether the cookies are the only private thing, and are to be left out of what is kept. */
+/** Whether only the cookies are private, so that the response is cached without them. */
 export function keepsCookiesPrivate(control: ReadonlyMap<string, string | undefined>): boolean {
   return /(^|[\s,])set-cookie($|[\s,])/i.test(control.get("private") ?? "");
 }
 
-/** RFC 9111 3.5: the answer to an authorised request is kept only when it says that it may be. */
+/** RFC 9111 3.5: a response to an authorized request is cached only when its headers allow that. */
 function isShareable(control: ReadonlyMap<string, string | undefined>): boolean {
   return control.has("public") || control.has("s-maxage") || control.has("must-revalidate");
 }
@@ -65,7 +65,7 @@ export function parseDirectives(header: string | null): ReadonlyMap<string, stri
   return found;
 }
 
-/** The names a kept response depends on, in lower case. */
+/** Header names of Vary, in lower case. */
 export function varyNames(response: HeaderReader): string[] {
   const names = (response.get("vary") ?? "").toLowerCase().split(",");
   return names.map((name) => name.trim()).filter((name) => name !== "");
@@ -107,7 +107,7 @@ function isUnchanged(request: HeaderReader, cached: HeaderReader): boolean {
   return since !== undefined && modified !== undefined && modified <= since;
 }
 
-/** If-Range: a part is of use only to one who holds another part of the very same. */
+/** If-Range: a range is only useful to a client that holds part of the same version. */
 function mayUseRange(request: HeaderReader, cached: HeaderReader): boolean {
   const condition = request.get("if-range")?.trim();
   if (condition === undefined) return true;

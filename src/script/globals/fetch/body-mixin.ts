@@ -1,4 +1,4 @@
-// What Request and Response have in common in a script's eyes: the ways to read their body.
+// Body methods shared by Request and Response.
 import { type Body, isUsed, openStream, readBytes, readText, readTextStream } from "./body.ts";
 import { native } from "./native.ts";
 
@@ -49,7 +49,7 @@ export function defineBodyMembers<T extends { readonly headers: { get(name: stri
     return body;
   }
 
-  /** Node's own class reads what only the type of the content can tell. */
+  /** Node's own class parses forms by Content-Type. */
   async function toNativeResponse(owner: T, body: Body | undefined): Promise<Response> {
     const contentType = owner.headers.get("content-type");
     const headers: Record<string, string> =

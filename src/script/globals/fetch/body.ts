@@ -1,5 +1,5 @@
-// The body of a Request or a Response: kept as it was given, opened as a stream only when somebody asks for
-// one, and read once.
+// The body of a Request or a Response: stored in its original form, turned into a stream only on demand,
+// and read once.
 import { Readable } from "node:stream";
 import { toBytes } from "../../../binding/arguments.ts";
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
@@ -8,12 +8,12 @@ import { native } from "./native.ts";
 
 export type ByteStream = ReadableStream<Uint8Array>;
 
-/** Bytes kept here are never handed to a script: it gets a copy, which is its own to change. */
+/** These bytes are never handed to a script, which gets a copy that it may change. */
 export type BodySource = string | Uint8Array | ByteStream | (() => ByteStream);
 
 export interface Body {
   source: BodySource;
-  /** Read, or passed on to somebody who reads it. */
+  /** The body was read, or handed to another reader. */
   isTaken: boolean;
   /** Aborts a body that is being received. */
   readonly signal: AbortSignal | undefined;
@@ -21,7 +21,7 @@ export interface Body {
 
 export interface ExtractedBody {
   readonly body: Body | undefined;
-  /** What the value says of itself, for a message that does not say it. */
+  /** Content-Type of the value, for messages without that header. */
   readonly contentType: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function createBody(source: BodySource, signal?: AbortSignal): Body {
   return { source, isTaken: false, signal };
 }
 
-/** All the types the standard allows; whatever else is given is text. */
+/** The types of the standard; any other value is converted to text. */
 export function extractBody(value: unknown): ExtractedBody {
   if (value === null || value === undefined) return { body: undefined, contentType: undefined };
   if (typeof value === "string") return { body: createBody(value), contentType: "text/plain;charset=UTF-8" };
@@ -66,7 +66,7 @@ function createBlobBody(blob: Blob): Body {
   return createBody(blob.size === 0 ? "" : () => withLength(blob.stream() as ByteStream, blob.size));
 }
 
-/** Whether it holds nothing for certain, without reading it. */
+/** Whether the body is certainly empty, without reading it. */
 export function isEmpty({ source }: Body): boolean {
   if (source instanceof ReadableStream) return declaredLength(source) === 0;
   return typeof source !== "function" && source.length === 0;
@@ -84,16 +84,16 @@ export function isUsed({ source, isTaken }: Body): boolean {
   return isTaken || (source instanceof ReadableStream && wasRead(source));
 }
 
-/** The same bytes under another owner; the first one cannot read them any more. */
+/** Moves the bytes to another owner; the first owner can no longer read them. */
 export function moveBody(body: Body): Body {
   const source = detach(body);
   if (!(source instanceof ReadableStream)) return createBody(source);
-  // The script may hold this stream: it stays with the first owner, and the second has one of its own.
+  // The script may hold this stream: it stays with the first owner, and the second gets a new stream.
   const length = declaredLength(source);
   return createBody(withLength(source.pipeThrough(new TransformStream()), length));
 }
 
-/** Leaves the body to the caller, in the form it has. */
+/** Hands the body to the caller in its current form. */
 export function takeBody(body: Body): string | Uint8Array | ByteStream {
   const source = detach(body);
   return typeof source === "function" ? source() : source;
@@ -121,7 +121,7 @@ export function openStream(body: Body): ByteStream {
 }
 
 function toStream(value: string | Uint8Array): ByteStream {
-  // A stream of bytes takes the buffer of a chunk for its own, and what we keep may share one.
+  // A byte stream takes over the buffer of a chunk, and stored bytes may share theirs.
   const bytes = new Uint8Array(typeof value === "string" ? Buffer.from(value) : value);
   // Read before the stream starts: enqueue detaches the buffer, and the array is then empty.
   const { length } = bytes;

@@ -1,4 +1,4 @@
-// What may stand in a header: its name in lower case, and its value as a string of one character a byte.
+// Validates headers: the name in lower case, and the value as a byte string (one character per byte).
 // Text goes out as UTF-8 and bytes that spell UTF-8 are read as it, as the platform of these scripts does.
 import { isUtf8 } from "node:buffer";
 
@@ -7,7 +7,7 @@ const plain = /^[\t\x20-\x7e]*$/;
 const forbidden = /[\0\n\r]/;
 const outerSpace = /^[\t\n\r ]+|[\t\n\r ]+$/g;
 
-/** Names as they were written, with their lower case: most requests bring the same few again. */
+/** Cache of lower-case names: most requests use the same few. */
 const seenNames = new Map<string, string>();
 const maxSeenNames = 1000;
 const maxSeenNameLength = 64;
@@ -41,7 +41,7 @@ function isSpace(text: string, index: number): boolean {
   return text.charCodeAt(index) <= 0x20;
 }
 
-/** A string that already is UTF-8, one character a byte, stays what it is: headers come so from a connection. */
+/** A byte string that is valid UTF-8 stays unchanged: headers arrive in this form from a connection. */
 function bytesFromText(text: string): string {
   const isBytes = !/[^\x00-\xff]/.test(text) && isUtf8(Buffer.from(text, "latin1"));
   return isBytes ? text : Buffer.from(text, "utf8").toString("latin1");

@@ -1,4 +1,4 @@
-// The Headers a script holds: the standard's, light, and with values that are text (UTF-8 on the wire).
+// The Headers class of scripts: as in the standard, but fast, and with text values (UTF-8 on the wire).
 import { inspect } from "node:util";
 import { headerName, headerValue, textFromBytes } from "./header-value.ts";
 import { isObject, isObservable, pairsFromList, pairsFromObservable } from "./headers-init.ts";
@@ -8,7 +8,7 @@ import { native, standInFor } from "./native.ts";
 interface HeaderStore {
   /** By lower-case name, as byte strings; several values of a name joined by commas. */
   values: Map<string, string>;
-  /** The one header whose values cannot be joined. */
+  /** Set-Cookie: the only header whose values cannot be joined. */
   cookies: string[] | undefined;
   immutable: boolean;
   /** All pairs as text, in the order of iteration; undefined after a change. */
@@ -193,7 +193,7 @@ function fill(store: HeaderStore, init: unknown): void {
     store.values = new Map(values);
     store.cookies = cookies?.slice();
   } else if (iterate === nativeEntries) {
-    // Node's own hold byte strings.
+    // Node's Headers hold byte strings.
     for (const [name, value] of init as Headers) append(store, headerName(name), value);
   } else {
     for (const [name, value] of pairsFromList(init as Iterable<unknown>))

@@ -1,4 +1,4 @@
-// Node's own fetch classes, saved before the globals of scripts replace them, and how ours stand in for
+// Node's own fetch classes, saved before the globals of scripts replace them, and how ours substitute
 // them: `instanceof` holds in both directions.
 import { inspect } from "node:util";
 

@@ -1,5 +1,5 @@
-// The fetch of scripts: takes and gives our own requests and responses, and leaves out of both what belongs
-// to one connection only, so that a script may pass on what it received.
+// The fetch function of scripts: accepts and returns our own classes and drops hop-by-hop headers of both,
+// so that a script can forward what it received.
 import { declaredLength, declareLength } from "../../../binding/fixed-length-stream.ts";
 import { type ByteStream, createBody, takeBody } from "./body.ts";
 import { freezeHeaders, headersFromWire, wireHeaders } from "./headers.ts";
@@ -7,7 +7,7 @@ import { native } from "./native.ts";
 import { activeSignal, requestParts, ScriptRequest } from "./request.ts";
 import { assembleResponse } from "./response.ts";
 
-/** Of one connection (RFC 9110 7.6.1), or made anew for each request. */
+/** Hop-by-hop headers (RFC 9110 7.6.1), or set again for each request. */
 const notSent = new Set([
   "connection",
   "content-length",
@@ -23,10 +23,10 @@ const notSent = new Set([
 
 const notReceived = new Set(["connection", "keep-alive", "transfer-encoding"]);
 
-/** Node undoes these encodings, and leaves the headers that speak of them. */
+/** Node decodes these encodings but keeps the headers that name them. */
 const decodedByNode = /^\s*(gzip|x-gzip|deflate|br)\s*(,\s*(gzip|x-gzip|deflate|br)\s*)*$/i;
 
-/** Node cancels the body of a response that was collected as garbage; it must live as long as its stream. */
+/** Node cancels the body of a garbage-collected response, so the response must live as long as its stream. */
 const origins = new WeakMap<ReadableStream, Response>();
 
 export async function scriptFetch(input: unknown, init?: unknown): Promise<Response> {

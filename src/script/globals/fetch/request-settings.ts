@@ -1,4 +1,4 @@
-// The fields of a Request that change nothing here but are checked, can be read, and are given to fetch.
+// Fields of a Request that have no effect on the server but are checked, readable, and passed to fetch.
 import { baseUrl, parseUrl } from "./parse-url.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -7,7 +7,7 @@ export type RequestSettings = Readonly<Record<string, unknown>>;
 
 export const noSettings: RequestSettings = Object.freeze({});
 
-/** What a Request reports where it was given nothing else. */
+/** Defaults of a Request. */
 export const defaultSettings: RequestSettings = {
   cache: "default",
   credentials: "same-origin",

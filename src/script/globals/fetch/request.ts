@@ -1,5 +1,5 @@
-// The Request a script is given, light: nothing is parsed or opened before the script asks for it. The class
-// is the one scripts construct, too.
+// The Request class of scripts. For incoming requests it is lazy: nothing is parsed or opened before the
+// script reads it.
 import { type Body, cloneBody, createBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { headersFromRaw, ScriptHeaders } from "./headers.ts";
@@ -11,14 +11,14 @@ export interface IncomingRequest {
   readonly method: string;
   /** Absolute, as the client wrote it. */
   readonly url: string;
-  /** Names and values in turn; what is to be called is so when the script looks at its headers. */
+  /** Alternating names and values, or a function called when the script first reads the headers. */
   readonly rawHeaders: readonly string[] | (() => readonly string[]);
   readonly body: (() => ReadableStream<Uint8Array>) | undefined;
-  /** Calls once when the client is gone before its answer. */
+  /** Calls once if the client disconnects before the response. */
   readonly onDisconnect?: ((listener: () => void) => void) | undefined;
 }
 
-/** The first argument of the calls of the constructor that scripts cannot make. */
+/** First argument of internal constructor calls, which scripts cannot make. */
 const incomingMark = Symbol("incoming");
 const partsMark = Symbol("parts");
 
@@ -75,7 +75,7 @@ export class ScriptRequest {
       this.#rawHeaders = incoming.rawHeaders;
       this.#body = incoming.body === undefined ? undefined : createBody(incoming.body);
       this.#onDisconnect = incoming.onDisconnect;
-      // What a script passes on must not follow redirects on behalf of its client.
+      // A forwarded request must not follow redirects on behalf of the client.
       this.#redirect = "manual";
       this.#cf = {};
       this.#settings = noSettings;
@@ -113,7 +113,7 @@ export class ScriptRequest {
     return this.#redirect;
   }
 
-  /** Facts the platform would tell about the connection; here there are none, or those a script gave. */
+  /** Connection metadata of the platform; here only what the script passed in. */
   get cf(): object | undefined {
     return this.#cf;
   }

@@ -1,5 +1,5 @@
-// The Response a script makes, light: body, status and headers are kept as they came and read by the host
-// without ever becoming a stream or one of Node's own responses.
+// The Response class of scripts: stores body, status and headers in their original form, so that the host
+// can send them without a stream or one of Node's own responses.
 import { type Body, type ByteStream, cloneBody, createBody, extractBody, isEmpty, takeBody } from "./body.ts";
 import { defineBodyMembers } from "./body-mixin.ts";
 import { freezeHeaders, ScriptHeaders, wireHeaders } from "./headers.ts";
@@ -48,7 +48,7 @@ export class ScriptResponse {
   #status = 200;
   #statusText = "";
   #headers: ScriptHeaders | undefined;
-  /** For headers that nobody has asked for yet. */
+  /** Raw headers, until the script first reads them. */
   #contentType: string | undefined;
   #body: Body | undefined;
   #origin = defaultOrigin;
@@ -208,7 +208,7 @@ function statusTextFrom(value: unknown): string {
   throw new TypeError(`Invalid status text ${JSON.stringify(text)}: use printable Latin-1 characters only.`);
 }
 
-/** Scripts give such statuses an empty body, which is none. */
+/** For statuses without a body, an empty body counts as none. */
 function nullBody(body: Body, status: number): undefined {
   if (isEmpty(body)) return undefined;
   throw new TypeError(`A Response with status ${status} cannot have a body: pass null.`);

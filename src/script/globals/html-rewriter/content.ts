@@ -1,5 +1,5 @@
-// What the handlers of a rewriter are given besides elements: texts, comments, doctypes, end tags and the end
-// of the document. Each is good during its handler only; what was asked of it is written afterwards.
+// Tokens that handlers receive besides elements: texts, comments, doctypes, end tags and the end of the
+// document. Each is valid only while its handler runs; requested changes are written afterwards.
 
 import { bytesFromText, escapeText } from "./encoding.ts";
 import { checkName } from "./tag.ts";
@@ -8,7 +8,7 @@ export interface ContentOptions {
   readonly html?: boolean;
 }
 
-/** What stands around a token in the end, as bytes. */
+/** Insertions around a token, as bytes. */
 export interface Changes {
   before: string;
   after: string;
@@ -20,7 +20,7 @@ export function noChanges(): Changes {
   return { before: "", after: "", replacement: "", isRemoved: false };
 }
 
-/** A token with what stands around it, or instead of it. */
+/** A token with its insertions and replacement. */
 export function applyChanges(raw: string, { before, after, replacement, isRemoved }: Changes): string {
   return before + (isRemoved ? replacement : raw) + after;
 }
@@ -38,7 +38,7 @@ export function contentBytes(content: unknown, options?: ContentOptions | null):
 let getChanges: (token: ContentToken) => Changes | undefined;
 let clearChanges: (token: ContentToken) => void;
 
-/** What all of them have in common. */
+/** Base of all tokens. */
 export class ContentToken {
   #changes: Changes | undefined;
 
@@ -54,19 +54,19 @@ export class ContentToken {
   }
 }
 
-/** A token that a script holds on to after its handler has ended would change what has been written already. */
+/** Throws when a script uses a token after its handler: the token is already written. */
 export function requireChanges(token: ContentToken): Changes {
   const changes = getChanges(token);
   if (changes !== undefined) return changes;
   throw new TypeError("This part of the document has gone by: it can be used only while its handler runs.");
 }
 
-/** Its handler has ended. */
+/** Called after the handler. */
 export function invalidate(token: ContentToken): void {
   clearChanges(token);
 }
 
-/** A token with a place in the document: something can stand before it, after it and instead of it. */
+/** A token that supports before, after and replace. */
 class PositionedToken extends ContentToken {
   get removed(): boolean {
     return requireChanges(this).isRemoved;
@@ -119,7 +119,7 @@ export class Text extends PositionedToken {
   }
 }
 
-/** What a comment says, as text; undefined before it was changed. */
+/** New text of a comment; undefined while unchanged. */
 export interface CommentText {
   readonly original: string;
   changed: string | undefined;
@@ -184,7 +184,7 @@ function doctypeParts(raw: string): [string | null, string | null, string | null
   ];
 }
 
-/** A name of an end tag, as text; undefined while it is the one it came with. */
+/** New name of an end tag; undefined while unchanged. */
 export interface EndTagName {
   readonly original: string;
   changed: string | undefined;

@@ -1,4 +1,4 @@
-// An element as its handlers see it: the start tag is at hand, content and end tag are still to come.
+// An element as its handlers see it: the start tag is known, content and end tag have not arrived yet.
 import {
   type Changes,
   type ContentOptions,
@@ -13,12 +13,12 @@ import { type EditableTag, editableTag, type ScannedTag } from "./tag.ts";
 
 export type EndTagHandler = (tag: EndTag) => unknown;
 
-/** Everything that was asked of an element, by all of its handlers. */
+/** All changes requested for an element by its handlers. */
 export interface ElementState {
   readonly tag: EditableTag;
-  /** Around the start tag: what is before the element, and what its content begins with. */
+  /** Insertions around the start tag: before the element, and at the start of its content. */
   readonly start: Changes;
-  /** Around the end tag: what its content ends with, and what is after the element. */
+  /** Insertions around the end tag: at the end of its content, and after the element. */
   readonly end: Changes;
   readonly hasContent: boolean;
   readonly namespaceUri: string;

@@ -1,17 +1,17 @@
-// Between a document's bytes and a script's text. Inside the rewriter a document is a string of one character
-// a byte: markup is ASCII, so it can be cut anywhere, and what is not touched goes out as it came in.
+// Converts between a document's bytes and a script's text. Inside the rewriter a document is a byte string:
+// markup is ASCII, so it can be cut anywhere, and untouched parts are written unchanged.
 
-/** What a script wrote, as bytes in UTF-8. */
+/** Text of a script as UTF-8 byte string. */
 export function bytesFromText(text: string): string {
   return /[^\x00-\x7f]/.test(text) ? Buffer.from(text, "utf8").toString("latin1") : text;
 }
 
-/** What a script reads; bytes that are no UTF-8 show as U+FFFD. */
+/** Text for a script; invalid UTF-8 becomes U+FFFD. */
 export function textFromBytes(bytes: string): string {
   return /[^\x00-\x7f]/.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
 }
 
-/** Names are compared without the case of ASCII letters, and of those alone. */
+/** Names are compared ignoring the case of ASCII letters only. */
 export function lowerCase(bytes: string): string {
   return /[A-Z]/.test(bytes) ? bytes.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()) : bytes;
 }
@@ -22,7 +22,7 @@ export function escapeText(text: string): string {
   return text.replace(/[&<>]/g, (character) => escapes[character]!);
 }
 
-/** How many bytes at the end may be the beginning of a character whose rest is still to come. */
+/** Number of bytes at the end that may be an incomplete character. */
 export function unfinishedCharacter(bytes: string): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes.charCodeAt(bytes.length - back);

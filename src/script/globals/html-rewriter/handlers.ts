@@ -1,5 +1,5 @@
-// Who listens at a place of a document: the handlers of the document everywhere, those of an element in all
-// that it contains.
+// The handlers active at a position of a document: document handlers everywhere, element handlers within
+// their element.
 import { type ContentToken, invalidate } from "./content.ts";
 import type { Selector } from "./selector.ts";
 
@@ -21,10 +21,10 @@ export interface DocumentListener {
 }
 
 export interface ActiveHandlers {
-  /** Those of elements come first, in the order they were registered, and each once. */
+  /** Element handlers first, in order of registration, each once. */
   text(): readonly Handler[];
   comments(): readonly Handler[];
-  /** They listen from here on, until they leave as often as they came. */
+  /** Activates handlers; each stays active until it was removed as often as it was added. */
   enter(listeners: readonly Listener[]): void;
   exit(listeners: readonly Listener[]): void;
 }
@@ -62,7 +62,7 @@ export function createActiveHandlers(
   };
 }
 
-/** A token is good while its handler runs, however long that takes. */
+/** A token is valid while its handler runs. */
 export async function call(handler: Handler, token: ContentToken): Promise<void> {
   try {
     await handler(token);

@@ -1,4 +1,4 @@
-// HTMLRewriter: changes a document as it passes through a script, a piece at a time.
+// HTMLRewriter: changes a document while it streams through a script.
 import { toBytes } from "../../../binding/arguments.ts";
 import { type ByteStream, createBody } from "../fetch/body.ts";
 import { ScriptHeaders } from "../fetch/headers.ts";
@@ -69,7 +69,7 @@ function checkEncoding(contentType: string | null): void {
 function rewriteStream(body: Uint8Array | string | ByteStream, rewriter: Rewriter): ByteStream {
   const reader = body instanceof ReadableStream ? body.getReader() : createReader(body);
 
-  /** Something to send, and whether it is the last. */
+  /** Bytes to send, and whether they are the last. */
   async function nextChunk(): Promise<{ bytes: Uint8Array; isLast: boolean }> {
     for (;;) {
       const { done, value } = await reader.read();
@@ -89,7 +89,7 @@ function rewriteStream(body: Uint8Array | string | ByteStream, rewriter: Rewrite
         controller.close();
         controller.byobRequest?.respond(0);
       } catch (error) {
-        // The handler's fault is the reader's to know; the source only has to stop.
+        // The reader receives the handler's error; the source is only cancelled.
         await reader.cancel(error).catch(() => {});
         throw error;
       }

@@ -1,5 +1,5 @@
-// What HTML knows of its elements: which have no content, which hold text only, which end by themselves when
-// another begins, and where the vocabularies of SVG and MathML start and stop.
+// HTML's rules for elements: void elements, text-only elements, implied end tags, and where SVG and
+// MathML content starts and ends.
 
 export type Namespace = "html" | "svg" | "math";
 
@@ -23,7 +23,7 @@ export function isVoid(name: string): boolean {
 
 const textOnly = words("iframe noembed noframes noscript plaintext script style textarea title xmp");
 
-/** Whether everything up to its end tag is text, whatever it looks like. */
+/** Whether everything up to the end tag is text. */
 export function isTextOnly(name: string): boolean {
   return textOnly.has(name);
 }
@@ -31,7 +31,7 @@ export function isTextOnly(name: string): boolean {
 interface Ending {
   /** Open elements that end where the new one begins. */
   readonly ends: readonly string[];
-  /** Open elements behind which nothing ends. */
+  /** Open elements that stop the search for implied ends. */
   readonly within: ReadonlySet<string>;
 }
 
@@ -77,7 +77,7 @@ const breakouts = words(
    nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`,
 );
 
-/** HTML that cannot stand in a drawing or a formula: it ends them. */
+/** HTML elements that end an open SVG or MathML element. */
 export function breaksOut(name: string): boolean {
   return breakouts.has(name);
 }
@@ -88,7 +88,7 @@ const integrationPoints: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   math: words("mi mo mn ms mtext annotation-xml"),
 };
 
-/** The vocabulary of what stands inside an element. */
+/** The namespace of an element's content. */
 export function contentNamespace(namespace: Namespace, name: string): Namespace {
   return integrationPoints[namespace].has(name) ? "html" : namespace;
 }

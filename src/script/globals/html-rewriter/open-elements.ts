@@ -1,4 +1,4 @@
-// The elements that are open at a place of a document, and which of them end where another begins or ends.
+// The stack of open elements, and which of them end at a start or end tag.
 import type { ElementState } from "./element.ts";
 import { breaksOut, contentNamespace, findEnding, type Namespace } from "./html-rules.ts";
 import type { Subject } from "./selector.ts";
@@ -7,9 +7,9 @@ export interface OpenElement<Listener> extends Subject {
   readonly namespace: Namespace;
   /** Whether an end tag follows. */
   readonly hasContent: boolean;
-  /** What was asked of it, if anybody listens to it. */
+  /** Requested changes, if a handler matched the element. */
   readonly state: ElementState | undefined;
-  /** Those who also listen to what it contains. */
+  /** Handlers that are also active for its content. */
   readonly listeners: readonly Listener[];
 }
 
@@ -21,11 +21,11 @@ interface Children {
 export interface OpenElements<Listener> {
   /** From the outermost to the innermost. */
   ancestors(): readonly OpenElement<Listener>[];
-  /** The vocabulary of what comes next. */
+  /** Namespace of the next element. */
   namespace(): Namespace;
-  /** How many, from the innermost on, end by themselves before this start tag. */
+  /** Number of innermost elements that this start tag closes implicitly. */
   countClosedByStart(name: string): number;
-  /** How many end with this end tag; 0 when nothing of that name is open. */
+  /** Number of elements that this end tag closes; 0 when no element of that name is open. */
   countClosedByEnd(name: string): number;
   /** Counts a new child of the innermost element. */
   count(name: string): { readonly childIndex: number; readonly typeIndex: number };
@@ -33,12 +33,12 @@ export interface OpenElements<Listener> {
   pop(): OpenElement<Listener>;
 }
 
-/** Children are counted by name only where somebody asks for it. */
+/** Children are counted by name only when a selector needs it. */
 export function createOpenElements<Listener>(countsNames: boolean): OpenElements<Listener> {
   const elements: OpenElement<Listener>[] = [];
-  /** Of the document, and of each open element. */
+  /** Counters of the document and of each open element. */
   const children: Children[] = [noChildren()];
-  /** How many are open of each name: most questions are answered by this alone. */
+  /** Open elements by name, which answers most lookups. */
   const openByName = new Map<string, number>();
 
   function namespace(): Namespace {

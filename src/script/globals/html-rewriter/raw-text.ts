@@ -1,11 +1,11 @@
-// Where the text of an element that holds text only ends: at its own end tag, which in a script must not
-// stand inside a comment that has opened another script.
+// Finds the end of a text-only element: its own end tag, which in a script must not be inside a comment
+// that has opened another script.
 
-/** What can be said of the text from `from` on. */
+/** Result of scanning the text from `from` on. */
 export interface RawTextPart {
-  /** Everything before is text for certain. */
+  /** Everything before this offset is certainly text. */
   readonly end: number;
-  /** Whether the end tag begins there; otherwise more has to come. */
+  /** Whether the end tag begins there; otherwise more input is needed. */
   readonly isClosed: boolean;
 }
 
@@ -26,7 +26,7 @@ function createPlainText(name: string): RawText {
   };
 }
 
-/** The last bytes may be the beginning of something whose rest is still to come. */
+/** The last bytes may be the start of an incomplete tag. */
 function findOpenEnd(text: string, from: number, maxLength: number): number {
   const start = Math.max(from, text.length - maxLength);
   const open = text.indexOf("<", start);
@@ -47,7 +47,7 @@ function createScriptText(): RawText {
       const [mark, slash] = found;
       if (mark === "<!--") {
         if (depth === 0) depth = 1;
-        // Its dashes may be those of the end: "<!-->".
+        // The dashes of the start may also be those of the end: "<!-->".
         at = found.index + 2;
       } else if (mark === "-->") {
         depth = 0;

@@ -1,5 +1,4 @@
-// Rewrites one document as it passes: tokens go out as they came, unless a handler that listens to them asks
-// for something else.
+// Rewrites one streamed document: tokens are written unchanged, unless a matching handler requests a change.
 
 import { applyChanges, Comment, Doctype, DocumentEnd, EndTag, noChanges } from "./content.ts";
 import { Element, type ElementState, elementState } from "./element.ts";
@@ -18,7 +17,7 @@ import { createTextNode } from "./text-node.ts";
 import { createTokenizer, type Token } from "./tokenizer.ts";
 
 export interface Rewriter {
-  /** The bytes that can go out now that these have come in. */
+  /** Takes input and returns the output that is ready. */
   write(bytes: Uint8Array): Promise<Uint8Array>;
   end(): Promise<Uint8Array>;
 }
@@ -32,7 +31,7 @@ export function createRewriter(
   const activeHandlers = createActiveHandlers(listeners, documents);
   const text = createTextNode(activeHandlers.text, emit);
   let output = "";
-  /** Open elements whose content is left out. */
+  /** Number of open elements whose content is removed. */
   let removals = 0;
 
   function emit(bytes: string): void {
@@ -61,7 +60,7 @@ export function createRewriter(
     emit(raw);
   }
 
-  /** Waits only where somebody listens: most of a document passes at once. */
+  /** Awaits only where a handler is active: most of a document passes synchronously. */
   function begin(tag: ScannedTag): Promise<void> | undefined {
     const closedCount = open.countClosedByStart(tag.name);
     return closedCount === 0 ? beginHere(tag) : endInnermost(closedCount).then(() => beginHere(tag));
@@ -121,7 +120,7 @@ export function createRewriter(
     for (let left = count; left > 0; left--) await closeElement("");
   }
 
-  /** Ends the innermost element: with its end tag, or with nothing where it ends by itself. */
+  /** Closes the innermost element, with its end tag or implicitly. */
   function closeElement(raw: string): Promise<void> | undefined {
     const { tag, state, listeners: left } = open.pop();
     if (state?.removesContent === true) removals--;
@@ -158,7 +157,7 @@ export function createRewriter(
   }
 
   function flush(): Uint8Array {
-    // A buffer of its own: a stream of bytes takes it along.
+    // A separate buffer: a byte stream takes ownership of it.
     const bytes = Buffer.allocUnsafeSlow(output.length);
     bytes.write(output, "latin1");
     output = "";

@@ -1,4 +1,4 @@
-// Selectors: parsed once, matched from right to left against an element and those it stands in.
+// CSS selectors: parsed once, matched from right to left against an element and its ancestors.
 
 import { bytesFromText, lowerCase } from "./encoding.ts";
 import { findAttribute, type ScannedTag } from "./tag.ts";
@@ -13,7 +13,7 @@ export interface Subject {
 export interface Selector {
   /** `ancestors` from the outermost to the parent. */
   matches(subject: Subject, ancestors: readonly Subject[]): boolean;
-  /** Whether it asks for an element's index among those of its name. */
+  /** Whether the selector needs an element's index among siblings of its name. */
   readonly countsNames: boolean;
 }
 

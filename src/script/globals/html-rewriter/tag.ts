@@ -2,15 +2,15 @@
 // attribute while everything else about it stays as it was written.
 import { bytesFromText, lowerCase, textFromBytes } from "./encoding.ts";
 
-/** Places in a tag, counted from its beginning. */
+/** Offsets in a tag, from its beginning. */
 interface AttributeSpan {
-  /** Where the space before it begins. */
+  /** Start of the whitespace before the attribute. */
   readonly start: number;
   readonly nameStart: number;
   readonly nameEnd: number;
   readonly valueStart: number;
   readonly valueEnd: number;
-  /** Behind the closing quote. */
+  /** Offset after the closing quote. */
   readonly end: number;
 }
 
@@ -60,7 +60,7 @@ export function scanTag(text: string, start: number, nameStart: number): Scanned
   }
 }
 
-/** Its places are counted from the beginning of the tag. */
+/** Offsets count from the beginning of the tag. */
 function scanAttribute(text: string, tag: number, space: number, name: number): AttributeSpan | undefined {
   // The first character belongs to the name even when it is an equals sign.
   const nameStop = find(attributeNameEnd, text, name + 1);
@@ -85,7 +85,7 @@ function scanAttribute(text: string, tag: number, space: number, name: number): 
   return { start, nameStart, nameEnd, valueStart, valueEnd, end: valueEnd };
 }
 
-/** The value as it was written, the first of a name that stands twice. */
+/** The raw value; of a repeated name, the first. */
 export function findAttribute({ raw, spans }: ScannedTag, name: string): string | undefined {
   for (const span of spans) {
     if (lowerCase(raw.slice(span.nameStart, span.nameEnd)) === name)
@@ -108,7 +108,7 @@ export interface EditableTag {
   set(name: string, value: string): void;
   remove(name: string): void;
   rename(name: string): void;
-  /** As bytes: the very ones it came with when nothing was changed. */
+  /** The tag as bytes; unchanged input when nothing was modified. */
   write(): string;
 }
 
@@ -145,7 +145,7 @@ export function editableTag(tag: ScannedTag): EditableTag {
     },
     remove(name) {
       const expectedName = bytesFromText(name.toLowerCase());
-      // All of that name: behind a first one, a second would come into force.
+      // All attributes of that name: otherwise a repeated one would take effect.
       const remaining = parseAttributes().filter((attribute) => attribute.name !== expectedName);
       isChanged ||= remaining.length < parseAttributes().length;
       list = remaining;
@@ -164,10 +164,10 @@ function writtenName({ raw, name }: Attribute): string {
 
 function writeTag(tag: ScannedTag, newName: string | undefined, attributes: readonly Attribute[]): string {
   let text = `<${newName ?? tag.raw.slice(1, tag.nameEnd)}`;
-  // What stood before an attribute may have separated it from this one.
+  // The removed whitespace may have separated this attribute from the previous one.
   for (const { raw } of attributes) text += /^[\t\n\f\r ]/.test(raw) ? raw : ` ${raw}`;
   const tail = tag.raw.slice(tag.spans.at(-1)?.end ?? tag.nameEnd);
-  // A slash right behind a value without quotes would become part of it.
+  // A slash directly after an unquoted value would become part of the value.
   const needsSpace = tail.startsWith("/") && attributes.length > 0 && !/["']$/.test(text);
   return text + (needsSpace ? " " : "") + tail;
 }

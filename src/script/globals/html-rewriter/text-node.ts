@@ -1,5 +1,5 @@
-// A text as its handlers see it: piece by piece as it arrives, never with half a character, and with an empty
-// piece at its end.
+// A text node as its handlers see it: in chunks as it arrives, never with a partial character, and with
+// an empty chunk at its end.
 
 import { applyChanges, noChanges, Text } from "./content.ts";
 import { textFromBytes, unfinishedCharacter } from "./encoding.ts";

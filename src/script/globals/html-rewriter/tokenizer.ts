@@ -7,25 +7,25 @@ export type Token =
   | { readonly kind: "text"; readonly raw: string }
   | { readonly kind: "start"; readonly raw: string; readonly tag: ScannedTag }
   | { readonly kind: "end"; readonly raw: string; readonly name: string }
-  /** Its text stands between the two places. */
+  /** Offsets of its text. */
   | { readonly kind: "comment"; readonly raw: string; readonly from: number; readonly to: number }
   | { readonly kind: "doctype"; readonly raw: string }
-  /** Neither markup nor text to anybody. */
+  /** Passed through without a handler. */
   | { readonly kind: "other"; readonly raw: string };
 
 export interface Tokenizer {
   feed(bytes: string): void;
-  /** No more will come: what is unfinished is given as it is. */
+  /** Ends the input: an unfinished token is returned as it is. */
   end(): void;
-  /** Undefined when more has to come first. */
+  /** Undefined when more input is needed. */
   next(): Token | undefined;
   /** The element that has just begun holds text only. */
   expectRawText(name: string): void;
-  /** Whether CDATA sections are what they look like: in SVG and MathML. */
+  /** Whether CDATA sections are recognized, as in SVG and MathML. */
   allowCdata(isAllowed: boolean): void;
 }
 
-/** One tag or comment is held in memory until it is complete. */
+/** Maximum size of one tag or comment, which stays in memory until complete. */
 const maxTokenLength = 16 * 1024 * 1024;
 
 export function createTokenizer(): Tokenizer {
@@ -83,7 +83,7 @@ export function createTokenizer(): Tokenizer {
   };
 }
 
-/** The token that begins with the "<" at this place. */
+/** The token that begins with the "<" at this offset. */
 function markupAt(text: string, at: number, hasCdata: boolean): Token | undefined {
   const next = text[at + 1];
   if (next === undefined) return undefined;

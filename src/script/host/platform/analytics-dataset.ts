@@ -1,4 +1,4 @@
-// `env.<binding>` of a dataset for data points. Scripts can only write to one, so they run the same when nothing is kept.
+// `env.<binding>` of a dataset for data points. Scripts can only write to a dataset, so dropping the data is safe.
 export class AnalyticsDataset {
   /** Drops the data point. */
   writeDataPoint(point?: unknown): void {

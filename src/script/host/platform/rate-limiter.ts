@@ -4,7 +4,7 @@ import type { RateLimiterBinding } from "../../bindings.ts";
 
 type Limits = Pick<RateLimiterBinding, "limit" | "periodSeconds">;
 
-/** Keys counted at a time; beyond that, the key that was counted first is forgotten. */
+/** Maximum keys in memory; beyond that the oldest is dropped. */
 const maxKeys = 100_000;
 
 export class RateLimiter {
@@ -31,7 +31,7 @@ export class RateLimiter {
     return { success: true };
   }
 
-  /** Periods are aligned to the clock, so that one number tells them apart. */
+  /** Periods are aligned to the clock, so one number identifies a period. */
   #beginPeriod(): void {
     const period = Math.floor(this.#now() / (this.#limits.periodSeconds * 1000));
     if (period === this.#period) return;

@@ -14,7 +14,7 @@ export function unsupportedBinding(binding: string, kind: string): object {
   const fail = (): never => {
     const message = `env.${binding} is ${kind}, which Store does not have.`;
     const error = new TypeError(`${message} ${unsupportedHint}`);
-    // The script may catch the error and answer with words of its own, which say nothing of the cause.
+    // The script may catch the error and hide the cause, so it is also logged once.
     if (!isLogged) console.error(`The script has used a binding that is not supported: ${message}`);
     isLogged = true;
     const lines = String(error.stack).split("\n");
@@ -23,14 +23,14 @@ export function unsupportedBinding(binding: string, kind: string): object {
   };
   // A function, so that it can be called and constructed; a bound one, since that has no fixed properties.
   const target = function unsupported() {}.bind(undefined);
-  // Printing looks at the target and not at the proxy.
+  // util.inspect reads the target, not the proxy.
   Object.defineProperty(target, inspect.custom, { value: () => description, configurable: true });
   return new Proxy(target, {
     get(_, property) {
       if (property === Symbol.toStringTag) return "Unsupported";
       if (property === "toString" || property === Symbol.toPrimitive) return () => description;
       if (property === "toJSON") return () => description;
-      // Looked at by await, and by libraries that ask what a value is.
+      // Read by await, and by libraries that detect the type of a value.
       if (property === "constructor") return Unsupported;
       if (property === "then" || typeof property === "symbol") return undefined;
       return fail();

@@ -7,7 +7,7 @@ import { project } from "../../../support/projects.ts";
 
 const head = 'name = "photos"\nmain = "src/index.ts"\ncompatibility_date = "2026-11-01"\n';
 
-test("what is nested too deeply is told where it is, in every form", async (t) => {
+test("nesting beyond the limit is reported with its position in TOML, JSON and JSONC", async (t) => {
   const { refused } = await project(t);
   const rows: [string, string, string][] = [
     ["store.json", "[".repeat(100_000), "1:65"],
@@ -31,7 +31,7 @@ test("what is nested as deeply as it may be is taken", async (t) => {
   assert.equal(JSON.stringify(vars), `{"A":${list}}`);
 });
 
-test("of very many faults the first are told, and that there are more", async (t) => {
+test("of very many faults the first are reported, with a note that there are more", async (t) => {
   const { refused } = await project(t);
   const keys = Array.from({ length: 5000 }, (_, i) => `k${i} = 1`).join("\n");
   const { message, faults } = await refused("store.toml", keys);

@@ -125,7 +125,7 @@ last = { a = 1, b = 2 }`;
   ]);
 });
 
-test("what is not there is told where it would be", () => {
+test("a missing key is reported where it would be", () => {
   const text = 'a = 1\n[[b]]\nc = "x"\n';
   const places = scanTomlPositions(text);
   assert.equal(shown(text, places.find(["b", 0, "none"]).value), "2:1 [[b]]");
@@ -133,7 +133,7 @@ test("what is not there is told where it would be", () => {
   assert.deepEqual(scanTomlPositions("").find(["a"]).value, { start: 0, end: 0 });
 });
 
-test("a text that is no TOML is no reason to hang", () => {
+test("the position scanner does not hang on text that is not TOML", () => {
   for (const text of ["[", "[[", "= 1", "a = [", "a = {", '"', "]", "a = [1 2", "\0", "a.b.", "[[a]", "{}"]) {
     scanTomlPositions(text);
   }

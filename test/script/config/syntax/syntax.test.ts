@@ -129,7 +129,7 @@ const toml: readonly Row[] = [
   { what: "Windows' line ends", text: 'name = "a"\r\nmain = b\r\n', at: "2:8", says: ["b is not a value"] },
 ];
 
-test("what is not TOML is told in words", async (t) => {
+test("TOML syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.toml", toml);
 });
 
@@ -192,22 +192,22 @@ const onlyJson: readonly Row[] = [
     says: ["no comments", "store.jsonc"],
   },
   {
-    what: "a comma behind the last entry",
+    what: "a comma after the last entry",
     text: '{\n  "name": "a",\n}',
     at: "2:14",
-    says: ["comma behind the last entry", "or name the file store.jsonc"],
+    says: ["comma after the last entry", "or name the file store.jsonc"],
   },
   {
-    what: "a comma behind the last element",
+    what: "a comma after the last element",
     text: '{ "routes": ["a.b/*",] }',
     at: "1:21",
-    says: ["comma behind the last entry"],
+    says: ["comma after the last entry"],
   },
   {
     what: "a key twice",
     text: '{\n  "name": "a",\n  "name": "b"\n}',
     at: "3:3",
-    says: ['The key "name" is written twice: it stands on line 2 already.'],
+    says: ['The key "name" is written twice: it is already on line 2.'],
   },
 ];
 
@@ -221,11 +221,11 @@ const onlyJsonc: readonly Row[] = [
   { what: "two commas", text: '{ "routes": ["a.b/*",,] }', at: "1:22", says: ["comma too many"] },
 ];
 
-test("what is not JSON is told in words", async (t) => {
+test("JSON syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.json", [...json, ...onlyJson]);
 });
 
-test("what is not JSONC is told in words", async (t) => {
+test("JSONC syntax errors are described in plain words", async (t) => {
   await refusals(t, await project(t), "store.jsonc", [...json, ...onlyJsonc]);
 });
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
   await cache.delete(url);
 });
 
-test("what was put is matched, as often as asked, by URL and by request", async () => {
+test("a cached response is matched repeatedly, by URL and by request", async () => {
   assert.equal(await cache.match(url), undefined);
   assert.equal(await cache.put(url, kept("hello", { "x-a": "1" })), undefined);
   for (const request of [url, new URL(url), get(), `${url}#part`]) {
@@ -29,7 +29,7 @@ test("what was put is matched, as often as asked, by URL and by request", async 
   assert.equal(await cache.match(`${url}?b`), undefined);
 });
 
-test("a request from outside matches by its host in any case and its path as it is written", async () => {
+test("an incoming request matches by host, ignoring case, and by its path exactly as written", async () => {
   await cache.put("https://example.com/a", kept("hello"));
   const matched = (target: string) => cache.match(incoming({ url: target }));
   assert.equal(await (await matched("HTTPS://Example.COM:443/a#x"))!.text(), "hello");
@@ -38,7 +38,7 @@ test("a request from outside matches by its host in any case and its path as it 
   assert.equal(await (await matched("https://example.com/"))!.text(), "root");
 });
 
-test("streams, bytes and responses of Node's own are kept", async () => {
+test("responses with streams, with bytes and of Node's own class are cached", async () => {
   for (const body of [streamOf("a", "b"), Buffer.from("ab"), new Blob(["ab"])]) {
     await cache.put(url, kept(body));
     assert.equal(await (await cache.match(url))!.text(), "ab");
@@ -47,7 +47,7 @@ test("streams, bytes and responses of Node's own are kept", async () => {
   assert.equal(await (await cache.match(url))!.text(), "own");
 });
 
-test("what a script does with an answer does not reach the cache", async () => {
+test("changes to a matched response do not reach the cache", async () => {
   await cache.put(url, kept(new Uint8Array([1, 2, 3])));
   const first = await cache.match(url);
   assert.throws(() => first!.headers.set("a", "b"), TypeError);
@@ -58,14 +58,14 @@ test("what a script does with an answer does not reach the cache", async () => {
   assert.deepEqual([...(third.body as Uint8Array)], [1, 2, 3]);
 });
 
-test("the response that was put has lost its body", async () => {
+test("put consumes the body of the response", async () => {
   const response = kept();
   await cache.put(url, response);
   assert.ok(response.bodyUsed);
   await assert.rejects(cache.put(url, response), TypeError);
 });
 
-test("a kept answer ends with its time", async () => {
+test("a cached response expires", async () => {
   const lifetimes: [Record<string, string>, number][] = [
     [{ "cache-control": "max-age=60" }, 60],
     [{ "cache-control": "max-age=60, s-maxage=5" }, 5],
@@ -88,7 +88,7 @@ test("a kept answer ends with its time", async () => {
   }
 });
 
-test("what its headers forbid to keep is not kept, and its stream is cancelled", async () => {
+test("a response whose headers forbid caching is not stored, and its stream is cancelled", async () => {
   const forbidding: Record<string, string>[] = [
     { "cache-control": "no-store" },
     { "cache-control": "max-age=60, no-store" },
@@ -112,14 +112,14 @@ test("what its headers forbid to keep is not kept, and its stream is cancelled",
   }
 });
 
-test("cookies that are said to be private are left out of what is kept", async () => {
+test("cookies marked private are left out of the cached response", async () => {
   await cache.put(url, kept("x", { "cache-control": "max-age=60, private=Set-Cookie", "set-cookie": "a=1" }));
   const response = await cache.match(url);
   assert.equal(await response!.text(), "x");
   assert.equal(response!.headers.has("set-cookie"), false);
 });
 
-test("an answer to an authorised request is kept only when it says that it may be", async () => {
+test("a response to an authorized request is cached only when its headers allow that", async () => {
   const authorised = get({ authorization: "Basic eA==" });
   await cache.put(authorised, kept());
   assert.equal(await cache.match(url), undefined);
@@ -127,7 +127,7 @@ test("an answer to an authorised request is kept only when it says that it may b
   assert.equal(await (await cache.match(url))!.text(), "x");
 });
 
-test("statuses that say nothing of their time are kept by what they are", async () => {
+test("responses without caching headers are cached by the default of their status", async () => {
   for (const [status, isKept] of [
     [200, true],
     [301, true],
@@ -143,7 +143,7 @@ test("statuses that say nothing of their time are kept by what they are", async 
   assert.equal((await cache.match(url))!.status, 500);
 });
 
-test("a part, an answer to another method, one that varies by everything: each a TypeError", async () => {
+test("put of a 206, for a method other than GET, or with Vary: * is a TypeError", async () => {
   const post = new script.Request(url, { method: "POST" });
   await assert.rejects(cache.put(post, kept()), TypeError);
   await assert.rejects(cache.put(url, kept("x", {}, 206)), TypeError);
@@ -155,7 +155,7 @@ test("a part, an answer to another method, one that varies by everything: each a
   assert.equal(await cache.match(url), undefined);
 });
 
-test("other methods match nothing, unless the method is to be ignored", async () => {
+test("requests with other methods match nothing unless ignoreMethod is set", async () => {
   await cache.put(url, kept());
   const head = new script.Request(url, { method: "HEAD" });
   assert.equal(await cache.match(head), undefined);
@@ -164,21 +164,21 @@ test("other methods match nothing, unless the method is to be ignored", async ()
   assert.equal(await cache.delete(head, { ignoreMethod: true }), true);
 });
 
-test("an answer that varies is given to those it was made for", async () => {
+test("a response with Vary matches only requests with the same header values", async () => {
   await cache.put(get({ "accept-language": "sv" }), kept("hej", { vary: "Accept-Language" }));
   assert.equal(await (await cache.match(get({ "accept-language": "sv" })))!.text(), "hej");
   assert.equal(await cache.match(get({ "accept-language": "en" })), undefined);
   assert.equal(await cache.match(url), undefined);
 });
 
-test("delete says whether there was something", async () => {
+test("delete returns whether there was an entry", async () => {
   assert.equal(await cache.delete(url), false);
   await cache.put(url, kept());
   assert.equal(await cache.delete(url), true);
   assert.equal(await cache.match(url), undefined);
 });
 
-test("a range is answered with its part", async () => {
+test("a range request is answered with 206 and the requested bytes", async () => {
   await cache.put(url, kept("0123456789", { "content-length": "10", etag: '"e"' }));
   const ranges: [string, number, string | null, string][] = [
     ["bytes=0-3", 206, "bytes 0-3/10", "0123"],
@@ -196,7 +196,7 @@ test("a range is answered with its part", async () => {
   }
 });
 
-test("If-Range gives the part only of the same", async () => {
+test("If-Range returns the range only when the etag or date matches", async () => {
   const modified = "Thu, 01 Jan 2015 00:00:00 GMT";
   await cache.put(url, kept("0123", { etag: '"e"', "last-modified": modified }));
   const statusFor = async (condition: string) =>
@@ -208,7 +208,7 @@ test("If-Range gives the part only of the same", async () => {
   assert.equal(await statusFor("Thu, 01 Jan 2016 00:00:00 GMT"), 200);
 });
 
-test("conditions are answered with 304", async () => {
+test("a matching If-None-Match or If-Modified-Since is answered with 304", async () => {
   await cache.put(url, kept("x", { etag: 'W/"e"', "last-modified": "Thu, 01 Jan 2015 00:00:00 GMT" }));
   const statusFor = async (headers: Record<string, string>) => (await cache.match(get(headers)))!.status;
   assert.equal(await statusFor({ "if-none-match": '"x", "e"' }), 304);
@@ -222,7 +222,7 @@ test("conditions are answered with 304", async () => {
   assert.equal(unchanged.body, null);
 });
 
-test("caches with names are apart from each other and from the default", async () => {
+test("named caches are separate from each other and from the default cache", async () => {
   const [first, again, second] = await Promise.all(["a", "a", "b"].map((name) => script.caches.open(name)));
   await first!.put(url, kept("first"));
   assert.equal(await (await again!.match(url))!.text(), "first");
@@ -233,7 +233,7 @@ test("caches with names are apart from each other and from the default", async (
   await first!.delete(url);
 });
 
-test("what was not used for longest leaves when there is no more room", async () => {
+test("the least recently used entry is evicted when the cache is full", async () => {
   const part = "x".repeat(cacheBytes / 5);
   for (const key of ["1", "2", "3", "4"]) await cache.put(url + key, kept(part));
   assert.ok(await cache.match(`${url}1`));
@@ -245,7 +245,7 @@ test("what was not used for longest leaves when there is no more room", async ()
   );
 });
 
-test("what is larger than the cache is not kept, and its stream is cancelled where that is known", async () => {
+test("a response larger than the cache is not stored, and its stream is cancelled when the length is known", async () => {
   let pulled = 0;
   let cancelled = false;
   const endless = new ReadableStream({
@@ -265,7 +265,7 @@ test("what is larger than the cache is not kept, and its stream is cancelled whe
   assert.equal(await cache.match(url), undefined);
 });
 
-test("a body that fails is not kept, and its failure is told", async () => {
+test("a body that fails is not cached, and put rejects with its error", async () => {
   const failing = new ReadableStream({
     pull() {
       throw new Error("broken");

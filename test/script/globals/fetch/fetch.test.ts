@@ -53,7 +53,7 @@ after(() => {
   server.close();
 });
 
-test("an answer comes as our own response, with headers that cannot be changed", async () => {
+test("fetch returns our own Response with immutable headers", async () => {
   const response = await script.fetch(`${origin}/a`);
   assert.ok(response instanceof Response && response instanceof node.Response);
   assert.equal(response.url, `${origin}/a`);
@@ -77,7 +77,7 @@ test("a received body keeps the length its sender announced, unless it was decod
   }
 });
 
-test("text, streams and headers in UTF-8 go out", async () => {
+test("fetch sends text, streams and UTF-8 headers", async () => {
   await script.fetch(origin, { method: "POST", body: "grüße", headers: { "x-text": "日本" } });
   assert.equal(seen.body, "grüße");
   assert.equal(seen.headers["content-length"], "7");
@@ -87,7 +87,7 @@ test("text, streams and headers in UTF-8 go out", async () => {
   assert.equal(seen.headers["transfer-encoding"], "chunked");
 });
 
-test("a stream of known length goes out with it", async () => {
+test("a stream of known length is sent with Content-Length", async () => {
   const { readable, writable } = new script.FixedLengthStream(4);
   const writer = writable.getWriter();
   const writing = Promise.all([writer.write(Buffer.from("abcd")), writer.close()]);
@@ -97,12 +97,12 @@ test("a stream of known length goes out with it", async () => {
   assert.equal(seen.body, "abcd");
 });
 
-test("methods beyond the usual go out", async () => {
+test("fetch sends unusual methods", async () => {
   await script.fetch(new script.Request(`${origin}/dav`, { method: "PROPFIND", body: "<x/>" }));
   assert.deepEqual([seen.method, seen.url, seen.body], ["PROPFIND", "/dav", "<x/>"]);
 });
 
-test("an incoming request can be passed on to another origin as it is", async () => {
+test("an incoming request can be forwarded to another origin unchanged", async () => {
   const request = incoming({
     method: "PUT",
     rawHeaders: ["Host", "photos.example.com", "Connection", "keep-alive", "Keep-Alive", "timeout=5"].concat([
@@ -122,7 +122,7 @@ test("an incoming request can be passed on to another origin as it is", async ()
   assert.equal(seen.body, "bytes");
 });
 
-test("redirects are followed for a script, and passed on for its client", async () => {
+test("fetch follows redirects, except for a forwarded client request", async () => {
   const followed = await script.fetch(`${origin}/away`);
   assert.equal(followed.redirected, true);
   assert.equal(await followed.text(), "answer");
@@ -131,7 +131,7 @@ test("redirects are followed for a script, and passed on for its client", async 
   await passedOn.body?.cancel();
 });
 
-test("an answer that came compressed can be returned: what says so goes with the compression", async () => {
+test("a response that arrived compressed can be returned, without its Content-Encoding", async () => {
   const response = await script.fetch(`${origin}/gzip`);
   assert.equal(response.headers.get("content-encoding"), null);
   assert.equal(response.headers.get("content-type"), "text/plain");
@@ -141,7 +141,7 @@ test("an answer that came compressed can be returned: what says so goes with the
   assert.equal(await new node.Response(body).text(), "squeezed");
 });
 
-test("a body that a script compressed goes out as it is", async () => {
+test("a body that the script compressed is sent unchanged", async () => {
   const zipped = gzipSync("squeezed");
   const { body, headers } = describeResponse(
     new script.Response(zipped, { headers: { "content-encoding": "gzip" } }),
@@ -150,16 +150,16 @@ test("a body that a script compressed goes out as it is", async () => {
   assert.equal(gunzipSync(body as Uint8Array).toString(), "squeezed");
 });
 
-test("an abort reaches the fetch", async () => {
+test("an abort signal aborts the fetch", async () => {
   await assert.rejects(script.fetch(origin, { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
 });
 
-test("wrong arguments reject, they do not throw", async () => {
+test("invalid arguments reject instead of throwing", async () => {
   const fetching = script.fetch("/relative");
   await assert.rejects(fetching, TypeError);
 });
 
-test("a request that was sent has lost its body", async () => {
+test("fetch consumes the body of the request", async () => {
   const request = new script.Request(origin, { method: "POST", body: "x" });
   const clone = request.clone();
   await script.fetch(request);

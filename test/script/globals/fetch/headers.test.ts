@@ -40,7 +40,7 @@ test("headers are made from an object, a list of pairs, other headers and Node's
   assert.throws(() => new script.Headers(null), TypeError);
 });
 
-test("a copy of headers is its own", () => {
+test("a copy of headers is independent", () => {
   const first = new script.Headers({ a: "1" });
   first.append("set-cookie", "x=1");
   const second = new script.Headers(first);
@@ -62,7 +62,7 @@ test("names do not depend on their case, and values of one name are joined", () 
   assert.equal(headers.get("accept"), null);
 });
 
-test("cookies stay apart", () => {
+test("Set-Cookie values are not joined", () => {
   const headers = new script.Headers();
   headers.append("Set-Cookie", "a=1");
   headers.append("x", "y");
@@ -105,7 +105,7 @@ test("a value may be any text, and is read as it was written", () => {
   assert.equal(new script.Headers({ x: "café" }).get("x"), "café");
 });
 
-test("bytes of a connection are read as UTF-8 where they are that, and one by one where not", () => {
+test("header bytes are read as UTF-8 when valid, and as Latin-1 otherwise", () => {
   const name = Buffer.from("日本.txt").toString("latin1");
   const { headers } = incoming({ rawHeaders: ["X-Name", name, "X-Old", "caf\xe9"] });
   assert.equal(headers.get("x-name"), "日本.txt");
@@ -143,7 +143,7 @@ test("members are enumerable, as those of Node's own", () => {
   assert.equal(Object.getPrototypeOf(script.Headers.prototype), Object.prototype);
 });
 
-test("headers of a request from outside cannot be changed, and a copy can", () => {
+test("headers of an incoming request are immutable, and a copy is not", () => {
   const { headers } = incoming({ rawHeaders: ["A", "1"] });
   assert.throws(() => headers.set("a", "2"), TypeError);
   assert.throws(() => headers.append("a", "2"), TypeError);
@@ -153,7 +153,7 @@ test("headers of a request from outside cannot be changed, and a copy can", () =
   assert.equal(copy.get("a"), "2");
 });
 
-test("several lines of one name from outside are one value", () => {
+test("repeated headers of an incoming request are joined", () => {
   const { headers } = incoming({ rawHeaders: ["Cookie", "a=1", "X", "1", "cookie", "b=2", "x", "2"] });
   assert.equal(headers.get("cookie"), "a=1; b=2");
   assert.equal(headers.get("x"), "1, 2");
@@ -185,7 +185,7 @@ test("instanceof holds between ours and Node's, and for derived classes only for
   assert.equal(Object.prototype.toString.call(new script.Headers()), "[object Headers]");
 });
 
-test("whatever is done to headers, they say what Node's say", () => {
+test("random operations on headers give the same result as Node's Headers", () => {
   const name = fc.constantFrom("a", "A", "b", "Set-Cookie", "content-type");
   const value = fc.string({ unit: fc.constantFrom("x", " ", ",", "=", "\t"), maxLength: 4 });
   const step = fc.oneof(

@@ -81,7 +81,7 @@ test("headers become an object, a list and a Map", () => {
   );
 });
 
-test("a clone is kept while the original is sent", async () => {
+test("a clone stays readable while the original is sent", async () => {
   const response = new Response(streamOf("a", "b"), { headers: { "x-a": "1" } });
   const clone = response.clone();
   const { body } = describeResponse(response);

@@ -45,7 +45,7 @@ test("an incoming request is a Request to ours and to Node's class", () => {
   assert.match(inspect(incoming()), /^Request \{\n {2}method: 'GET'/);
 });
 
-test("the body is not opened before somebody asks for it", async () => {
+test("the body is not opened before the script reads it", async () => {
   let opened = 0;
   const request = incoming({
     method: "PUT",
@@ -83,7 +83,7 @@ test("a body can be read in every way", async () => {
   assert.equal(await incoming().text(), "");
 });
 
-test("a multipart form comes in", async () => {
+test("a multipart form is parsed", async () => {
   const sent = new FormData();
   sent.set("name", "värde");
   sent.set("file", new Blob(["bytes"], { type: "image/png" }), "a.png");
@@ -124,7 +124,7 @@ test("a clone has the same bytes, and both can be read", async () => {
   assert.equal(clone.url, request.url);
 });
 
-test("a request is made over another one with changes, and takes its body along", async () => {
+test("a request can be built from another with changes, and takes over its body", async () => {
   const first = incoming({ method: "PUT", rawHeaders: ["A", "1"], body: () => streamOf("bytes") });
   const second = new script.Request(first, { method: "POST", headers: { b: "2" } });
   assert.equal(second.method, "POST");
@@ -135,7 +135,7 @@ test("a request is made over another one with changes, and takes its body along"
   assert.equal(await second.text(), "bytes");
 });
 
-test("a request in place of options gives everything but the URL", async () => {
+test("a request as second argument provides everything but the URL", async () => {
   const first = incoming({ method: "PATCH", rawHeaders: ["A", "1"], body: () => streamOf("bytes") });
   const second = new script.Request("https://origin.example.com/x", first);
   assert.equal(second.url, "https://origin.example.com/x");
@@ -147,7 +147,7 @@ test("a request in place of options gives everything but the URL", async () => {
   assert.ok(first.bodyUsed);
 });
 
-test("a request of Node's own is taken too", async () => {
+test("a request of Node's own class is accepted too", async () => {
   const own = new node.Request("http://a/b", { method: "POST", body: "x", headers: { c: "d" } });
   const request = new script.Request(own, { headers: { e: "f" } });
   assert.equal(request.method, "POST");
@@ -167,7 +167,7 @@ test("a stream as a body needs no duplex", async () => {
   await writing;
 });
 
-test("bodies say what they are, unless the request says it", () => {
+test("the body sets Content-Type, unless the request has one", () => {
   const typeOf = (body: unknown, headers = {}) =>
     new script.Request("http://a/", { method: "POST", body, headers }).headers.get("content-type");
   assert.equal(typeOf("x"), "text/plain;charset=UTF-8");
@@ -178,7 +178,7 @@ test("bodies say what they are, unless the request says it", () => {
   assert.equal(typeOf("x", { "Content-Type": "text/html" }), "text/html");
 });
 
-test("methods a script gives are checked, and only the six of the standard written in capitals", () => {
+test("methods are validated, and only the six of the standard are uppercased", () => {
   const methodOf = (method: string) => new script.Request("http://a/", { method }).method;
   assert.equal(methodOf("get"), "GET");
   assert.equal(methodOf("Delete"), "DELETE");
@@ -187,7 +187,7 @@ test("methods a script gives are checked, and only the six of the standard writt
   for (const method of ["", "a b", "TRACE", "connect"]) assert.throws(() => methodOf(method), TypeError);
 });
 
-test("GET and HEAD cannot be given a body, but what came with one passes", async () => {
+test("GET and HEAD cannot be constructed with a body, but received ones keep theirs", async () => {
   assert.throws(() => new script.Request("http://a/", { body: "x" }), TypeError);
   const put = () => incoming({ method: "PUT", body: () => streamOf("x") });
   assert.throws(() => new script.Request(put(), { method: "HEAD" }), TypeError);
@@ -195,7 +195,7 @@ test("GET and HEAD cannot be given a body, but what came with one passes", async
   assert.equal(await new script.Request("http://a/", odd).text(), "x");
 });
 
-test("URLs a script gives must be whole, and are told when they are not", () => {
+test("a relative URL is refused with an error that quotes it", () => {
   assert.equal(new script.Request("HTTP://Example.com/a/../b").url, "http://example.com/b");
   assert.equal(new script.Request(new URL("http://a/b")).url, "http://a/b");
   assert.throws(() => new script.Request("/path"), /"\/path".*whole/);
@@ -232,7 +232,7 @@ test("the signal of a request follows the one it was given, and exists without o
   }
 });
 
-test("facts of a connection that a script gives stay with the request", () => {
+test("cf metadata that a script passes in stays with the request", () => {
   assert.deepEqual(new script.Request("http://a/", { cf: { country: "SE" } }).cf, { country: "SE" });
   assert.equal(new script.Request("http://a/").cf, undefined);
   assert.deepEqual(new script.Request("http://b/", incoming()).cf, {});
@@ -279,7 +279,7 @@ test("a body that moves to another request leaves its stream with the first", as
   assert.equal(await second.text(), "text");
 });
 
-test("the rest of the standard's fields can be read", () => {
+test("the other fields of the standard are readable", () => {
   const request = new script.Request("http://a/", { cache: "no-store", redirect: "error" });
   assert.equal(request.cache, "no-store");
   assert.equal(request.redirect, "error");

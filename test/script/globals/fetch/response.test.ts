@@ -41,7 +41,7 @@ test("headers may be left out, or be headers of ours and of Node's", () => {
   }
 });
 
-test("cookies go out one by one, and text as UTF-8", () => {
+test("cookies are sent one by one, and text as UTF-8", () => {
   const response = new script.Response(null, { headers: { "X-Name": "日本" } });
   response.headers.append("set-cookie", "a=1");
   response.headers.append("set-cookie", "b=2");
@@ -52,7 +52,7 @@ test("cookies go out one by one, and text as UTF-8", () => {
   ]);
 });
 
-test("headers set after the response was made go out", () => {
+test("headers set after construction are sent", () => {
   const response = new script.Response("x");
   response.headers.set("Content-Type", "text/html");
   response.headers.set("Allow", "GET");
@@ -65,7 +65,7 @@ test("headers set after the response was made go out", () => {
   );
 });
 
-test("a stream goes out as the very stream it is", () => {
+test("a stream body is sent without wrapping", () => {
   const stream = streamOf("x");
   assert.equal(described(new script.Response(stream)).body, stream);
   const { readable } = new script.IdentityTransformStream();
@@ -74,7 +74,7 @@ test("a stream goes out as the very stream it is", () => {
   assert.equal(declaredLength(described(new script.Response(fixed)).body as ReadableStream), 3);
 });
 
-test("bytes go out as they were when the response was made", () => {
+test("bytes are sent as they were when the response was constructed", () => {
   const bytes = new Uint8Array([1, 2, 3, 4]);
   const responses = [
     new script.Response(bytes),
@@ -90,7 +90,7 @@ test("bytes go out as they were when the response was made", () => {
   ]);
 });
 
-test("a blob goes out with its length", async () => {
+test("a blob is sent with its length", async () => {
   const { body, pairs } = described(new script.Response(new Blob(["abc"], { type: "text/css" })));
   assert.ok(body instanceof ReadableStream);
   assert.equal(declaredLength(body), 3);
@@ -113,7 +113,7 @@ test("a response of Node's own is described too", async () => {
   assert.equal(described(new node.Response(null)).body, null);
 });
 
-test("what cannot be sent is a TypeError", async () => {
+test("an unsendable response is a TypeError", async () => {
   const read = new script.Response("x");
   await read.text();
   assert.throws(() => describeResponse(read), TypeError);
@@ -161,7 +161,7 @@ test("invalid statuses are a RangeError, invalid headers and status texts a Type
   assert.throws(() => new script.Response(null, 5), TypeError);
 });
 
-test("status, ok and the rest are what the standard says", () => {
+test("status, ok and the other properties follow the standard", () => {
   const response = new script.Response("x", { status: 299 });
   assert.ok(response.ok);
   assert.equal(new script.Response("x", { status: 300 }).ok, false);
@@ -189,7 +189,7 @@ test("a body can be read in every way, once", async () => {
   assert.equal(form.get("a"), "b c");
 });
 
-test("whatever the value, it reads as Node's own response reads it", async () => {
+test("every kind of body reads as it does with Node's own Response", async () => {
   const value = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.uint8Array(),
@@ -213,14 +213,14 @@ test("whatever the value, it reads as Node's own response reads it", async () =>
   );
 });
 
-test("what a script reads is its own to change", async () => {
+test("changing the bytes that a script read does not affect the body", async () => {
   const response = new script.Response(new Uint8Array([1, 2, 3]));
   const clone = response.clone();
   new Uint8Array(await clone.arrayBuffer()).fill(9);
   assert.deepEqual([...(described(response).body as Uint8Array)], [1, 2, 3]);
 });
 
-test("a response is made over another one", async () => {
+test("a response can be built from another", async () => {
   const first = new script.Response("x", { status: 404, statusText: "Gone", headers: { a: "1" } });
   const second = new script.Response(first.body, first);
   second.headers.set("a", "2");
@@ -240,7 +240,7 @@ test("a stream that is locked or was read cannot be a body", async () => {
   assert.throws(() => new script.Response(read), TypeError);
 });
 
-test("a stream that gives something else than bytes fails the reading", async () => {
+test("reading a stream with chunks other than bytes fails", async () => {
   const stream = new ReadableStream({
     start(controller) {
       controller.enqueue("text");

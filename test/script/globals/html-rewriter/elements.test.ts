@@ -34,7 +34,7 @@ test("attributes are read as they are written", async () => {
   ]);
 });
 
-test("an attribute is set where it stands, and everything else stays as it was", async () => {
+test("an attribute is set in place, and the rest of the tag stays unchanged", async () => {
   const set = (html: string, name: string, value: string) =>
     each(html, (element) => assert.equal(element.setAttribute(name, value), element));
   assert.equal(await set("<X  A=1   b='2' >", "a", "3"), `<X  A="3"   b='2' >`);
@@ -54,7 +54,7 @@ test("an attribute is removed with the space before it", async () => {
   assert.equal(await remove("<X  A = 1 >", "z"), "<X  A = 1 >");
 });
 
-test("what is read after a change is the changed", async () => {
+test("reads after a change return the new value", async () => {
   await each("<x a=1>", (element) => {
     element.setAttribute("b", "2").removeAttribute("a");
     assert.deepEqual([...element.attributes], [["b", "2"]]);
@@ -75,7 +75,7 @@ test("invalid names are a TypeError", async () => {
   });
 });
 
-test("a new name is the end tag's too", async () => {
+test("renaming an element renames its end tag", async () => {
   const rename = (element: Element) => {
     element.tagName = "y";
     assert.equal(element.tagName, "y");
@@ -91,7 +91,7 @@ test("content is put before, after, at the beginning and at the end", async () =
   assert.equal(html, "12<x>34inner56</x>78");
 });
 
-test("content is text, unless it is said to be HTML", async () => {
+test("inserted content is escaped as text unless html is true", async () => {
   const put = async (options: { html?: boolean } | null | undefined) =>
     each("<x></x>", (element) => element.append(`<b>"&ü`, options));
   for (const options of [undefined, null, {}, { html: false }]) {
@@ -109,7 +109,7 @@ test("content is replaced, with or without the tags around it", async () => {
   assert.equal(await each(html, (element) => element.removeAndKeepContent()), "ab<i>c</i>d");
 });
 
-test("what stands around an element stays when the element goes", async () => {
+test("content before and after an element stays when the element is removed", async () => {
   const html = await each("<x>y</x>", (element) => {
     assert.equal(element.removed, false);
     element.before("1").after("2").prepend("no").append("no").remove();
@@ -120,7 +120,7 @@ test("what stands around an element stays when the element goes", async () => {
   assert.equal(kept, "1y2");
 });
 
-test("what comes after a replacement counts", async () => {
+test("the last of several replacements wins", async () => {
   const html = await each("<x>y</x>", (element) => element.replace("a").replace("b").before("<").after(">"));
   assert.equal(html, "&lt;b&gt;");
   const inner = await each("<x>y</x>", (element) => element.append("no").setInnerContent("a").append("b"));
@@ -162,7 +162,7 @@ test("an end tag comes after the content, and can be changed", async () => {
   assert.equal(removed, "<x>12");
 });
 
-test("several handlers see what the ones before them did, in the order they were added", async () => {
+test("handlers run in order of registration and see earlier changes", async () => {
   const html = await new script.HTMLRewriter()
     .on("x", { element: (element: Element) => element.setAttribute("a", "1").append("1") })
     .on("*", { element: (element: Element) => element.setAttribute("a", `${element.getAttribute("a")}2`) })
@@ -192,13 +192,13 @@ test("handlers see elements inside of removed ones, and cannot bring them back",
   assert.deepEqual([html, seen], ["ac", 1]);
 });
 
-test("nested elements are each their own", async () => {
+test("nested elements of one name are handled separately", async () => {
   let depth = 0;
   const html = await each("<x><x></x></x>", (element) => element.append(String(++depth)).after("!"));
   assert.equal(html, "<x><x>2</x>!1</x>!");
 });
 
-test("a token is good during its handler only", async () => {
+test("a token is valid only while its handler runs", async () => {
   let kept: Element;
   await each("<x>", (element) => {
     kept = element;
@@ -207,12 +207,12 @@ test("a token is good during its handler only", async () => {
   assert.throws(() => kept.setAttribute("a", "b"), TypeError);
 });
 
-test("content that is no string is refused with what to do", async () => {
+test("content that is not a string is refused with what to do", async () => {
   const stream = each("<x>", (element) => element.append(new ReadableStream() as never));
   await assert.rejects(stream, /await response\.text\(\)/);
 });
 
-test("handlers are methods of the object they came with", async () => {
+test("handlers are called with their object as this", async () => {
   class Counter {
     count = 0;
     element(): void {

@@ -57,7 +57,7 @@ const finds: readonly (readonly [string, string])[] = [
   ["#\\64 1", "d1"],
 ];
 
-test("selectors find what CSS finds", async () => {
+test("selectors match as in CSS", async () => {
   for (const [selector, expected] of finds) assert.equal(await found(page, selector), expected, selector);
 });
 
@@ -70,7 +70,7 @@ test("an element listed twice is handled once", async () => {
   assert.equal(await found("<p id=x class=a>", "p, .a, #x"), "x");
 });
 
-test("a selector that is not understood is a TypeError that says what is", () => {
+test("an unsupported selector is a TypeError that names what is supported", () => {
   const wrong = [
     "",
     " ",

@@ -54,7 +54,7 @@ function looking() {
     .onDocument({ ...look, doctype() {}, end() {} });
 }
 
-test("a rewriter without handlers changes no byte, whatever they are and wherever they are cut", async () => {
+test("a rewriter without handlers changes no byte, for any input and any chunk boundaries", async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes, anyCuts, async (bytes, cuts) => {
       const response = new script.HTMLRewriter().transform(new script.Response(cutStream(bytes, cuts)));
@@ -64,7 +64,7 @@ test("a rewriter without handlers changes no byte, whatever they are and whereve
   );
 });
 
-test("handlers that only look change no byte either", async () => {
+test("handlers that only read change no byte", async () => {
   await fc.assert(
     fc.asyncProperty(anyBytes, anyCuts, async (bytes, cuts) => {
       const response = looking().transform(new script.Response(cutStream(bytes, cuts)));
@@ -74,7 +74,7 @@ test("handlers that only look change no byte either", async () => {
   );
 });
 
-test("what a rewriter makes of a document does not depend on where it is cut", async () => {
+test("the output does not depend on chunk boundaries", async () => {
   const changing = () =>
     new script.HTMLRewriter()
       .on("a, li", {
@@ -94,7 +94,7 @@ test("what a rewriter makes of a document does not depend on where it is cut", a
   );
 });
 
-test("status and headers stay, but for the length, which is not known any more", async () => {
+test("status and headers stay, except Content-Length, which is no longer known", async () => {
   const given = new script.Response("<p>", {
     status: 404,
     statusText: "Gone",
@@ -111,7 +111,7 @@ test("status and headers stay, but for the length, which is not known any more",
   assert.throws(() => new script.HTMLRewriter().transform("<p>" as never), TypeError);
 });
 
-test("nothing is read or handled before somebody reads the result", async () => {
+test("nothing is read or handled before the result is read", async () => {
   let pulled = 0;
   let handled = 0;
   const source = new ReadableStream(
@@ -135,7 +135,7 @@ test("nothing is read or handled before somebody reads the result", async () => 
   await reader.cancel();
 });
 
-test("a piece goes out as soon as it is complete", async () => {
+test("output is written as soon as a token is complete", async () => {
   const { readable, writable } = new script.IdentityTransformStream();
   const writer = writable.getWriter();
   const response = new script.HTMLRewriter()
@@ -149,7 +149,7 @@ test("a piece goes out as soon as it is complete", async () => {
   await reader.cancel();
 });
 
-test("handlers may take their time, and are waited for in their order", async () => {
+test("asynchronous handlers are awaited in order", async () => {
   const order: string[] = [];
   const later = (name: string) => async () => {
     order.push(`${name} begins`);
@@ -180,7 +180,7 @@ test("handlers may take their time, and are waited for in their order", async ()
   );
 });
 
-test("a fault of a handler is the reader's to know, and the source is cancelled", async () => {
+test("an error in a handler reaches the reader, and the source is cancelled", async () => {
   for (const fault of [() => Promise.reject(new Error("boom")), () => assert.fail("boom")]) {
     let cancelled: unknown;
     const source = new ReadableStream({
@@ -199,7 +199,7 @@ test("a fault of a handler is the reader's to know, and the source is cancelled"
   }
 });
 
-test("a fault of the source is the reader's to know", async () => {
+test("an error of the source reaches the reader", async () => {
   const source = new ReadableStream({
     pull() {
       throw new Error("broken");
@@ -208,7 +208,7 @@ test("a fault of the source is the reader's to know", async () => {
   await assert.rejects(new script.HTMLRewriter().transform(new script.Response(source)).text(), /broken/);
 });
 
-test("a reader that goes away cancels the source", async () => {
+test("cancelling the reader cancels the source", async () => {
   let cancelled: unknown;
   const source = new ReadableStream({
     pull(controller) {
@@ -225,14 +225,14 @@ test("a reader that goes away cancels the source", async () => {
   assert.equal(cancelled, "enough");
 });
 
-test("a rewriter can be used again, also for what another one made", async () => {
+test("a rewriter can be reused, also on the output of another", async () => {
   const rewriter = new script.HTMLRewriter().on("p", { element: (element: Element) => element.append("!") });
   const once = () => rewriter.transform(new script.Response(streamOf("<p>", "a</p>")));
   assert.deepEqual(await Promise.all([once().text(), once().text()]), ["<p>a!</p>", "<p>a!</p>"]);
   assert.equal(await rewriter.transform(once()).text(), "<p>a!!</p>");
 });
 
-test("the host is given a stream", async () => {
+test("the host receives the rewritten body as a stream", async () => {
   const { body } = describeResponse(new script.HTMLRewriter().transform(new script.Response("<p>")));
   assert.ok(body instanceof ReadableStream);
   assert.equal(await new script.Response(body).text(), "<p>");

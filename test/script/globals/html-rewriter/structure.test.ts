@@ -14,7 +14,7 @@ async function textIn(html: string, selector: string): Promise<string> {
   return seen;
 }
 
-test("elements that hold text only hold whatever looks like markup", async () => {
+test("markup inside text-only elements is text", async () => {
   for (const name of [
     "script",
     "style",
@@ -67,13 +67,13 @@ test("elements whose end tag is left out end where HTML ends them", async () => 
   assert.equal(await found("<head><title>x</title><body><p id=a>", "head p"), "");
 });
 
-test("an element inside of another ends no element outside of it", async () => {
+test("an implied end never closes an element outside of its scope", async () => {
   assert.equal(await found("<p id=p><button><div id=x></div></button><b id=b></b></p>", "p > b"), "b");
   assert.equal(await found("<li id=a><section><li id=b></li></section><b id=c>", "li > b"), "c");
   assert.equal(await found("<tr><td><table><tr id=x></table><b id=y>", "td > b"), "y");
 });
 
-test("what is at the end of an element that ends by itself is put there", async () => {
+test("appended content is inserted before an implied end", async () => {
   const html = await onElements("<ul><li>1<li>2</ul>", "li", (element) => {
     element.append("!").after("?");
     element.onEndTag((tag) => tag.before("."));
@@ -87,7 +87,7 @@ test("an end tag without an element is left alone", async () => {
   assert.equal(await onElements(html, "p", (element) => element.append("!")), "</b><p>1</i>!</p></p></>");
 });
 
-test("a slash closes an element in a drawing, and none in HTML", async () => {
+test("a self-closing slash closes an SVG element, but not an HTML element", async () => {
   assert.equal(await found("<div id=d/><b id=b>", "div > b"), "b");
   assert.equal(await found("<svg><g/><b2 id=x /></svg>", "g b2"), "");
   assert.equal(await found("<svg><script/><style/><title/><a id=a></svg>", "a"), "a");
@@ -96,7 +96,7 @@ test("a slash closes an element in a drawing, and none in HTML", async () => {
   assert.equal(closed, "<svg><g/>x</svg>");
 });
 
-test("drawings and formulas have their own namespace, and HTML inside of them its own", async () => {
+test("SVG and MathML have their own namespace, and HTML inside them has HTML's", async () => {
   const names = new Map<string, string>();
   const html =
     "<svg><a id=a></a><foreignObject><title><b></title><div id=div></div></foreignObject><g id=g></g></svg>" +
@@ -115,17 +115,17 @@ test("drawings and formulas have their own namespace, and HTML inside of them it
   });
 });
 
-test("a CDATA section is one in a drawing, and a comment in HTML", async () => {
+test("a CDATA section is recognized in SVG, and is a comment in HTML", async () => {
   assert.equal(await found("<svg><![CDATA[ <b id=no> > ]]><g id=yes></svg>", "[id]"), "yes");
   assert.equal(await found("<![CDATA[ <b> <i id=yes>", "[id]"), "yes");
 });
 
-test("what only looks like a tag is text", async () => {
+test("text that resembles a tag stays text", async () => {
   assert.equal(await textIn("<x>1 < 2 <3 <> <-</x>", "x"), "1 < 2 <3 <> <-");
   assert.equal(await found("<p>a <b id=b>c<1 id=no>", "[id]"), "b");
 });
 
-test("tags are understood however they are written", async () => {
+test("tags are parsed in every valid notation", async () => {
   const html = `<x\n\tA\n=\r"1>2"\f/ b='<y>'c / =d="e" f==g/>`;
   let attributes: [string, string][] = [];
   await onElements(html, "x", (element) => {
@@ -140,7 +140,7 @@ test("tags are understood however they are written", async () => {
   ]);
 });
 
-test("a document that breaks off is passed on to its last byte", async () => {
+test("a truncated document is passed through to its last byte", async () => {
   for (const end of [
     "<",
     "<a",

@@ -9,14 +9,14 @@ const pieces = () => {
   return { seen, text: (text: Text) => seen.push(text.lastInTextNode ? `${text.text}|` : text.text) };
 };
 
-test("a text ends with an empty piece that says so", async () => {
+test("a text ends with an empty chunk that has lastInTextNode set", async () => {
   const { seen, text } = pieces();
   const html = "a<x>b &amp; c<b>d</b></x>e";
   assert.equal(await rewrite(html, "x", { text }), html);
   assert.deepEqual(seen, ["b &amp; c", "|", "d", "|"]);
 });
 
-test("a text comes in the pieces it arrived in, and never with half a character", async () => {
+test("text arrives in chunks and never with a partial character", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from("<x>aé🎉b</x>");
   const parts = [...bytes].map((byte) => Buffer.from([byte]));
@@ -27,7 +27,7 @@ test("a text comes in the pieces it arrived in, and never with half a character"
   assert.deepEqual(seen, ["a", "é", "🎉", "b", "|"]);
 });
 
-test("bytes that are no text stay as they are", async () => {
+test("bytes that are not valid UTF-8 stay unchanged", async () => {
   const { seen, text } = pieces();
   const bytes = Buffer.from([0x61, 0xff, 0xc3, 0x3c, 0x62, 0x3e, 0xe2, 0x82]);
   const response = new script.HTMLRewriter().onDocument({ text }).transform(new script.Response(bytes));
@@ -49,7 +49,7 @@ test("texts are replaced, removed and added to", async () => {
   });
 });
 
-test("a whole text can be gathered and written at its end", async () => {
+test("chunks of a text can be collected and written at its end", async () => {
   let gathered = "";
   const response = new script.HTMLRewriter()
     .on("title", {
@@ -63,7 +63,7 @@ test("a whole text can be gathered and written at its end", async () => {
   assert.equal(await response.text(), "<title>HELLO WORLD</title>");
 });
 
-test("handlers of elements come before those of the document, each once a piece", async () => {
+test("element handlers run before document handlers, each once per chunk", async () => {
   const order: string[] = [];
   await new script.HTMLRewriter()
     .onDocument({ text: () => order.push("document") })
@@ -124,7 +124,7 @@ test("the doctype is read", async () => {
   assert.deepEqual(await read("<!doctype>"), [null, null, null]);
 });
 
-test("something can stand at the end of the document", async () => {
+test("content can be appended at the end of the document", async () => {
   const html = await onDocument("<p>a", {
     end: (end) => end.append("<1>").append("<2>", { html: true }),
   });

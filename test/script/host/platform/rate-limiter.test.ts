@@ -16,7 +16,7 @@ test("a key may be used up to the limit in each period, and other keys are count
   assert.equal(await isAllowed("a"), true);
 });
 
-test("beyond 100,000 keys the key that was counted first is forgotten", async () => {
+test("beyond 100,000 keys the oldest key is dropped", async () => {
   const limiter = new RateLimiter({ limit: 1, periodSeconds: 60 }, () => 0);
   for (let i = 0; i <= 100_000; i++) await limiter.limit({ key: `k${i}` });
   assert.deepEqual(await limiter.limit({ key: "k1" }), { success: false });

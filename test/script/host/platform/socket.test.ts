@@ -16,7 +16,7 @@ async function listening(t: TestContext, onSocket: (socket: Socket) => void): Pr
 
 const text = (value: string) => new TextEncoder().encode(value);
 
-test("bytes go out and come in, and the end closes the stream", async (t) => {
+test("a socket sends and receives bytes, and the peer's end closes the stream", async (t) => {
   const port = await listening(t, (socket) => {
     socket.once("data", (data) => socket.end(`got ${data}`));
   });
