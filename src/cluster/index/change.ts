@@ -89,7 +89,9 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
     case "append event": {
       const { rule, event, ifExists } = mutation;
-      return { kind, rule, event, ...(ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) }) };
+      const key = ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) };
+      // The name in the released SQL function: schema/v3-outbox.ts.
+      return { kind: "tell", rule, event, ...key };
     }
     case "put setting":
       return {
