@@ -1,16 +1,16 @@
-// Messages between a process and its child over one pipe: JSON, each preceded by its length. A child may run foreign code,
-// so the size of a message, the rate of messages and the unsent bytes are limited.
+// Messages between a process and its child over a pipe: JSON, each preceded by its length. A child
+// may run foreign code, so the size and rate of messages and the unsent bytes are limited.
 import type { Duplex } from "node:stream";
 
 export interface Channel {
-  /** Returns false when the message was dropped: the pipe is closed, or the other side has stopped reading. */
+  /** Returns false when the message was dropped: the pipe is closed or the receiver hangs. */
   send(message: object): boolean;
   /** Closes the pipe after the messages sent so far. */
   close(): void;
 }
 
 export interface ChannelOptions {
-  /** Called with the parsed JSON, whose shape is not checked. An error that it throws is a fault. */
+  /** Called with the parsed JSON, whose shape is not checked. If it throws, that is a fault. */
   readonly onMessage: (value: unknown) => void;
   /** Called once with the reason when a message is invalid; nothing is read after it. */
   readonly onFault: (why: string) => void;

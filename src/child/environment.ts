@@ -1,5 +1,5 @@
-// The environment of child processes. A script's process gets only common variables, so that a script cannot read the
-// operator's secrets. Store's own processes get everything but the STORE_* settings.
+// The environment of child processes. A script's process gets only common variables, no secrets of
+// the operator. Store's own processes get everything but the STORE_* settings.
 
 /** Without NODE_OPTIONS: the operator's options for the server must not affect scripts. */
 const scriptNames = new Set([

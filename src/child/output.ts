@@ -1,5 +1,5 @@
-// Reads a child's console output line by line. A long line is cut; beyond the rate limit, reading pauses until the second
-// is over.
+// Reads a child's console output line by line. A long line is cut; beyond the rate limit, reading
+// pauses until the second is over.
 import type { Readable } from "node:stream";
 
 export interface OutputLimits {

@@ -1,4 +1,4 @@
-// Starts replacements for children that ended. The delay before a replacement grows with the number of recent restarts.
+// Starts replacements for children that ended, after a delay that grows with recent restarts.
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Restart {
@@ -9,7 +9,7 @@ export interface Restart {
   readonly onError: (message: string) => void;
 }
 
-/** The delays are those before the first, second, … restart in the window; the last one repeats. */
+/** Takes the delays before the first, second, … restart in the window; the last one repeats. */
 export function createRestarts(delayMilliseconds: readonly number[], windowMilliseconds: number) {
   let recent = 0;
   return async ({ isNeeded, start, onError }: Restart): Promise<void> => {

@@ -1,5 +1,5 @@
-// Measures how long a child's event loop is blocked. A child sends heartbeats while its event loop runs. Without them, it
-// is blocked if it uses processor time or sleeps in a system call; otherwise it was just not scheduled.
+// Measures how long a child's event loop is blocked. A child without heartbeats is blocked if it
+// uses processor time or sleeps in a system call; otherwise it was just not scheduled.
 import { mainThreadUsage, type ThreadUsage } from "./usage.ts";
 
 export interface Standstill {

@@ -1,5 +1,5 @@
-// Starts a child process of this server and exchanges messages with it. The shape of every message is checked before
-// use. A child that sends anything invalid is killed; the other children are not affected.
+// Starts a child process and exchanges messages with it. The shape of every message is checked; a
+// child that sends an invalid one is killed, and other children are not affected.
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { openChannel } from "./channel.ts";
@@ -26,7 +26,7 @@ export interface ChildOptions<Incoming> {
   /** Returns undefined when the value is not a valid message. */
   readonly parse: (value: unknown) => Incoming | StartMessage | undefined;
   readonly onMessage: (message: Incoming) => void;
-  /** Receives the lines of the child's output. Default: the child writes to the output of this process. */
+  /** Receives the child's output line by line. Default: the child inherits our output. */
   readonly onLine?: ((text: string, stream: "stdout" | "stderr") => void) | undefined;
   readonly log: (line: string) => void;
 }
@@ -103,7 +103,7 @@ export function startChild<Incoming extends { readonly kind: string }, Outgoing 
     ready: ready.promise,
     standstill,
     send(message) {
-      // A message to a child that is ending is dropped. A child that runs and does not read is stuck.
+      // A message to an ending child is dropped; a running child that does not read is stuck.
       if (!channel.send(message) && child.exitCode === null && child.stdio[3]?.destroyed === false) {
         end("it has stopped reading messages");
       }

@@ -1,5 +1,5 @@
-// Reads the processor time of another process's main thread, and whether it sleeps. A process that waits to be scheduled
-// on a busy machine uses no time and does not sleep.
+// Reads the processor time of another process's main thread, and whether it sleeps. A process that
+// waits to be scheduled on a busy machine uses no time and does not sleep.
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// The Blobs port for a cluster: bytes in the blob backend, and a journal of them in the database that is written first.
+// The Blobs port for a cluster: a journal in the database, written first, and the blob backend.
 import type { Blobs, StagedBlob } from "../engine/blobs.ts";
 import { StoreError } from "../model/errors.ts";
 import type { BackendBlob, BlobBackend, BlobLocation } from "./backend/backend.ts";

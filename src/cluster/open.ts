@@ -1,4 +1,4 @@
-// Opens a cluster: both ports, over PostgreSQL and a blob backend. Any number of processes on any machine may do so.
+// Opens a cluster: both ports, over PostgreSQL and a blob backend that many processes share.
 import type { Blobs } from "../engine/blobs.ts";
 import type { Records } from "../engine/records.ts";
 import { createMetrics } from "../metrics/metrics.ts";

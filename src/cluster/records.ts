@@ -78,7 +78,7 @@ export function createClusterRecords({
     return outcome === "committed" ? "committed" : "conflict";
   }
 
-  /** Waits until no process caches the bucket without the new rules, so that every later write creates events. */
+  /** Waits until no process caches the old rules, so that every later write creates events. */
   async function propagateSettings(bucket: string, { mutations }: Change): Promise<void> {
     const names = mutations.flatMap((mutation) => (mutation.kind === "put setting" ? [mutation.name] : []));
     if (names.length > 0) bucketCache.drop(bucket);

@@ -1,5 +1,5 @@
-// A finished request with its response, as counted and logged. It contains no header, query or target, so that no
-// signature, cookie or secret can reach the log.
+// A finished request with its response, as counted and logged. It contains no header, query or
+// target, so that no signature, cookie or secret can reach the log.
 import type { Counter, Histogram, Metrics } from "./metrics.ts";
 import { secondsBounds } from "./metrics.ts";
 

@@ -1,5 +1,5 @@
-// Recent metrics of a server for charts, sampled at intervals: fine for the last hour, coarse for the last week. They are
-// in memory only.
+// Recent metrics of a server for charts, sampled at intervals: fine for the last hour, coarse for
+// the last week. They are in memory only.
 import type { FrontEnd } from "./exchange.ts";
 import { secondsBounds } from "./metrics.ts";
 import { quantile } from "./quantile.ts";

@@ -1,5 +1,5 @@
-// Queues request log lines for the writer and sends them in batches, the next after the previous was acknowledged. If the
-// writer is slow, lines beyond the limit are dropped and counted: memory is bounded and requests never wait.
+// Queues request log lines and sends them in batches, one at a time. If the writer is slow, lines
+// beyond the limit are dropped and counted: memory is bounded and requests never wait.
 
 export interface LineQueue {
   push(line: string): void;

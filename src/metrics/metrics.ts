@@ -1,5 +1,5 @@
-// Counters, gauges and histograms of one process. A series is looked up once by its labels and is then a plain array of
-// numbers, so counting is one addition.
+// Counters, gauges and histograms of one process. A series is looked up once by its labels and is
+// then a plain array of numbers, so counting is one addition.
 import type { Family, FamilyType, MetricDescription, Snapshot } from "./snapshot.ts";
 
 export interface Counter {
@@ -39,7 +39,7 @@ export const secondsBounds: readonly number[] = [
   ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 ];
 
-/** Adds a value to the numbers of a histogram: one per bound, one above the last bound, and the sum. */
+/** Adds a value to a histogram's numbers: one per bound, one above the last bound, and the sum. */
 export function observe(
   numbers: { [index: number]: number },
   bounds: readonly number[],

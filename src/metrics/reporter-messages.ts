@@ -1,4 +1,4 @@
-// Messages about metrics and the request log between a worker process and its supervisor, with shape checks.
+// Messages about metrics and the request log between a process and its supervisor.
 import { type Fields, isFields, isList, isText } from "../model/shape.ts";
 import type { Family, Snapshot } from "./snapshot.ts";
 

@@ -1,5 +1,5 @@
-// Counts and logs the exchanges of a worker process. The supervisor requests the metrics and writes the log lines. A
-// request never waits for this.
+// Counts and logs the exchanges of a worker process. The supervisor requests the metrics and writes
+// the log lines. A request never waits for this.
 import { createExchangeCounter, type Exchange } from "./exchange.ts";
 import { createLineQueue } from "./line-queue.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";

@@ -1,5 +1,5 @@
-// Metrics as plain data that is sent between processes and added up. Counters and histograms of an ended process stay in
-// the sum, so that totals never decrease; its gauges are removed.
+// Metrics as plain data that is sent between processes and added up. Counters and histograms of an
+// ended process stay in the sum, so that totals never decrease; its gauges are removed.
 
 export type FamilyType = "counter" | "gauge" | "histogram";
 
@@ -12,7 +12,7 @@ export interface MetricDescription {
   readonly labels?: readonly string[];
 }
 
-/** A counter or gauge is one number. A histogram is a count per bound, a count above the last bound, and the sum. */
+/** One number, or for a histogram: a count per bound, a count above the last bound, and the sum. */
 export type Numbers = readonly number[];
 
 export interface Family extends Required<MetricDescription> {

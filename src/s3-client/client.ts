@@ -50,7 +50,7 @@ export interface S3Request {
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** The parts are sent without concatenation. The caller must not change them until the response has arrived. */
+/** The caller must not change the parts until the response has arrived. */
 export interface S3Payload {
   readonly parts: readonly Uint8Array[];
   readonly length: number;

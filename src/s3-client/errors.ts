@@ -45,7 +45,7 @@ export function isTransient(error: unknown): boolean {
     if (isFull(error) || error.status === 501) return false;
     return error.status >= 500 || error.status === 429 || transientCodes.has(error.code);
   }
-  // Codes of the system, of its DNS resolver and of Node's HTTP parser. A certificate error is permanent.
+  // Codes of the system, its resolver and Node's HTTP parser. A certificate error is permanent.
   const { code = "" } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET|EAI_|ENOTFOUND|EADDR|EMFILE|HPE_)/.test(code);
 }

@@ -1,5 +1,5 @@
-// An HTTP client with a timeout on every step: connect, send, response head and idle body. A timeout destroys the socket,
-// so that no request waits forever for an unresponsive service.
+// An HTTP client with a timeout on every step: connect, send, response head and idle body. A
+// timeout destroys the socket, so that no request waits forever for an unresponsive service.
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 
@@ -95,7 +95,7 @@ export function createHttpClient({ hostname, port, tls }: Service, times: HttpCl
           if (cancellation !== undefined) cancellation.abort = undefined;
           // Without a listener, an error before the body is read would be uncaught.
           response.on("error", () => {});
-          // A response before the end of the request: the rest is not sent, so the connection cannot be reused.
+          // The rest of an unfinished request is not sent, so the connection cannot be reused.
           response.once("end", () => {
             if (!message.writableFinished) message.destroy();
           });

@@ -1,5 +1,5 @@
-// Reads a response body chunk by chunk. The timeout runs only while the reader waits for a chunk, so a slow reader does
-// not abort the response.
+// Reads a response body chunk by chunk. The timeout runs only while the reader waits for a chunk,
+// so a slow reader does not abort the response.
 import { setTimeout as pause } from "node:timers/promises";
 import { isTransient } from "./errors.ts";
 import { type Answer, Broken, type Cancellation, Silence } from "./http-client.ts";

@@ -1,4 +1,4 @@
-// Sends requests to an S3 service and retries transient errors until a deadline. Only for idempotent requests.
+// Sends idempotent requests to an S3 service and retries transient errors until a deadline.
 import { setTimeout as pause } from "node:timers/promises";
 import {
   createS3Transport,

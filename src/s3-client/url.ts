@@ -1,11 +1,11 @@
-// Parses the URL of an S3 location: s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
-// The default is TLS, except to a loopback address.
+// Parses the URL of an S3 location. The default is TLS, except to a loopback address.
+//   s3://KEY:SECRET@host:port/bucket/prefix?region=us-east-1&tls=false
 import { isLoopback } from "../http/loopback.ts";
 import type { S3Endpoint } from "./client.ts";
 
 const s3UrlPattern = /^s3:\/\/([^/?#]*)@([^@/?#]+)(?:\/([^/?#]*))?(\/[^?#]*)?(?:\?([^#]*))?$/;
 
-/** Creates an error with the reason. The message must not repeat the URL, which may contain a secret. */
+/** Creates an error with the reason and without the URL, which may contain a secret. */
 export type ErrorFactory = (why: string) => Error;
 
 export function parseS3Endpoint(url: string, createError: ErrorFactory): S3Endpoint {

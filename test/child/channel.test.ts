@@ -1,4 +1,4 @@
-// The message channel between a process and its child: framing, limits of size and rate, and invalid messages.
+// The message channel between a process and its child: framing, limits and invalid messages.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";

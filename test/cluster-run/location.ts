@@ -1,25 +1,25 @@
-// A new place for a store on the cluster: a database of its own, and a prefix of its own on the S3 side.
+// Creates a new location for a store on the cluster: its own database and its own prefix on S3.
 import pg from "pg";
 import { migrateCluster } from "../../src/cluster/open.ts";
 import type { ClusterPlace } from "./open-cluster.ts";
 
-/** The cluster as other processes are told of it: by its URLs. */
+/** The URLs of the cluster, for other processes. */
 export interface Addresses {
-  /** With no database at its end. */
+  /** Without a database at the end. */
   readonly records: string;
-  /** Of each radosgw, with no prefix at its end. */
+  /** One URL per radosgw, without a prefix at the end. */
   readonly blobs: readonly string[];
 }
 
 export interface Place {
   readonly database: string;
   readonly prefix: string;
-  /** What a cluster is opened with; the bytes go through this radosgw. */
+  /** The location as openStore takes it, with the blobs through this radosgw. */
   through(gateway: number): ClusterPlace;
 }
 
-/** The bucket on the S3 side. */
-export const shelfBucket = "store";
+/** The bucket on S3 for the blobs of all stores. */
+export const backendBucket = "store";
 
 let places = 0;
 
@@ -34,7 +34,7 @@ export async function createPlace({ records, blobs }: Addresses): Promise<Place>
   return { database: name, prefix: `${name}/`, through };
 }
 
-/** On whichever of the hosts takes writes. */
+/** Creates the database on the host that accepts writes. */
 async function createDatabase(records: string, name: string): Promise<void> {
   const [, start, hosts] = /^(.*@)([^/]*)$/.exec(records)!;
   for (const host of hosts!.split(",")) {
@@ -49,5 +49,5 @@ async function createDatabase(records: string, name: string): Promise<void> {
       await client.end();
     }
   }
-  throw new Error("No server of the cluster takes writes");
+  throw new Error("No server of the cluster accepts writes");
 }

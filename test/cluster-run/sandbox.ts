@@ -1,5 +1,4 @@
-// Where a cluster lives while it is tested: one temporary folder, and processes that all end with the run, whatever
-// becomes of it.
+// The sandbox of a test cluster: one temporary folder, and processes that always end with the run.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -10,16 +9,16 @@ import { setTimeout as delay } from "node:timers/promises";
 
 export interface Grounds {
   readonly directory: string;
-  /** Its output goes into a file of its name. */
+  /** The output goes to a file with the process's name. */
   start(name: string, command: string, args: readonly string[], as?: Identity): Daemon;
-  /** What a program started by one of the processes, and not by us, must be ended with. */
+  /** Registers processes that were started by our processes and must be ended with the run. */
   alsoEnd(pids: () => readonly number[]): void;
-  /** The end of what it said. */
-  words(name: string): string;
+  /** The last lines of a process's output. */
+  lastOutput(name: string): string;
   end(): Promise<void>;
 }
 
-/** Whom a process runs as; the one who tests when it is not said. */
+/** The user of a process. Default: the user of the tests. */
 export interface Identity {
   readonly uid?: number;
   readonly gid?: number;
@@ -30,13 +29,13 @@ export interface Daemon {
   readonly pid: number;
   isAlive(): boolean;
   signal(signal: NodeJS.Signals): void;
-  /** Ended for good, at once. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
 export function createGrounds(): Grounds {
   const directory = mkdtempSync(join(tmpdir(), "store-cluster-"));
-  // Not all of them run as the one who made it.
+  // Some processes run as another user.
   chmodSync(directory, 0o755);
   const children = new Set<ChildProcess>();
   const others: (() => readonly number[])[] = [];
@@ -50,28 +49,28 @@ export function createGrounds(): Grounds {
   function remove(): void {
     rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
-  // The last resort: the run ended without saying so.
+  // For a run that ends without calling `end`.
   const atExit = () => {
     killAll();
     remove();
   };
   process.once("exit", atExit);
 
-  const wordsOf = (name: string) => join(directory, `${name}.log`);
+  const logPath = (name: string) => join(directory, `${name}.log`);
   return {
     directory,
     start(name, command, args, as = {}) {
       if (isOver) throw new Error(`Cannot start ${name}: the run is over`);
-      const output = openSync(wordsOf(name), "a");
+      const output = openSync(logPath(name), "a");
       const child = spawn(command, args, { stdio: ["ignore", output, output], cwd: directory, ...as });
       closeSync(output);
       child.once("error", (error) => console.error(`Cannot start ${name}: ${error.message}`));
       children.add(child);
       child.once("exit", () => children.delete(child));
-      return daemonOf(name, child);
+      return createDaemon(name, child);
     },
     alsoEnd: (pids) => others.push(pids),
-    words: (name) => spawnSync("tail", ["-n", "15", wordsOf(name)], { encoding: "utf8" }).stdout,
+    lastOutput: (name) => spawnSync("tail", ["-n", "15", logPath(name)], { encoding: "utf8" }).stdout,
     async end() {
       isOver = true;
       const exits = [...children].map((child) => once(child, "exit"));
@@ -85,13 +84,13 @@ export function createGrounds(): Grounds {
   };
 }
 
-/** Given the chance to free what the system would keep for them, as shared memory. */
+/** SIGQUIT first, so that the processes free shared memory. */
 async function quit(pids: () => readonly number[]): Promise<void> {
   for (const signal of ["SIGCONT", "SIGQUIT"] as const) for (const pid of pids()) killPid(pid, signal);
   for (let i = 0; i < 100 && pids().length > 0; i++) await delay(50);
 }
 
-function daemonOf(name: string, child: ChildProcess): Daemon {
+function createDaemon(name: string, child: ChildProcess): Daemon {
   const isAlive = () => child.pid !== undefined && child.exitCode === null && child.signalCode === null;
   return {
     name,
@@ -111,11 +110,11 @@ export function killPid(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has already ended.
   }
 }
 
-/** As /proc tells: one that has ended and was not yet asked how counts as gone. */
+/** Reads /proc. A zombie does not count as running. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -125,8 +124,8 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * A port of loopback that nobody listens on, below those the system gives to connections: a process that was killed
- * comes back on the port it had.
+ * Returns a free loopback port below the system's ephemeral ports, so that a killed process can be
+ * restarted on the same port.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -145,10 +144,10 @@ export async function freePort(): Promise<number> {
 
 const given = new Set<number>();
 
-/** Thrown by what is asked: waiting does not help. */
+/** Thrown by a condition of `eventually` that can never hold. */
 export class Hopeless extends Error {}
 
-/** Asks again until it holds; who waits in vain is told for what. */
+/** Polls until the condition holds; throws after the timeout. */
 export async function eventually(
   what: string,
   holds: () => Promise<boolean> | boolean,
@@ -165,5 +164,5 @@ export async function eventually(
     }
     await delay(50);
   }
-  throw new Error(`Waited ${patience / 1000} s in vain: ${what}`, { cause: last });
+  throw new Error(`Timed out after ${patience / 1000} s: ${what}`, { cause: last });
 }

@@ -1,4 +1,4 @@
-// The command line on a cluster: real PostgreSQL and a blob directory, configured by environment variables.
+// The command line on a cluster of real PostgreSQL and a blob directory.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
@@ -65,9 +65,9 @@ test("after store migrate, every command works on a cluster as on a directory", 
   await shell.ok("object", "put", "photos/a", "file");
   assert.match(await shell.ok("object", "list", "photos"), /^200000\t.*\ta\n$/);
   assert.match(await shell.ok("verify"), /1 object, 200000 bytes\. No damage found\./);
-  const told = await shell.fails(1, ["key", "create"], { environment });
-  assert.match(told, /STORE_SECRET_KEY, which is not set/);
-  assert.match(told, /openssl rand -hex 32/);
+  const message = await shell.fails(1, ["key", "create"], { environment });
+  assert.match(message, /STORE_SECRET_KEY, which is not set/);
+  assert.match(message, /openssl rand -hex 32/);
   await shell.ok("key", "create");
   await shell.ok("bucket", "delete", "photos", "--force");
 });
@@ -155,8 +155,8 @@ test("a command on a cluster without the PostgreSQL driver prints how to install
   const register = `import { register } from "node:module"; register("./hook.mjs", import.meta.url);`;
   await writeFile(join(shell.directory, "register.mjs"), register);
   const NODE_OPTIONS = `--import ${pathToFileURL(join(shell.directory, "register.mjs")).href}`;
-  const told = await shell.fails(1, ["bucket", "list"], {
+  const message = await shell.fails(1, ["bucket", "list"], {
     environment: { ...shell.environment, NODE_OPTIONS },
   });
-  assert.match(told, /Run: npm install pg/);
+  assert.match(message, /Run: npm install pg/);
 });

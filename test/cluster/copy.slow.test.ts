@@ -19,8 +19,8 @@ function memory(): Ports {
 
 async function copy(from: Ports, to: Ports, signal?: AbortSignal): Promise<readonly CopyFinding[]> {
   const findings: CopyFinding[] = [];
-  const tell = async (finding: CopyFinding) => void findings.push(finding);
-  await copyAll(from, to, { source: "the source", onFinding: tell, signal });
+  const onFinding = async (finding: CopyFinding) => void findings.push(finding);
+  await copyAll(from, to, { source: "the source", onFinding, signal });
   return findings;
 }
 

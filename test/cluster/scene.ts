@@ -92,7 +92,7 @@ export async function commitWaits(scene: ClusterScene): Promise<void> {
 export async function until(holds: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`Waited in vain: ${what}`);
+    if (Date.now() > deadline) throw new Error(`Timed out: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -15,14 +15,14 @@ export function readPrometheus(text: string): Samples {
   for (const line of text.slice(0, -1).split("\n")) {
     const [, kind, about = "", said = ""] = comment.exec(line) ?? [];
     if (kind === "TYPE") {
-      assert.ok(!types.has(about), `${about} is told once`);
+      assert.ok(!types.has(about), `${about} occurs once`);
       types.set(about, said);
     }
     if (kind !== undefined) continue;
     const [, name = "", labels = "", , value] = sample.exec(line) ?? assert.fail(`no sample: ${line}`);
     const family = types.has(name) ? name : name.replace(/_(bucket|sum|count)$/, "");
     assert.ok(types.has(family), `${name} has a type`);
-    assert.ok(!samples.has(name + labels), `${name}${labels} is told once`);
+    assert.ok(!samples.has(name + labels), `${name}${labels} occurs once`);
     samples.set(name + labels, Number(value));
   }
   return samples;

@@ -1,4 +1,4 @@
-// Lines of the request log: their fields, and that a slow writer loses lines but does not use memory.
+// Lines of the request log: their fields, and bounded memory when the writer is slow.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createLineQueue } from "../../src/metrics/line-queue.ts";

@@ -1,4 +1,4 @@
-// Metrics, health and request log of a running server, as monitoring programs and operators read them.
+// Metrics, health and request log of a running server, as monitoring programs read them.
 import assert from "node:assert/strict";
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -107,7 +107,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
       now.get('store_bucket_objects{bucket="bucket"}') === 2 &&
       now.get('store_bucket_bytes{bucket="bucket"}') === 10
     );
-  }, "what the bucket holds is told");
+  }, "the size of the bucket is published");
 
   checkNames(familiesOf(await text()));
 
@@ -130,7 +130,7 @@ test("metrics count the requests of every front end, and do not decrease when a 
 
 const clusterOnly = ["store_database_connections"];
 
-/** docs/observing.md lists exactly the published metrics; the dashboard and its rules use no other names. */
+/** docs/observing.md lists exactly the published metrics; the dashboard uses no other names. */
 function checkNames(published: readonly string[]): void {
   const page = readFileSync(join(root, "docs/observing.md"), "utf8");
   const listed = [...page.matchAll(/^\| `(store_[a-z_]+)` \|/gm)].map(([, name]) => name!);
@@ -208,7 +208,7 @@ test("a request has the same id in its header, its error and its log line, and n
     } catch {
       return false;
     }
-  }, "a new file is begun behind one that was renamed");
+  }, "a new log file follows the renamed one");
   await server.stop();
   const all = readFileSync(`${file}.1`, "utf8") + readFileSync(file, "utf8");
   const query = new URL(signed).searchParams;

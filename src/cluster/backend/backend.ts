@@ -1,19 +1,19 @@
-// The blob backend of a cluster: an S3 service or a directory that all machines mount. It knows nothing of records;
-// the journal in the database (bytes/blob-journal.ts) knows which blobs are in use, in flight or garbage.
+// The blob backend of a cluster: an S3 service or a directory that all machines mount. The journal
+// in the database (bytes/blob-journal.ts) knows which blobs are in use, in flight or garbage.
 import type { ByteRange } from "../../model/range.ts";
 
 export interface BlobBackend {
   /** Random id, created at setup. It detects a wrong or an empty location. */
   readonly id: string;
   /**
-   * Writes the chunks under a new name. When it resolves, they are durable and readable on every machine.
-   * The source must not change a chunk until the next but one is requested. A failed write may leave bytes, or
-   * bytes may arrive later: the caller then removes the name.
+   * Writes the chunks under a new name. When it resolves, they are durable and readable on every
+   * machine. The source must not change a chunk until the next but one is requested. A failed write
+   * may leave bytes, or bytes may arrive later: the caller then removes the name.
    */
   write(location: BlobLocation, chunks: AsyncIterable<Uint8Array>): Promise<BackendBlob>;
   /**
-   * Reads the range, copied to `into` if present. Throws at a damaged or missing block; unverified bytes are never
-   * returned. A caller that stops early must call `return`, which closes the file or the connection.
+   * Reads the range, into `into` if present. Throws at a damaged or missing block. A caller that
+   * stops early must call `return`, which closes the file or the connection.
    */
   read(blob: BackendBlob, range: ByteRange, into?: Uint8Array): AsyncGenerator<Uint8Array>;
   /** Returns the memory of a chunk for reuse. */
@@ -24,7 +24,7 @@ export interface BlobBackend {
   remove(blob: BackendBlob): Promise<void>;
   /** Removes any bytes that an incomplete write left under the name. */
   removeLeftovers(location: BlobLocation): Promise<void>;
-  /** Lists every blob of a bucket, complete or not, with the size computed from its stored bytes. */
+  /** Lists every blob of a bucket, complete or not, with the size of its stored bytes. */
   all(bucket: string): AsyncIterable<BackendBlob>;
   /** Removes the folders of a deleted bucket whose blobs are removed. */
   removeBucket(bucket: string): Promise<void>;
@@ -42,6 +42,6 @@ export interface BackendBlob extends BlobLocation {
   readonly size: number;
   /** Blocks in each piece; 0 when the blob is one piece. */
   readonly pieceBlocks: number;
-  /** Some of it was sent more than once, so an abandoned request may still arrive after the removal. */
+  /** Some of it was sent more than once, so a lost request may still arrive after the removal. */
   readonly isDoubtful?: boolean;
 }

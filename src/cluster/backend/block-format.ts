@@ -1,5 +1,5 @@
-// The format of stored blobs: blocks, each followed by its CRC-32, so that any range of a blob is one stored range.
-// The checksum includes the blob's name and the block's number: a block at the wrong position does not verify.
+// The format of stored blobs: blocks, each followed by its CRC-32. A checksum includes the blob's
+// name and the block's number, so that a block at the wrong position is detected.
 import { crc32 } from "@node-rs/crc32";
 import { StoreError } from "../../model/errors.ts";
 import { limits } from "../../model/limits.ts";
@@ -76,7 +76,7 @@ export function createBlockEncoder(name: string): BlockEncoder {
 }
 
 export interface BlockDecoder {
-  /** Takes the stored bytes in order, from the start of `storedRange`; returns verified bytes of the range. */
+  /** Takes the bytes of `storedRange` in order; returns verified bytes of the range. */
   update(stored: Uint8Array): Uint8Array[];
   /** Throws when bytes are missing at the end. */
   finish(): void;
@@ -95,7 +95,7 @@ export interface DecoderOptions {
   readonly groupBlocks: number;
 }
 
-/** Copies each byte once, into the returned chunk; a chunk is returned only after it is verified. */
+/** Copies each byte once, into the returned chunk, which is returned only when verified. */
 export function createBlockDecoder(options: DecoderOptions): BlockDecoder {
   const { name, size, range, into, allocate, groupBlocks } = options;
   const seed = checksumSeed(name);

@@ -1,5 +1,5 @@
-// Memory for the chunks of reads. Few readers get long chunks, many readers short ones, which bounds their memory.
-// Released chunks are reused: fresh memory pages cost as much as the bytes themselves.
+// Memory for the chunks of reads. Few readers get long chunks, many readers short ones. Released
+// chunks are reused: fresh memory pages cost as much as the bytes themselves.
 import { blockBytes } from "./block-format.ts";
 
 const longChunkBlocks = 8;

@@ -1,5 +1,5 @@
-// The marker of a blob backend: a random id in the file or object `store-shelf`. A location without it was never set up
-// or is not mounted; it must not be taken for an empty store.
+// The marker of a blob backend: a random id in the file or object `store-shelf`. A location without
+// it was never set up or is not mounted; it must not be taken for an empty store.
 import { setTimeout as pause } from "node:timers/promises";
 import { StoreError } from "../../model/errors.ts";
 

@@ -1,4 +1,4 @@
-// The blob id in records: bucket id, name, size and blocks per piece, which is all that a read needs.
+// The blob id in records: bucket id, name, size and blocks per piece. A read needs nothing more.
 import { StoreError } from "../../model/errors.ts";
 import type { BackendBlob } from "../backend/backend.ts";
 

@@ -1,5 +1,5 @@
-// The journal of blobs in the database: blobs being written (intents), garbage, and leftovers of failed writes. It is
-// written before the bytes, so there are never unknown bytes in the backend.
+// The journal of blobs in the database: blobs being written (intents), garbage, and leftovers of
+// failed writes. It is written before the bytes, so there are never unknown bytes in the backend.
 import { randomBytes } from "node:crypto";
 import { decodeManifest } from "../../engine/codec/record-codec.ts";
 import type { GarbageEntry } from "../../engine/records.ts";
@@ -16,8 +16,8 @@ export interface BlobJournal {
   /** The write is over: a commit has named the blob, or the outcome of the commit is unknown. */
   release(location: BlobLocation): void;
   /**
-   * Deletes the intents, so that a commit in flight that names one of them fails. Returns those that were still
-   * intents: their bytes must be removed now, and again later.
+   * Deletes the intents, so that a commit that names one of them fails. Returns those that were
+   * still intents: their bytes must be removed now, and again later.
    */
   abandon(names: readonly string[]): Promise<readonly BlobLocation[]>;
   /** Intents of this process that are not in flight: their commits did not happen. */

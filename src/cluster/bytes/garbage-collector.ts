@@ -1,5 +1,5 @@
-// Removes the leftovers of dead processes, orphaned intents, and the garbage of deleted buckets. Any number of processes
-// may collect concurrently, and each may be interrupted at any point.
+// Removes the leftovers of dead processes, orphaned intents, and the garbage of deleted buckets.
+// Any number of processes may collect concurrently, and each may be interrupted at any point.
 import type { BlobBackend, BlobLocation } from "../backend/backend.ts";
 import type { BlobJournal } from "./blob-journal.ts";
 
@@ -26,7 +26,7 @@ export function createGarbageCollector({
   lateWriteSeconds,
   remove,
 }: GarbageCollectorOptions): GarbageCollector {
-  /** Bytes may arrive after the first removal, so each name is removed again after `lateWriteSeconds`. */
+  /** Bytes may arrive late, so each name is removed again after `lateWriteSeconds`. */
   async function clearLeftovers(): Promise<number> {
     let cleared = 0;
     for (;;) {

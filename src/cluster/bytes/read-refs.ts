@@ -1,5 +1,5 @@
-// References to the blobs that readers of this process have open; a referenced blob is not removed. Readers on other
-// machines are covered by the time of their oldest read (postgres/heartbeat.ts).
+// References to the blobs that readers of this process have open; a referenced blob is not removed.
+// Readers on other machines are covered by the time of their oldest read (postgres/heartbeat.ts).
 
 export interface ReadRefs {
   /** The returned function releases the reference; further calls do nothing. */

@@ -1,5 +1,5 @@
-// A short-lived cache of buckets: each write reads its bucket, and buckets rarely change. A commit checks the bucket
-// again in the database, so a stale entry never permits a wrong commit.
+// A short-lived cache of buckets: each write reads its bucket, and buckets rarely change. A commit
+// checks the bucket again in the database, so a stale entry never permits a wrong commit.
 import type { Bucket } from "../../model/bucket.ts";
 
 export interface BucketCache {

@@ -1,5 +1,5 @@
-// Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in one buffer; the JSON
-// refers to them by offset and length.
+// Encodes a change as the arguments of store.commit. Keys and inline bodies are sent as bytes in
+// one buffer; the JSON refers to them by offset and length.
 import { encodeManifest, encodeObject, encodePart, encodeUpload } from "../../engine/codec/record-codec.ts";
 import type { Body, Change, Check, Mutation } from "../../engine/records.ts";
 import { type Key, keyBytes } from "../../model/key.ts";
@@ -89,7 +89,9 @@ function encodeMutation(mutation: Mutation, put: (bytes: Uint8Array) => ByteSpan
       return { kind, upload: mutation.uploadId, taken: mutation.taken };
     case "append event": {
       const { rule, event, ifExists } = mutation;
-      return { kind, rule, event, ...(ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) }) };
+      const key = ifExists === undefined ? {} : { key: put(keyBytes(ifExists)) };
+      // The name in the released SQL function: schema/v3-outbox.ts.
+      return { kind: "tell", rule, event, ...key };
     }
     case "put setting":
       return {

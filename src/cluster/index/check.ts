@@ -1,5 +1,5 @@
-// Integrity checks within the database: every blob of a record is in the blob table, and every blob in the table belongs
-// to a record or is garbage.
+// Integrity checks within the database: every blob of a record is in the blob table, and every blob
+// in the table belongs to a record or is garbage.
 import type { Finding } from "../../engine/records.ts";
 import type { Row, Statement } from "../postgres/connection.ts";
 

@@ -1,5 +1,5 @@
-// Groups concurrent puts of single objects in one bucket into one commit, to share its cost. A put that finds commits in
-// flight waits for one to end. A group commits as a whole; if one put fails, each is committed separately.
+// Groups concurrent puts of single objects in one bucket into one commit, to share its cost. If one
+// put of a group fails, nothing is committed, and then each put is committed separately.
 import { compareKeys, keyBytes } from "../../model/key.ts";
 import type { Database } from "../postgres/database.ts";
 import { DatabaseUnavailable, markNotDone } from "../postgres/errors.ts";

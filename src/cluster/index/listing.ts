@@ -45,7 +45,7 @@ export async function readPage(read: ReadRows, scan: Scan): Promise<Page<ObjectR
   }
 }
 
-/** With a delimiter, each row is a record or a folder. Without, one row holds all records, one per line. */
+/** With a delimiter, each row is a record or a folder. Otherwise one row has a record per line. */
 function toEntries(rows: readonly Row[], { delimiter }: Scan): readonly (string | Buffer)[] {
   if (delimiter === "") return rows.flatMap(([records]) => (records as string).split("\n"));
   return rows.map(([record, folder]) => (record ?? folder) as string | Buffer);

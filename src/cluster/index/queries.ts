@@ -1,5 +1,5 @@
-// SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip distinguishes a missing
-// bucket (no row) from a missing object (a row of nulls).
+// SQL of the reads and calls. Every read starts at the bucket's name, so that one round trip
+// distinguishes a missing bucket (no row) from a missing object (a row of nulls).
 import { settingNames } from "../../model/bucket.ts";
 import type { Statement } from "../postgres/connection.ts";
 
@@ -40,7 +40,7 @@ export const queries = {
       LEFT JOIN store.objects o ON o.bucket = b.id AND o.key = $2
       LEFT JOIN store.manifests m ON m.id = o.manifest WHERE b.name = $1`,
   ),
-  /** All records of a page as one text, one per line (records contain no newline): cheaper than one row each. */
+  /** All records of a page as one text, one per line: cheaper than one row each. */
   objects: statement(
     "objects",
     `SELECT o.records FROM store.buckets b LEFT JOIN LATERAL (

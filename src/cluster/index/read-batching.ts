@@ -1,5 +1,5 @@
-// Batches concurrent reads of single records into one statement, since the round trip is most of the cost of a small
-// statement. A read that finds others in flight waits for one of them to end.
+// Batches concurrent reads of single records into one statement, since the round trip is most of
+// the cost of a small statement. A read that finds others in flight waits for one of them to end.
 import type { Row } from "../postgres/connection.ts";
 import type { Database } from "../postgres/database.ts";
 import { queries } from "./queries.ts";

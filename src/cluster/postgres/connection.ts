@@ -1,5 +1,5 @@
-// One connection to the database: prepared statements with a deadline. A statement without a response in time ends the
-// connection. It is not cancelled: with synchronous replication, a cancelled commit still happens.
+// A connection to the database: prepared statements with a deadline, after which the connection is
+// closed. Nothing is cancelled: with synchronous replication, a cancelled commit still happens.
 import { isIP, Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { ClientConfig } from "pg";

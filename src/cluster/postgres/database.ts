@@ -1,6 +1,6 @@
-// Reads that survive a failover, and commits whose outcome is known. A commit carries the session of its connection and
-// a number. When the response is lost, the session is fenced on the current primary, which returns the number of its
-// last commit. That shows whether the change was committed, and prevents that it is committed later.
+// Reads that survive a failover, and commits whose outcome is known. A commit carries its session
+// and a number. When the response is lost, the session is fenced on the current primary, which
+// returns its last number: that shows whether the change was committed, and it cannot be later.
 import { setTimeout as pause } from "node:timers/promises";
 import type { Connection, Row, Statement } from "./connection.ts";
 import { classifyFailure, isRetryable, markNotDone, toStoreError, unavailable } from "./errors.ts";
@@ -14,9 +14,9 @@ export interface Database {
   /** Runs a statement that may safely run twice, or late. */
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Row[]>;
   /**
-   * Calls a committing function with a session and a number before the values. Any result but "committed" means that
-   * nothing changed. Rejects with ServiceUnavailable when the outcome is not known in time, and prevents a later
-   * commit. An error with `notDone` means that nothing changed.
+   * Calls a committing function with a session and a number before the values. Any result but
+   * "committed" means that nothing changed. Rejects with ServiceUnavailable when the outcome is not
+   * known in time, and prevents a later commit. An error with `notDone` means that nothing changed.
    */
   commit(call: Statement, values: readonly unknown[]): Promise<string>;
   close(): Promise<void>;
@@ -106,7 +106,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Keeps fencing the session after the caller got an error, so that the commit cannot happen later. */
+  /** Keeps trying to fence the session after the error, so that the commit cannot happen later. */
   function settleInBackground(session: Session, number: number): void {
     const work = (async () => {
       while (!isClosing) {

@@ -1,11 +1,11 @@
-// Classifies database errors: whether the change may have happened, whether a retry helps, and which StoreError to throw.
+// Classifies database errors: whether the change may have happened and whether a retry helps.
 import { StoreError } from "../../model/errors.ts";
 import { LostConnection, MissingDriver } from "./connection.ts";
 import { TlsFault } from "./tls-fault.ts";
 
 /**
- * The state of a change whose statement failed: it did not happen and must not be retried (`refused`), it did not
- * happen and may be retried (`again`), or its outcome is unknown (`unknown`).
+ * The state of a change whose statement failed. `refused`: it did not happen; do not retry it.
+ * `again`: it did not happen and may be retried. `unknown`: it may have happened.
  */
 export type Failure =
   | { readonly kind: "conflict" | "fenced" | "again" | "unknown" }
@@ -24,7 +24,7 @@ export function classifyFailure(error: unknown): Failure {
       return { kind: "refused", error: processExpiredError(error) };
     case "ST004":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
-    // Text with a NUL. Keys are sent as bytes, so it is a bucket name, and no bucket has such a name.
+    // Text with a NUL: a bucket name that no bucket has, since keys are sent as bytes.
     case "22021":
       return { kind: "refused", error: new StoreError("NoSuchBucket", { cause: error }) };
     // Deadlock, serialization failure, read-only server: the transaction was rolled back.
@@ -33,7 +33,7 @@ export function classifyFailure(error: unknown): Failure {
     case "25006":
       return { kind: "again" };
   }
-  // The connection was ended by an operator, a shutdown or a crash, perhaps while it waited for a standby.
+  // Ended by an operator, a shutdown or a crash, perhaps while the commit waited for a standby.
   if (/^(08|57|58|XX)/.test(code)) return { kind: "unknown" };
   return { kind: "refused", error: toStoreError(error) };
 }
@@ -59,7 +59,7 @@ export function unavailable(where: string, cause: unknown): DatabaseUnavailable 
   return new DatabaseUnavailable("ServiceUnavailable", { detail, cause });
 }
 
-/** Marks the error of a change that certainly did not happen: it was never sent, or it was rolled back. */
+/** Marks the error of a change that was never sent, or was rolled back. */
 export function markNotDone(error: unknown): unknown {
   if (!(error instanceof StoreError) || error.reason !== "ServiceUnavailable") return error;
   const options = { detail: error.detail, cause: error.cause, notDone: true } as const;

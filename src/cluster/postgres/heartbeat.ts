@@ -1,6 +1,6 @@
-// Registers this process in the cluster's table of processes and sends a heartbeat every few seconds, with the time of
-// its oldest read. A process without a heartbeat for too long counts as dead and its sessions are fenced; if it was
-// only suspended, it registers again under a new id.
+// Registers this process in the cluster's table of processes and sends a heartbeat every few
+// seconds, with the time of its oldest read. A process without a heartbeat for too long counts as
+// dead and its sessions are fenced; if it was only suspended, it registers again under a new id.
 import type { Connection, Row, Statement } from "./connection.ts";
 
 export interface Heartbeat {
@@ -8,9 +8,9 @@ export interface Heartbeat {
   readonly processId: number;
   /** Inserts a session for a connection and returns its id. */
   beginSession(connection: Connection, until: number): Promise<number>;
-  /** The returned function ends the read. Until then, no machine removes the blobs that it may see. */
+  /** The returned function ends the read. Until then, no machine removes blobs that it may see. */
   beginRead(): () => void;
-  /** Sends a heartbeat. Returns the database's time before which every read of every process has ended. */
+  /** Sends a heartbeat. Returns the start of the oldest read of all processes, in database time. */
   horizon(): Promise<number>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The pool of connections to the primary, each used by one caller at a time. A released connection to a former primary
-// is closed.
+// The pool of connections to the primary, each used by one caller at a time. A released connection
+// to a former primary is closed.
 import type { Connection } from "./connection.ts";
 import { unavailable } from "./errors.ts";
 import type { Primary } from "./primary.ts";

@@ -1,4 +1,4 @@
-// Finds the server that accepts writes among several, and connects to it. The driver itself supports only one host.
+// Finds the server that accepts writes among several hosts. The driver supports only one.
 import { type Connection, openConnection, type Statement } from "./connection.ts";
 import { isPermanent, unavailable } from "./errors.ts";
 import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
@@ -6,7 +6,7 @@ import { type DatabaseAddress, formatAddress, type Host } from "./url.ts";
 export interface Primary {
   /** Opens a connection to the primary; waits for a primary until the deadline. */
   connect(until: number): Promise<Connection>;
-  /** Incremented when another server becomes the primary. Connections of an earlier generation are unusable. */
+  /** Incremented when the primary changes. Connections of an earlier generation are unusable. */
   readonly generation: number;
   /** Forgets the cached primary, which may have changed. */
   invalidate(): void;
@@ -14,7 +14,7 @@ export interface Primary {
 
 /** How long one server may take to report its role. */
 const probeMilliseconds = 2000;
-/** How long to wait for further servers that report to be the primary: a server that was frozen does so, too. */
+/** How long to wait for a second primary: a server that was frozen still reports to be it. */
 const contradictMilliseconds = 200;
 const pauseMilliseconds = 100;
 

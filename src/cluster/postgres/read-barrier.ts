@@ -1,6 +1,6 @@
-// The barrier before strict reads: an empty commit, which succeeds only on the primary with its standbys. It proves that
-// the server has every change acknowledged earlier, even if it is demoted a moment later. All reads that wait when a
-// barrier starts share it.
+// The barrier before strict reads: an empty commit, which succeeds only on the primary with its
+// standbys. It proves that the server has every change acknowledged earlier, even if it is demoted
+// a moment later. All reads that wait when a barrier starts share it.
 import { type Connection, LostConnection, type Statement } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 

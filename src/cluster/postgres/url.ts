@@ -1,5 +1,5 @@
-// Parses a database URL: `postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full`. The URL class
-// does not support several hosts.
+// Parses a database URL, which may have several hosts, unlike those of the URL class:
+//   postgres://user:password@host1:5432,host2,host3/database?sslmode=verify-full
 import { readFileSync } from "node:fs";
 import { isLoopback } from "../../http/loopback.ts";
 

@@ -7,7 +7,7 @@ import { tables } from "./v1-tables.ts";
 import { putAllFunctions } from "./v2-put-all.ts";
 import { outbox } from "./v3-outbox.ts";
 
-/** Each version's changes to the previous one. A released version never changes; new ones are appended. */
+/** The changes of each version. A released version never changes; new ones are appended. */
 export const migrations: readonly string[] = [
   [tables, commitFunctions, bucketFunctions, documentFunctions, processFunctions, listingFunctions].join(
     "\n",

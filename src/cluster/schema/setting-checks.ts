@@ -1,5 +1,5 @@
-// Schema version 4: a commit may check that a setting is unchanged, so that concurrent changes of a bucket's rules do
-// not overwrite each other.
+// Schema version 4: a commit may check that a setting is unchanged, so that concurrent changes of a
+// bucket's rules do not overwrite each other.
 export const settingChecks = `
   CREATE OR REPLACE FUNCTION store.holds(p_bucket bigint, p_check jsonb, p_key bytea) RETURNS boolean
     LANGUAGE plpgsql AS $$

@@ -1,9 +1,9 @@
-// Commits as functions in the database, so that a change is one round trip and one transaction. Each function gets the
-// session of its connection and the number of the commit, and stores both with the change (store.attest). A process
-// that lost the response can query the outcome, and a late statement of a fenced session does nothing.
+// Commits as functions in the database: a change is one round trip and one transaction. Each
+// function stores the session and the number of the commit (store.attest), so that the outcome of a
+// lost response can be queried, and a late statement of a fenced session does nothing.
 //
 // Results: "committed" means that everything happened, any other result that nothing did.
-// Error codes: ST001 conflict, ST002 fenced session, ST003 the blob's intent is missing, ST004 the bucket is missing.
+// Errors: ST001 conflict, ST002 fenced session, ST003 missing blob intent, ST004 missing bucket.
 
 /** Distinguishes Store's advisory locks from others in the same database. */
 export const lockClass = 7_311_002;
@@ -31,7 +31,7 @@ export const commitFunctions = `
     END IF;
   END $$;
 
-  -- A commit that names a blob needs the blob's intent; a process that was marked as dead has lost it.
+  -- A commit that names a blob needs the blob's intent; a process marked as dead has lost it.
   CREATE FUNCTION store.name_blob(p_bucket bigint, p_blob text) RETURNS void LANGUAGE plpgsql AS $$
   DECLARE
     blob_name text := split_part(p_blob, '.', 2);
@@ -46,8 +46,8 @@ export const commitFunctions = `
     INSERT INTO store.blobs (name, bucket) VALUES (blob_name, p_bucket);
   END $$;
 
-  -- Locks the row, so that the check holds until the commit. A missing row cannot be locked: a put of such a key
-  -- inserts and never replaces.
+  -- Locks the row, so that the check holds until the commit. A missing row cannot be locked: a put
+  -- of such a key inserts and never replaces.
   CREATE FUNCTION store.holds(p_bucket bigint, p_check jsonb, p_key bytea) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     found_version text;
@@ -151,9 +151,9 @@ export const commitFunctions = `
     END CASE;
   END $$;
 
-  -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the expected version: ''
-  -- for no object, NULL for no check. A statement that waited for another change sees the row after it, so no lock
-  -- is needed first.
+  -- Puts one object, the most frequent change, in as few statements as possible. p_seen is the
+  -- expected version: '' for no object, NULL for no check. A statement that waited for another
+  -- change sees the row after it, so no lock is needed first.
   CREATE FUNCTION store.put(
     p_session bigint, p_number bigint, p_bucket text, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint

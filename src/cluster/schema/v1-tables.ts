@@ -1,18 +1,18 @@
 // The tables of schema version 1. Keys are bytes; text is ordered and compared byte by byte.
-// Times are seconds of the database's clock (store.clock), so that clocks of two machines are never compared.
+// Times are seconds of the database's clock (store.clock): clocks of machines are never compared.
 //
-// objects:   the body is in one of inline, blob and manifest. was_… is the body that the last put replaced: an upsert
-//            can only return columns of the new row.
+// objects:   the body is in one of inline, blob and manifest. was_… is the body that the last put
+//            replaced: an upsert can only return columns of the new row.
 // blobs:     every blob that a commit has named and whose bytes are not removed yet.
 // intents:   blobs that are being written and that no commit has named yet.
 // dead:      bodies that no record names any more, whose bytes are not removed yet (garbage).
 // remains:   leftovers of failed writes; removed again when no more bytes of them can arrive.
 // gone:      deleted buckets that may still have bytes.
 // processes: running processes; `reading` is the time of the oldest read in flight.
-// sessions:  one per connection that commits, with the number of its last commit. A fenced session cannot commit.
+// sessions:  one per connection, with the number of its last commit. A fenced one cannot commit.
 //
-// Rows of intents, blobs, dead and remains are inserted and deleted, never updated: one table with a state column would
-// lose concurrent changes of the state.
+// Rows of intents, blobs, dead and remains are inserted and deleted, never updated: one table with
+// a state column would lose concurrent changes of the state.
 export const tables = `
   CREATE TABLE store.buckets (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,11 +1,11 @@
-// Schema version 2: many puts of one bucket in one call. A transaction, its session update and the round trip cost more
-// than a row, so concurrent puts share them.
+// Schema version 2: many puts of one bucket in one call. A transaction, its session update and the
+// round trip cost more than a row, so concurrent puts share them.
 //
 // store.put stays: processes of schema version 1 call it until they are upgraded.
 
 export const putAllFunctions = `
-  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns false. A
-  -- statement that waited for another change sees the row after it, so no lock is needed first.
+  -- Puts an object if its version is p_seen ('' for no object, NULL for no check); otherwise returns
+  -- false. It needs no lock: after a wait for another change, it sees the changed row.
   CREATE FUNCTION store.put_over(
     p_bucket bigint, p_key bytea, p_seen text,
     p_version text, p_size bigint, p_record text, p_inline bytea, p_blob text, p_stored bigint
@@ -40,8 +40,8 @@ export const putAllFunctions = `
     RETURN true;
   END $$;
 
-  -- All or nothing. The keys are sorted, so that two calls cannot deadlock. p_bytes has the key and the inline body of
-  -- each put, one after the other.
+  -- All or nothing. The keys are sorted, so that two calls cannot deadlock. p_bytes has the key and
+  -- the inline body of each put, one after the other.
   CREATE FUNCTION store.put_all(
     p_session bigint, p_number bigint, p_bucket text,
     p_seen text[], p_versions text[], p_sizes bigint[], p_records text[], p_blobs text[], p_stored bigint[],

@@ -1,8 +1,8 @@
 // Schema version 3: events to be delivered, and further settings of a bucket.
 //
-// outbox: an entry's number is assigned while the object's row is locked, so events of one key are numbered in commit
-// order. Events of different keys may become visible out of order, so delivery always starts at the first entry that
-// exists and never resumes after a number.
+// outbox: an entry's number is assigned while the object's row is locked, so events of one key are
+// numbered in commit order. Those of other keys may become visible out of order, so delivery always
+// starts at the first entry and never resumes after a number.
 //
 // Processes of schema version 2 create no events: upgrade them before the first rule is set.
 import { lockClass } from "./v1-commit.ts";
@@ -17,7 +17,7 @@ export const outbox = `
   );
   CREATE INDEX outbox_rule ON store.outbox (bucket, rule, entry);
 
-  -- With a key, only if the object exists. Its row is locked, so that of two concurrent deletes one creates an event.
+  -- With a key, only if the object exists; the lock lets one of two concurrent deletes create it.
   CREATE FUNCTION store.tell(p_bucket bigint, m jsonb, p_key bytea) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     IF m ? 'key' THEN
@@ -49,7 +49,7 @@ export const outbox = `
     END CASE;
   END $$;
 
-  -- The bucket's garbage stays in store.dead for the garbage collector; its undelivered events are removed.
+  -- The bucket's garbage stays in store.dead for the collector; undelivered events are removed.
   CREATE OR REPLACE FUNCTION store.delete_bucket(p_session bigint, p_number bigint, p_name text)
     RETURNS text LANGUAGE plpgsql AS $$
   DECLARE

@@ -1,5 +1,5 @@
-// Serves the S3 API in worker processes, one per core, which accept connections on one shared port. A process that ends
-// is replaced.
+// Serves the S3 API in worker processes, one per core, which accept connections on one shared port.
+// A process that ends is replaced.
 import { createRestarts } from "../../child/restarts.ts";
 import { bindShared, type WhenTaken } from "../../http/server/shared-listener.ts";
 import { type S3Process, type S3ProcessOptions, startProcess } from "./worker-handle.ts";

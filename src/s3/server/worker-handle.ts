@@ -37,8 +37,8 @@ export interface S3Process {
 const program = fileURLToPath(new URL("./worker.js", import.meta.url));
 const endMilliseconds = 60_000;
 /**
- * With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage, since large data is outside of the heap.
- * Parallel collection does not help: there is already one process per core.
+ * With V8's defaults, a thousand concurrent uploads leave 60 MiB more garbage. Parallel collection
+ * does not help: there is already one process per core.
  */
 const memoryFlags = ["--max-semi-space-size=4", "--heap-growing-percent=30", "--single-threaded-gc"];
 

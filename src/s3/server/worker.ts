@@ -1,4 +1,4 @@
-// A worker process of the S3 API. It has its own engine and accepts connections on the port shared by all workers.
+// A worker process of the S3 API: its own engine, and connections accepted on the shared port.
 import { createAuditRecorder } from "../../audit/audit-log.ts";
 import { connectParent, listenerDescriptor } from "../../child/parent.ts";
 import { parseTrustedPeers } from "../../http/server/forwarded.ts";

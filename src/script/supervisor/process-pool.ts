@@ -1,5 +1,5 @@
-// The processes of one script. A process that dies or blocks its event loop is replaced; a blocked one that does not
-// recover is killed. New code runs in new processes, and the old ones finish their requests.
+// The processes of one script. A process that dies or blocks its event loop is replaced. New code
+// runs in new processes, and the old ones finish their requests.
 import { createRestarts } from "../../child/restarts.ts";
 import type { Standstill } from "../../child/standstill.ts";
 import type { LoadedScript } from "../host/messages.ts";
@@ -36,7 +36,7 @@ export interface PoolOptions {
   readonly name: string;
   readonly size: number;
   readonly processes: Processes;
-  /** Socket path of the nth process, for the router; undefined when processes accept on the port themselves. */
+  /** Socket path of the nth process for the router; undefined when processes accept on the port. */
   readonly socketPath: ((count: number) => string) | undefined;
   readonly log: (line: string) => void;
 }

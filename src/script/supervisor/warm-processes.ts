@@ -1,4 +1,4 @@
-// Starts script processes ahead of time, so that loading a script takes only an import and not the start of a process.
+// Starts script processes ahead of time, so that loading a script does not wait for a process.
 import { type HostOptions, type HostProcess, startHost, type WarmHost } from "./worker-handle.ts";
 
 export interface Processes {

@@ -34,7 +34,7 @@ export interface HostProcess {
   /** Finishes the requests in flight, then ends the process. */
   drain(): void;
   kill(): void;
-  /** Called when the process is blocked: requests that it has not begun go to others. The end of a process does the same. */
+  /** Call when the process is blocked: requests that it has not begun go to other processes. */
   abandon(): void;
   /** Returns a function that removes the listener. */
   onAbandoned(listener: () => void): () => void;
@@ -50,7 +50,7 @@ export interface HostOptions extends Pick<Load, "trusted" | "limits" | "probe"> 
   readonly onOutput: (script: string, line: string, stream: "stdout" | "stderr") => void;
   /** Environment of this server; scripts get only the common variables. */
   readonly environment: NodeJS.ProcessEnv;
-  /** The port on which processes accept connections; undefined when the router forwards requests. */
+  /** The port on which processes accept connections; undefined when a router forwards requests. */
   readonly listener: SharedListener | undefined;
   readonly tls: TlsSource | undefined;
   /** Receives the metrics of the processes and the lines of the request log. */

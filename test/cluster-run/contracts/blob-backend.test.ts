@@ -1,4 +1,4 @@
-// The contract of a shelf on Ceph, written through one radosgw and read through the other.
+// The contract of the blob backend on Ceph, written through one radosgw and read through the other.
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -15,13 +15,13 @@ import type { Addresses } from "../location.ts";
 
 const { blobs } = JSON.parse(process.env[addressVariable]!) as Addresses;
 
-/** Small enough that blobs of a few blocks are cut. */
+/** Small enough that blobs of a few blocks have several pieces. */
 const smallPieces = { maxBlocks: 3, minBlocks: 2, bytes: 16 * 1024 * 1024 };
 
-/** One that is not ours, to change what lies there behind the shelf's back. */
+/** An independent S3 client that changes stored objects without the backend. */
 function clientOf(url: string): { readonly client: S3Client; readonly bucket: string } {
   const location = parseLocation(url);
-  if (location.kind !== "s3") throw new Error("The bytes of this cluster do not lie on S3");
+  if (location.kind !== "s3") throw new Error("The blob backend of this cluster is not S3");
   const { accessKeyId, secretAccessKey, hostname, port, region, bucket } = location.endpoint;
   const client = new S3Client({
     endpoint: `http://${hostname}:${port}`,
@@ -41,17 +41,17 @@ for (const [name, options] of Object.entries({
   shelfContract(name, async (t) => {
     const prefix = `shelf ${newBucket()}+&/`;
     const urlOf = (url: string) => `${url}/${encodeURIComponent(prefix.slice(0, -1))}`;
-    const shelf = await openBlobBackend(urlOf(blobs[0]!), { marker: "make", ...options });
+    const backend = await openBlobBackend(urlOf(blobs[0]!), { marker: "make", ...options });
     const other = await openBlobBackend(urlOf(blobs[1]!), options);
     const { client, bucket: Bucket } = clientOf(blobs[0]!);
     t.after(async () => {
-      await Promise.all([shelf.close(), other.close()]);
+      await Promise.all([backend.close(), other.close()]);
       client.destroy();
     });
     const keyOf = ({ bucket, name: blob }: BackendBlob, piece: number) =>
       `${prefix}${bucket}/${blob}${piece === 0 ? "" : `.${String(piece).padStart(6, "0")}`}`;
     return {
-      shelf,
+      shelf: backend,
       other,
       async change(blob, piece, how) {
         const Key = keyOf(blob, piece);

@@ -1,4 +1,4 @@
-// URLs of a blob backend: valid forms, error messages for invalid forms, and no secret in any message.
+// URLs of a blob backend: valid forms, and errors for invalid forms that never show a secret.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeLocation, parseLocation } from "../../../src/cluster/open-backend.ts";

@@ -12,7 +12,7 @@ import { type S3Service, startS3Service } from "../../support/s3-service.ts";
 interface Scene {
   readonly service: S3Service;
   readonly proxy: FaultProxy;
-  /** Opens the backend through the proxy, with short timeouts or with timeouts longer than any test. */
+  /** Opens the backend through the proxy, with short timeouts or timeouts longer than any test. */
   open(patience: keyof typeof times, cut?: PieceLimits): Promise<BlobBackend>;
 }
 

@@ -21,7 +21,7 @@ interface Crowd {
   }[];
 }
 
-/** A service that stores nothing until every writer waits for it, when the memory is at its maximum. */
+/** A service that stores nothing until every writer waits, when the memory is at its maximum. */
 async function writeAtOnce(writers: number, arrival: "together" | "one by one"): Promise<Crowd> {
   const room = createPieceBufferPool();
   const chunk = Buffer.alloc(blockBytes, 5);

@@ -76,7 +76,7 @@ test("an error of the S3 service is reported with the service's message and with
       wrongBucket,
       /The S3 service at 127\.0\.0\.1:\d+ of the blob backend refuses the request: NoSuchBucket: /,
     ],
-    [wrongSecret, /refuses: SignatureDoesNotMatch: /],
+    [wrongSecret, /refuses the request: SignatureDoesNotMatch: /],
     [service.shelfUrl(), /is not set up as a blob backend: .*store migrate/],
   ];
   for (const [url, words] of cases) {

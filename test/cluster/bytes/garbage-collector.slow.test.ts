@@ -1,5 +1,5 @@
-// Garbage collection after dead or suspended processes, failed writes and reads on other machines. No blob in use is
-// removed, and no garbage stays.
+// Garbage collection after dead or suspended processes, failed writes and reads on other machines.
+// No blob in use is removed, and no garbage stays.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -38,7 +38,7 @@ test("unfinished writes of a dead process are removed, and its late commits fail
   }, "only the named blob is left");
   assert.deepEqual(await toArray(other.blobs.all(bucket)), [kept.id]);
   const late = asleep.records.commit(bucket, { mutations: [putObject("late", inBlob(staged.id))] });
-  await assert.rejects(late, { reason: "ServiceUnavailable", message: /no sign of life/ });
+  await assert.rejects(late, { reason: "ServiceUnavailable", message: /sent no heartbeat/ });
   assert.equal(await other.records.object(bucket, "late"), undefined);
   // The process was only suspended: it continues under a new id.
   const again = await asleep.blobs.stage(bucket, inChunks(bytes, 9999));
@@ -105,7 +105,7 @@ test("a replaced body stays while one machine reads it, although another machine
   await until(async () => {
     await writing.sweep();
     return (await toArray(there.blobs.all(bucket))).length === 0;
-  }, "it goes when nobody reads it any more");
+  }, "the blob is removed when no reader is left");
 });
 
 test("a body being read stays also when the clock of the new primary is behind", async (t) => {
@@ -126,7 +126,7 @@ test("a body being read stays also when the clock of the new primary is behind",
     await reading.sweep();
     await writing.sweep();
     return (await toArray(there.blobs.all(bucket))).length === 0;
-  }, "it goes when nobody reads it any more");
+  }, "the blob is removed when no reader is left");
 });
 
 test("garbage of a deleted bucket is removed by the next collection of any process", async (t) => {
@@ -173,6 +173,6 @@ test("an integrity check reports blobs that records and the blob table disagree 
   );
   await scene.ask("DELETE FROM store.objects WHERE key = 'b'");
   const found = (await damages()).join("\n");
-  assert.match(found, /^a: Blob .* is named, but not in the book/m);
+  assert.match(found, /^a: Blob .* of a record is not in the blob table/m);
   assert.match(found, /is in the blob table, but no record names it/);
 });

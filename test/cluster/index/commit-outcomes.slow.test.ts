@@ -1,5 +1,5 @@
-// Commits whose response is lost, and an unavailable database: acknowledged changes exist, refused ones never will, and
-// no restart is needed.
+// Commits whose response is lost, and an unavailable database: acknowledged changes exist, refused
+// ones never will, and no restart is needed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Records } from "../../../src/engine/records.ts";
@@ -164,7 +164,7 @@ test("a strict read waits for a commit that only the true primary can make; a de
   await strict.records.createBucket(bucketRecord);
   await strict.records.commit(bucket, { mutations: [putObject("a")] });
   assert.equal((await strict.records.object(bucket, "a"))?.key, "a");
-  // No standby has that name, so no commit is confirmed, as on a demoted server that does not know it.
+  // No standby has that name, so no commit is confirmed, as on a demoted server.
   await scene.ask("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await scene.ask("SELECT pg_reload_conf()");
   const isHeld = async () => {

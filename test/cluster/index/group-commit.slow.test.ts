@@ -1,4 +1,4 @@
-// Puts that share a commit: each has its own outcome, and the outcome of a lost response is determined for all of them.
+// Puts that share a commit: each has its own outcome, also when the response is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Change } from "../../../src/engine/records.ts";

@@ -1,6 +1,6 @@
-// Blobs in a directory that all machines mount: <directory>/<bucket id>/<first 2 of the name>/<name>. A file is created
-// under its final name: on CephFS, a renamed file takes seconds to appear on another machine.
-// Node cannot cancel a file system call, so calls wait while a mount hangs.
+// Blobs in a shared directory: <directory>/<bucket id>/<first 2 of the name>/<name>. Files are
+// created under their final names: on CephFS, a renamed file takes seconds to appear on another
+// machine. Node cannot cancel a file system call, so calls wait while a mount hangs.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, opendir, readFile, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export async function openDirectoryBackend({
   const chunkPool = createChunkPool();
   const folders = createFolderManager(directory, checkMarker);
 
-  /** Called when a file is missing. Throws when the directory itself is not mounted, or another one is. */
+  /** Called when a file is missing. Throws when the mount itself is missing or another one. */
   async function checkMarker(): Promise<void> {
     if ((await openMarker(storedMarker, "expect", directory)) === id) return;
     throw new StoreError("ServiceUnavailable", {

@@ -15,7 +15,7 @@ import type { ChunkPool } from "../chunk-pool.ts";
 /** Long bodies are synced while they arrive, which keeps the last sync short. */
 const syncEvery = 8 * 1024 * 1024;
 
-/** Writes, syncs and closes the file. Reads the next chunk while one is written. Returns the number of bytes read. */
+/** Writes, syncs and closes the file; reads the next chunk meanwhile. Returns the body's size. */
 export async function writeBlocks(
   file: FileHandle,
   name: string,
@@ -108,7 +108,7 @@ export async function* readBlocks(
     for (let at = offset; at < offset + length; at += step) {
       const bytes = await reading;
       const next = at + step;
-      // Two buffers alternate: the decoder has copied the current bytes before its buffer is read into again.
+      // Two buffers alternate: the decoder copies the bytes before the buffer is used again.
       if (next < offset + length) {
         const free = other ?? allocateBuffer();
         other = current;

@@ -1,5 +1,5 @@
-// The folders of a shared directory, created on demand by any machine. A blob counts as written only after the entries
-// of its folder and of every parent folder are durable.
+// The folders of a shared directory, created on demand by any machine. A blob counts as written
+// only after the entries of its folder and of every parent folder are durable.
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createSharedRun } from "../../../async/shared-run.ts";
@@ -19,7 +19,7 @@ const maxDurableFolders = 100_000;
 
 /** `checkMarker` throws when the directory itself is missing. */
 export function createFolderManager(directory: string, checkMarker: () => Promise<void>): FolderManager {
-  /** Folders whose own entry this process has synced; another machine may have created one without a sync. */
+  /** Folders whose entry this process has synced, also those that another machine created. */
   const durableFolders = new Set<string>();
   const syncing = new Map<string, () => Promise<void>>();
 

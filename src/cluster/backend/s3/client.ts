@@ -1,5 +1,5 @@
-// A small S3 client with the requests that the blob backend needs. Every request may be retried: a key is only ever
-// written with the same bytes.
+// A small S3 client with the requests that the blob backend needs. Every request may be retried: a
+// key is only ever written with the same bytes.
 
 import type { S3Endpoint, S3Payload, S3Times } from "../../../s3-client/client.ts";
 import { elementText, findRefusal, parseNumber, S3Refusal, toStoreError } from "../../../s3-client/errors.ts";
@@ -15,7 +15,7 @@ export interface S3Client {
   putNew(key: string, body: S3Payload): Promise<boolean>;
   /** Undefined when the object does not exist. */
   getText(key: string): Promise<string | undefined>;
-  /** Reads a range of an object of known length. Sends the request at once and resumes after a broken connection. */
+  /** Reads a range of an object of known length; resumes after a broken connection. */
   get(key: string, range: S3Range): S3Body;
   /** Returns the object's length; undefined when the object does not exist. */
   head(key: string): Promise<number | undefined>;

@@ -1,6 +1,6 @@
-// Cuts a stream into pieces and holds each until the service has stored it: S3 needs the length first, and a failed
-// request is retried. The memory of all writes together is bounded, so the length of a write's pieces depends on the
-// number of concurrent writes when its first piece is full.
+// Cuts a stream into pieces and holds each until the service has stored it: S3 needs the length
+// first, and a failed request is retried. The memory of all writes together is bounded, so pieces
+// are shorter when there are many concurrent writes.
 import { createHash } from "node:crypto";
 import type { S3Payload } from "../../../s3-client/client.ts";
 import { createBlockEncoder, storedBlockBytes } from "../block-format.ts";
@@ -12,7 +12,7 @@ export interface PieceBufferPool {
 }
 
 export interface PieceWriter {
-  /** Calls `send` for every piece while the next is filled. Returns the blob's size and the blocks of each piece. */
+  /** Calls `send` for every piece while the next is filled. */
   write(
     chunks: AsyncIterable<Uint8Array>,
     send: (piece: number, body: S3Payload) => Promise<void>,
@@ -48,7 +48,7 @@ export function createPieceBufferPool(limits: PieceLimits = defaultPieceLimits):
     spare.push(...buffers.slice(0, maxSpare - spare.length));
   }
 
-  /** A quarter of the memory is shared among the pieces being filled. An earlier, larger share is kept. */
+  /** A quarter of the memory is shared among the pieces being filled. */
   function shareBlocks(): number {
     const share = Math.floor(limits.bytes / 4 / active / storedBlockBytes);
     return Math.max(limits.minBlocks, Math.min(limits.maxBlocks, share));
