@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
 import { defaultPortLimits } from "../../src/http/server/limits.ts";
+import { StoreError } from "../../src/model/errors.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/publication.ts";
 import { openEngine } from "../../src/open.ts";
@@ -88,6 +89,20 @@ test("a bucket that is not public, or no more, is as if it were not there", asyn
   assert.deepEqual(told(await get("/site/b")), told(absent));
   await unpublish();
   assert.deepEqual(told(await get("/site/a")), told(absent));
+});
+
+test("every failure of the engine has the status of its reason", async (t) => {
+  const scene = await openScene(t);
+  await scene.publish();
+  for (const [reason, status] of [
+    ["Damaged", 500],
+    ["InternalError", 500],
+    ["NoSuchBucket", 404],
+    ["ServiceUnavailable", 503],
+  ] as const) {
+    Object.assign(scene.engine, { head: () => Promise.reject(new StoreError(reason)) });
+    assert.equal((await scene.get("/site/key")).status, status, reason);
+  }
 });
 
 test("nothing but reading is possible", async (t) => {
