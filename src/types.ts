@@ -6,7 +6,7 @@
  */
 export type StoreStorageClass = "Standard" | "InfrequentAccess" | (string & Record<never, never>);
 
-/** The same type with `undefined` allowed in every optional field, for `exactOptionalPropertyTypes`. */
+/** Allows `undefined` in every optional field, for `exactOptionalPropertyTypes`. */
 type Loose<T> = { [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K] };
 
 export interface StoreHTTPMetadata {
@@ -146,7 +146,7 @@ export interface StoreMultipartUpload {
 
 type Conditional = { onlyIf: StoreConditional | Headers };
 
-/** O when its type allows a condition, such as a variable of type StoreGetOptions; otherwise never. */
+/** O if its type allows a condition, as StoreGetOptions does; otherwise never. */
 type MaybeConditional<O, Options> = keyof NonNullable<O> extends keyof Options
   ? "onlyIf" extends keyof NonNullable<O>
     ? [NonNullable<O>["onlyIf"]] extends [null | undefined]
@@ -187,7 +187,7 @@ export interface StoreBucket {
 
 /** A bucket of this store, in `env` and from `openStore`. It also makes presigned URLs. */
 export interface StorePresigningBucket extends StoreBucket {
-  /** A URL of the S3 API that grants access to the object, without credentials, until it expires. */
+  /** A URL of the S3 API that grants access to the object until it expires, without credentials. */
   presign(key: string, options?: StorePresignOptions | null): Promise<string>;
 }
 

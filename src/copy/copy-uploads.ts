@@ -2,7 +2,7 @@
 
 import { forEachLimit } from "../async/for-each-limit.ts";
 import { type JoinedPair, mergeJoin } from "../async/merge-join.ts";
-import { everyUpload } from "../engine/uploads/uploads.ts";
+import { everyUpload } from "../engine/uploads/listing.ts";
 import { compareKeys } from "../model/key.ts";
 import type { PartRecord, UploadRecord } from "../model/upload.ts";
 import { type CopyContext, isDamage, SourceFault } from "./context.ts";

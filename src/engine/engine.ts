@@ -135,20 +135,20 @@ export interface GetOptions extends DescribeOptions {
   readonly range?: RangeRequest | undefined;
 }
 
-type Refused = { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause };
+type RefusedRead = { readonly outcome: "refused"; readonly record: ObjectRecord; readonly clause: Clause };
 
-interface Found {
+interface FoundObject {
   readonly outcome: "found";
   readonly record: ObjectRecord;
   /** Undefined for an object that was put in one piece. */
   readonly parts: readonly ObjectPart[] | undefined;
 }
 
-export type DescribeOutcome = Found | Refused | { readonly outcome: "missing" };
+export type DescribeOutcome = FoundObject | RefusedRead | { readonly outcome: "missing" };
 
 export type GetOutcome =
-  | (Found & { readonly range: ByteRange; readonly bytes: ObjectBytes })
-  | Refused
+  | (FoundObject & { readonly range: ByteRange; readonly bytes: ObjectBytes })
+  | RefusedRead
   | { readonly outcome: "missing" };
 
 export interface WriteOptions {

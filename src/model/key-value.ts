@@ -1,4 +1,4 @@
-// Key-value namespaces: their names, and the limits of keys, values, metadata and expirations. Pure rules.
+// Key-value namespaces: names, and limits of keys, values, metadata and expirations.
 import type { Key } from "./key.ts";
 
 export const keyValueLimits = {
@@ -96,7 +96,7 @@ export interface ExpirationOptions {
   readonly expirationTtl?: number | undefined;
 }
 
-/** When a key that is put now expires, in whole seconds since the epoch; undefined when it does not. */
+/** When a key that is put now expires, in whole seconds since the epoch; undefined if never. */
 export function resolveExpiration(
   { expiration, expirationTtl }: ExpirationOptions,
   nowMilliseconds: number,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { Engine } from "../../src/engine/engine.ts";
 import { defaultPortLimits } from "../../src/http/server/limits.ts";
+import { StoreError } from "../../src/model/errors.ts";
 import type { HttpMetadata } from "../../src/model/object.ts";
 import type { Publication } from "../../src/model/publication.ts";
 import { openEngine } from "../../src/open.ts";
@@ -88,6 +89,20 @@ test("a private or unpublished bucket gets the same 404 as a missing bucket", as
   assert.deepEqual(summary(await get("/site/b")), summary(absent));
   await unpublish();
   assert.deepEqual(summary(await get("/site/a")), summary(absent));
+});
+
+test("every failure of the engine has the status of its reason", async (t) => {
+  const scene = await openScene(t);
+  await scene.publish();
+  for (const [reason, status] of [
+    ["Damaged", 500],
+    ["InternalError", 500],
+    ["NoSuchBucket", 404],
+    ["ServiceUnavailable", 503],
+  ] as const) {
+    Object.assign(scene.engine, { head: () => Promise.reject(new StoreError(reason)) });
+    assert.equal((await scene.get("/site/key")).status, status, reason);
+  }
 });
 
 test("methods other than GET and HEAD on a public bucket are refused with 405", async (t) => {

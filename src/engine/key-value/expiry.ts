@@ -1,5 +1,5 @@
-// Removes expired keys of namespaces. Each delete commits on the version that was seen to be expired, so a key that
-// was put again meanwhile stays.
+// Removes expired keys of namespaces. Each delete commits on the expired version, so a key that was
+// put again meanwhile stays.
 import type { Key } from "../../model/key.ts";
 import { isExpired } from "../../model/key-value.ts";
 import type { Position } from "../../model/listing.ts";

@@ -1,11 +1,11 @@
-// Key-value namespaces as the engine offers them. A namespace is stored as a bucket that no bucket operation reaches.
+// Key-value namespaces of the engine. Each is stored as a bucket that no bucket operation reaches.
 import type { Key } from "../../model/key.ts";
 import type { ExpirationOptions } from "../../model/key-value.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { ObjectBytes, Source } from "../engine.ts";
 import type { Totals } from "../records.ts";
 
-/** Operations on a namespace that does not exist reject with NoSuchBucket; refused arguments with a KeyValueError. */
+/** A missing namespace rejects with NoSuchBucket, an invalid argument with a KeyValueError. */
 export interface KeyValues {
   createNamespace(name: string): Promise<NamespaceRecord>;
   namespace(name: string): Promise<NamespaceRecord | undefined>;
@@ -18,7 +18,9 @@ export interface KeyValues {
 
   /** Undefined when the key is missing or has expired. The bytes are read once, or cancelled. */
   get(namespace: string, key: Key): Promise<KeyValueEntry | undefined>;
-  /** Reads the source to its end, or cancels it when nothing is stored. The last commit of a key wins. */
+  /**
+   * Reads the source to its end, or cancels it if nothing is stored. The last commit of a key wins.
+   */
   put(namespace: string, key: Key, source: Source, options?: KeyValuePutOptions): Promise<void>;
   /** Missing keys are not an error. */
   delete(namespace: string, keys: readonly Key[]): Promise<void>;

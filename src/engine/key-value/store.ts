@@ -1,5 +1,5 @@
-// Key-value namespaces over the objects of the engine: each namespace is a bucket, each key an object whose custom
-// metadata holds the key's metadata and expiration. Expired keys are absent from every read.
+// Key-value namespaces over objects: each namespace is a bucket, each key an object whose custom
+// metadata holds the key's metadata and expiration. Reads never return expired keys.
 import { defaultAccount } from "../../model/bucket.ts";
 import { StoreError } from "../../model/errors.ts";
 import {

@@ -7,7 +7,8 @@ import type { Position } from "../../model/listing.ts";
 import type { ObjectRecord } from "../../model/object.ts";
 import type { Context } from "../context.ts";
 import { deleteMutations } from "../event-outbox.ts";
-import { abort, everyUpload } from "../uploads/uploads.ts";
+import { everyUpload } from "../uploads/listing.ts";
+import { abort } from "../uploads/uploads.ts";
 import { requireBucket } from "../write-path.ts";
 
 export interface LifecycleCounts {

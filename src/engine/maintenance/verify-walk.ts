@@ -7,7 +7,7 @@ import type { StoredBlob } from "../blobs.ts";
 import type { Context } from "../context.ts";
 import type { Damage } from "../engine.ts";
 import type { InspectedObject, ObjectWithBody } from "../records.ts";
-import { everyUpload } from "../uploads/uploads.ts";
+import { everyUpload } from "../uploads/listing.ts";
 
 /** One checked item: an object, a part, or a damage. */
 export interface Step {
@@ -111,7 +111,7 @@ async function verifyObject(
     const current = await context.records.objectWithBody(bucket, key);
     if (current?.record.version !== found.record.version) return { stored: 0 };
     if (error.reason !== "NoSuchKey") return { stored: 0, what: error.detail };
-    // The same version in another place: its bytes were moved.
+    // The same version at another location: its bytes were moved.
     return verifyObject(context, bucket, { key, found: current }, throttle);
   }
 }

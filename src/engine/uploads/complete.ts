@@ -1,4 +1,4 @@
-// Completing an upload (spec 3): the parts the caller names become the body of one object, in one commit.
+// Completes an upload (spec 3): the given parts become the body of one object, in one commit.
 import { type ExpectedChecksum, isCyclic, verifyChecksum } from "../../model/checksum.ts";
 import { type Condition, findFailedClause, findFailedClauseWhenMissing } from "../../model/condition.ts";
 import { combineChecksums } from "../../model/crc-combine.ts";
@@ -116,7 +116,7 @@ async function tryComplete(
   return outcome === "committed" ? object : undefined;
 }
 
-/** The requested parts, sorted by number, in whatever order they were requested. */
+/** The requested parts, sorted by number. */
 function chooseParts(stored: readonly PartRecord[], requested: readonly PartName[]): PartRecord[] {
   if (requested.length === 0) throw new StoreError("InvalidPart");
   const byNumber = new Map(stored.map((part) => [part.number, part]));

@@ -10,6 +10,7 @@ import type {
   UploadListing,
   UploadName,
 } from "../engine.ts";
+import type { UploadScan } from "../records.ts";
 import { requireBucket } from "../write-path.ts";
 import { activeUpload } from "./complete.ts";
 
@@ -21,14 +22,11 @@ export async function listUploads(
   await requireBucket(context, bucket);
   const uploads: UploadRecord[] = [];
   const prefixes: string[] = [];
-  let last =
-    after?.id === undefined
-      ? after === undefined
-        ? undefined
-        : { key: after.key }
-      : { key: after.key, id: after.id };
+  let last: UploadScan["after"] =
+    after?.id === undefined ? after && { key: after.key } : { key: after.key, id: after.id };
   const maxEntries = Math.min(limit, limits.listEntries);
-  for await (const upload of activeUploads(context, bucket, prefix, last)) {
+  for await (const upload of everyUpload(context, bucket, { prefix, start: last })) {
+    if (!isActive(upload, context.now())) continue;
     const at = delimiter === "" ? -1 : upload.key.indexOf(delimiter, prefix.length);
     const group = at === -1 ? undefined : upload.key.slice(0, at + delimiter.length);
     // After a cursor that is a group, the whole group is skipped.
@@ -45,20 +43,19 @@ export async function listUploads(
   return { uploads, prefixes, next: undefined };
 }
 
-async function* activeUploads(
-  context: Context,
+/** Every upload of a bucket, in flight or ended, or only those after `start` with the prefix. */
+export async function* everyUpload(
+  { records }: Pick<Context, "records">,
   bucket: string,
-  prefix: string,
-  start: { readonly key: string; readonly id?: string } | undefined,
+  { prefix = "", start }: { readonly prefix?: string; readonly start?: UploadScan["after"] } = {},
 ): AsyncGenerator<UploadRecord> {
-  const batch = 1000;
+  const limit = 1000;
   let after = start;
   for (;;) {
-    const page = await context.records.uploads(bucket, { prefix, after, limit: batch });
-    for (const upload of page) if (isActive(upload, context.now())) yield upload;
-    const lastOfPage = page.at(-1);
-    if (lastOfPage === undefined || page.length < batch) return;
-    after = { key: lastOfPage.key, id: lastOfPage.id };
+    const page = await records.uploads(bucket, { prefix, after, limit });
+    yield* page;
+    after = page.at(-1);
+    if (page.length < limit) return;
   }
 }
 

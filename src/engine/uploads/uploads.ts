@@ -13,7 +13,7 @@ import type { Engine, PartOptions, Source, UploadName } from "../engine.ts";
 import type { StoredUpload } from "../records.ts";
 import { cancelSourceOnFailure, commitOrDiscard, requireBucket, resolveMetadata } from "../write-path.ts";
 import { activeUpload, complete } from "./complete.ts";
-import { listParts, listUploads } from "./listing.ts";
+import { everyUpload, listParts, listUploads } from "./listing.ts";
 import type { OpenUploads } from "./open-uploads.ts";
 
 type Uploads = Pick<
@@ -87,20 +87,6 @@ export function abort(context: Context, bucket: string, { record, revision }: St
       { kind: "end parts", uploadId: record.id, taken: [] },
     ],
   });
-}
-
-/** Every upload of a bucket, in flight or ended. */
-export async function* everyUpload(
-  context: Pick<Context, "records">,
-  bucket: string,
-): AsyncIterable<UploadRecord> {
-  let after: UploadName | undefined;
-  for (;;) {
-    const page = await context.records.uploads(bucket, { prefix: "", after, limit: 1000 });
-    yield* page;
-    after = page.at(-1);
-    if (after === undefined) return;
-  }
 }
 
 /** Aborts every upload in flight, before its bucket is deleted. */
