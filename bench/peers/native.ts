@@ -43,7 +43,9 @@ export async function startNativePeers(context: Context): Promise<NativePeers> {
       servers.push(await start().catch(start));
       context.note(`${native.name}: ${native.durability}.`);
     } catch (error) {
-      context.note(`${leftOut(native.name, error)} ${grounds.lastOutput(native.name).split("\n").at(-2) ?? ""}`);
+      context.note(
+        `${leftOut(native.name, error)} ${grounds.lastOutput(native.name).split("\n").at(-2) ?? ""}`,
+      );
     }
   }
   await startRadosgw(context, grounds, servers);
