@@ -84,11 +84,7 @@ test("object url --json prints method and lifetime, and normalizes the endpoint"
 test("object url refuses invalid arguments before anything is created", async (t) => {
   const bare = await openShell(t);
   await assertRefused(bare, 1, [
-    [
-      ["object", "url", "photos/a"],
-      'There is no data directory at ".store"',
-      "store bucket create <name>",
-    ],
+    [["object", "url", "photos/a"], 'There is no data directory at ".store"', "store bucket create <name>"],
   ]);
   const endpointWords = "--endpoint must be a URL without a path, such as https://s3.example.com";
   await assertRefused(bare, 2, [

@@ -86,32 +86,37 @@ inBrowser("An object", async (t, browser) => {
     assert.notEqual(new URL(response.url()).origin, scene.url);
   });
 
-  await t.test("key, URL and a signed link are copied, and the object is downloaded and deleted", async () => {
-    const page = await scene.open(place("pixel.png"), { permissions: ["clipboard-read", "clipboard-write"] });
-    const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
-    await page.getByRole("button", { name: "Key", exact: true }).click();
-    await page.getByText("Copied the key.").waitFor();
-    assert.equal(await copied(), "pixel.png");
-    await page.getByRole("button", { name: "URL" }).click();
-    await page.getByText("Copied the URL.").waitFor();
-    assert.match(await copied(), /^http:\/\/127\.0\.0\.1:\d+\/bucket\/pixel\.png$/);
-    await page.getByRole("button", { name: "Signed link" }).click();
-    await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByText("Copied the signed link.").waitFor();
-    const answer = await fetch(await copied());
-    assert.equal(answer.status, 200);
-    const bytes = Buffer.from(await answer.arrayBuffer());
-    const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Download" }).click();
-    const file = await download;
-    assert.equal(file.suggestedFilename(), "pixel.png");
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of await file.createReadStream()) chunks.push(chunk as Uint8Array);
-    assert.deepEqual(Buffer.concat(chunks), bytes);
-    await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-    await page.getByText("Deleted 1 object.").waitFor();
-    await page.getByRole("row", { name: /beep.wav/ }).waitFor();
-    assert.equal(await scene.engine.head("bucket", "pixel.png"), undefined);
-  });
+  await t.test(
+    "key, URL and a signed link are copied, and the object is downloaded and deleted",
+    async () => {
+      const page = await scene.open(place("pixel.png"), {
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      const copied = () => page.evaluate<string>("navigator.clipboard.readText()");
+      await page.getByRole("button", { name: "Key", exact: true }).click();
+      await page.getByText("Copied the key.").waitFor();
+      assert.equal(await copied(), "pixel.png");
+      await page.getByRole("button", { name: "URL" }).click();
+      await page.getByText("Copied the URL.").waitFor();
+      assert.match(await copied(), /^http:\/\/127\.0\.0\.1:\d+\/bucket\/pixel\.png$/);
+      await page.getByRole("button", { name: "Signed link" }).click();
+      await page.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByText("Copied the signed link.").waitFor();
+      const answer = await fetch(await copied());
+      assert.equal(answer.status, 200);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name: "Download" }).click();
+      const file = await download;
+      assert.equal(file.suggestedFilename(), "pixel.png");
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of await file.createReadStream()) chunks.push(chunk as Uint8Array);
+      assert.deepEqual(Buffer.concat(chunks), bytes);
+      await page.getByRole("button", { name: "Delete" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("Deleted 1 object.").waitFor();
+      await page.getByRole("row", { name: /beep.wav/ }).waitFor();
+      assert.equal(await scene.engine.head("bucket", "pixel.png"), undefined);
+    },
+  );
 });
