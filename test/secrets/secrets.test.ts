@@ -157,7 +157,7 @@ for (const pair of portPairs) {
           });
         }
         await assert.rejects(secrets.put("photos", "A", ""), /"A" is empty/);
-        await assert.rejects(secrets.put("photos", "A", "\ud800"), /"A" is not text/);
+        await assert.rejects(secrets.put("photos", "A", "\ud800"), /"A" is not valid Unicode text/);
         await assert.rejects(secrets.put("photos", "A", "x".repeat(65_537)), /longer than 64 KiB/);
         for (const script of ["", "Photos", "a/b", "-a"]) {
           await assert.rejects(secrets.put(script, "A", "x"), /cannot be a script's name/);

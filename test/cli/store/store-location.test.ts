@@ -91,7 +91,7 @@ test("incomplete, conflicting and invalid locations are refused with a hint and 
       /two\.toml:1:11: "records" differs from one\.toml/,
     ],
     [["--config", "wrong.toml"], {}, /wrong\.toml:1:9: "blobs" must begin with s3:\/\/ or file:/],
-    [["--config", "absent.toml"], {}, /There is no configuration "absent\.toml"/],
+    [["--config", "absent.toml"], {}, /There is no configuration file "absent\.toml"/],
     [["--data", "x", "--records", records, "--blobs", blobs], {}, /cannot be combined/],
     [[], { STORE_DATA: "x", STORE_RECORDS: records }, /STORE_DATA \(a directory\) and STORE_RECORDS/],
     [["--data", ""], {}, /--data needs a folder/],

@@ -180,7 +180,7 @@ const json: readonly Row[] = [
   { what: "half an escape", text: '{ "main": "\\u12" }', at: "1:11", says: ["backslash"] },
   { what: "a tab in a text", text: '{ "main": "a\tb" }', at: "1:11", says: ["control character"] },
   { what: "half a number", text: '{ "vars": { "A": 1. } }', at: "1:18", says: ["1. is not a number"] },
-  { what: "more than one object", text: '{ "name": "a" }\n{}', at: "2:1", says: ["behind the end"] },
+  { what: "more than one object", text: '{ "name": "a" }\n{}', at: "2:1", says: ["after the end"] },
   { what: "TOML in a JSON file", text: 'name = "a"\n', at: "1:1", says: ["looks like TOML", "store.toml"] },
 ];
 
