@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import type { Damage } from "../../engine/engine.ts";
 import type { PortLimits } from "../../http/server/limits.ts";
 import { AssetsError } from "../../script/assets/asset-directory.ts";
-import { readConfig, type ScriptConfig } from "../../script/config/config.ts";
+import { readConfig } from "../../script/config/config.ts";
 import type { Mode } from "../../script/context.ts";
 import { BundleError } from "../../script/supervisor/bundle.ts";
 import { createScriptLog, type ScriptLog } from "../../script/supervisor/script-log.ts";
@@ -24,6 +24,7 @@ import {
   readOptions,
 } from "../store/script-config.ts";
 import { announce } from "./announce.ts";
+import { createConfigReader } from "./config-reader.ts";
 import { type ConsoleSettings, consoleOptions, consoleSettings, serveConsole } from "./console.ts";
 import { consoleScripts } from "./console-scripts.ts";
 import { deliverEvents } from "./events.ts";
@@ -48,13 +49,7 @@ import {
 } from "./public.ts";
 import { runBuilds } from "./run-build.ts";
 import { type RunningS3, type S3Settings, s3Options, s3Settings, serveS3 } from "./s3.ts";
-import {
-  checkBuckets,
-  checkNames,
-  checkNamespaces,
-  checkSecretNames,
-  type PromptMode,
-} from "./script-checks.ts";
+import { checkNames } from "./script-checks.ts";
 import { openTls, type RunningTls, type TlsFiles, tlsFiles, tlsOptions } from "./tls.ts";
 
 export const serverOptions: Readonly<Record<string, Option>> = {
@@ -222,32 +217,6 @@ function scrubLine({ bucket, key, what }: Damage): string {
   const remedy =
     key === undefined ? "List all damage" : "Upload it again or restore it from a backup; list all damage";
   return `The scrub found damage in ${subject}: ${what} ${remedy}: store verify`;
-}
-
-/** Reads a configuration and checks that everything it names exists. */
-function createConfigReader(invocation: Invocation, data: Data, mode: Mode) {
-  const secrets = createSecrets(data.documents, data.secretKey());
-  return async (file: string, promptMode: PromptMode): Promise<ScriptConfig> => {
-    const config = readConfig(file, readOptions(invocation, mode));
-    noteOnce(invocation, config.notes);
-    checkSecretNames(config, await secrets.list(config.name));
-    await checkBuckets(invocation, data, config, { promptMode, mode });
-    await checkNamespaces(invocation, data, config, { promptMode, mode });
-    return config;
-  };
-}
-
-const printedNotes = new WeakMap<Invocation, Set<string>>();
-
-/** Prints each note once, although a configuration is read several times. */
-function noteOnce(invocation: Invocation, notes: readonly string[]): void {
-  const printed = printedNotes.get(invocation) ?? new Set();
-  printedNotes.set(invocation, printed);
-  for (const note of notes) {
-    if (printed.has(note)) continue;
-    printed.add(note);
-    invocation.output.note(note);
-  }
 }
 
 interface ScriptPlan extends Omit<ReadyPlan, "tls">, Pick<RunningS3, "presign"> {

@@ -45,7 +45,7 @@ test("verify finds no damage in an intact store and names every damaged object",
   assert.match(told.stdout, /^photos\/b\/missing\t\S/m);
   assert.match(told.stdout, /Found 2 damaged items\.\n/);
   assert.doesNotMatch(told.stdout, /photos\/small/);
-  assert.match(told.stdout, /^The last background scrub ended 20\S+Z and found 1 damage\.$/m);
+  assert.match(told.stdout, /^The last background scrub ended 20\S+Z and found 1 damaged item\.$/m);
   const json = await shell.run(["verify", "--json"]);
   assert.equal(json.code, 1);
   const { damages, lastScrub } = JSON.parse(json.stdout) as {

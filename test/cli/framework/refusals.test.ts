@@ -23,9 +23,7 @@ test("commands that only read, and usage errors, create no data directory", asyn
       ["secret", "list", "--script", "app"],
       ["key", "list"],
       ["verify"],
-    ].map(
-      (args): Refusal => [args, 'There is no data directory at ".store"', "store bucket create <name>"],
-    ),
+    ].map((args): Refusal => [args, 'There is no data directory at ".store"', "store bucket create <name>"]),
   );
   await assertRefused(shell, 2, [
     [["bucket", "create", "No"], '"No" is not a valid bucket name'],

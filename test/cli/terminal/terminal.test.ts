@@ -50,18 +50,15 @@ onTerminal("secret put prompts with hidden input and supports backspace", async 
   assert.deepEqual(await secretsOf(shell, "app"), { TOKEN: "hunter2é" });
 });
 
-onTerminal(
-  "secret put prompts with hidden input even when stdout and stderr are redirected",
-  async (t) => {
-    const shell = await openShell(t);
-    const { screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
-      redirection: "2>&1 > out | cat",
-      answers: [{ after: "(not shown)", type: "hunter2\r" }],
-    });
-    assert.ok(!screen.includes("hunter"));
-    assert.deepEqual(await secretsOf(shell, "app"), { TOKEN: "hunter2" });
-  },
-);
+onTerminal("secret put prompts with hidden input even when stdout and stderr are redirected", async (t) => {
+  const shell = await openShell(t);
+  const { screen } = await inTerminal(shell, ["secret", "put", "TOKEN", "--script", "app"], {
+    redirection: "2>&1 > out | cat",
+    answers: [{ after: "(not shown)", type: "hunter2\r" }],
+  });
+  assert.ok(!screen.includes("hunter"));
+  assert.deepEqual(await secretsOf(shell, "app"), { TOKEN: "hunter2" });
+});
 
 onTerminal("Ctrl-C at the prompt ends secret put by the signal and sets nothing", async (t) => {
   const shell = await openShell(t);
@@ -82,22 +79,25 @@ onTerminal("secret put with an empty answer sets nothing", async (t) => {
   assert.match(screen, /The value is empty; nothing was changed/);
 });
 
-onTerminal("bucket delete --force asks for the name, and a wrong name or Ctrl-C deletes nothing", async (t) => {
-  const shell = await withObjects(t);
-  const ask = (type: string) =>
-    inTerminal(shell, ["bucket", "delete", "photos", "--force"], {
-      answers: [{ after: "Type the name of the bucket", type }],
-    });
-  const other = await ask("photo\r");
-  assert.equal(other.code, 1);
-  assert.match(other.screen, /photos holds 2 objects \(2\.9 MiB\)/);
-  assert.match(other.screen, /The name does not match; nothing was deleted/);
-  assert.equal((await ask("\u0003")).code, 130);
-  assert.match(await shell.store("bucket", "info", "photos"), /^objects\t2$/m);
-  const right = await ask("photos\r");
-  assert.equal(right.code, 0, right.screen);
-  assert.equal(await shell.store("bucket", "list", "--json"), "[]\n");
-});
+onTerminal(
+  "bucket delete --force asks for the name, and a wrong name or Ctrl-C deletes nothing",
+  async (t) => {
+    const shell = await withObjects(t);
+    const ask = (type: string) =>
+      inTerminal(shell, ["bucket", "delete", "photos", "--force"], {
+        answers: [{ after: "Type the name of the bucket", type }],
+      });
+    const other = await ask("photo\r");
+    assert.equal(other.code, 1);
+    assert.match(other.screen, /This permanently deletes 2 objects \(2\.9 MiB\)/);
+    assert.match(other.screen, /The name does not match; nothing was deleted/);
+    assert.equal((await ask("\u0003")).code, 130);
+    assert.match(await shell.store("bucket", "info", "photos"), /^objects\t2$/m);
+    const right = await ask("photos\r");
+    assert.equal(right.code, 0, right.screen);
+    assert.equal(await shell.store("bucket", "list", "--json"), "[]\n");
+  },
+);
 
 onTerminal("bucket delete --force --yes does not ask", async (t) => {
   const shell = await withObjects(t);
@@ -120,7 +120,11 @@ onTerminal(
       const { code, screen } = await inTerminal(shell, args);
       assert.equal(code, 0, screen);
       assert.match(screen, /\[=* *\] +\d+% {2}[\d.]+ \w+ of [\d.]+ MiB {2}[\d.]+ \w+\/s {2}\S+ left/);
-      assert.match(screen, /\r\u001b\[K[^\r]*(Put|Got|Read) /, "the line is gone before the result comes");
+      assert.match(
+        screen,
+        /\r\u001b\[K[^\r]*(Uploaded|Downloaded|Read) /,
+        "the progress line is removed before the result",
+      );
       const piped = await shell.run(args);
       assert.deepEqual([piped.code, piped.stderr], [0, ""]);
     }
@@ -156,7 +160,7 @@ onTerminal("text is printed to a terminal, other bytes only when - says so", asy
   await shell.run(["object", "put", "photos/bytes", "-"], { input: Buffer.from([1, 0, 255]) });
   const refused = await inTerminal(shell, ["object", "get", "photos/bytes"]);
   assert.equal(refused.code, 1);
-  assert.match(refused.screen, /is not text and would garble the terminal.*Name a file/s);
+  assert.match(refused.screen, /is not text and would garble the terminal.*Write it to a file/s);
   await shell.run(["object", "put", "photos/latin", "-"], { input: Buffer.from([0xe4, 0x20]) });
   assert.equal((await inTerminal(shell, ["object", "get", "photos/latin"])).code, 1);
   assert.equal((await inTerminal(shell, ["object", "get", "photos/bytes", "-"])).code, 0);

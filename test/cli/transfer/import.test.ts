@@ -116,7 +116,7 @@ test("an error of the S3 service is reported without credentials", async (t) => 
   const refused = openS3Source(placeOf(shelfUrl().replace(/:[^:]*@/, ":wrong@")));
   await assert.rejects(
     run(refused),
-    /^CommandError: The S3 service at 127\.0\.0\.1:\d+ refuses: SignatureDoesNotMatch/,
+    /^CommandError: The S3 service at 127\.0\.0\.1:\d+ refused the request: SignatureDoesNotMatch/,
   );
 });
 
