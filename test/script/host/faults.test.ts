@@ -175,7 +175,7 @@ test("a bucket that does not exist, and a port that is taken, are told with what
     "--console-port",
     "0",
   ]);
-  assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*in use already\\.\\n.*--port`));
+  assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*already in use\\.\\n.*--port`));
 });
 
 test("a secret with the name of a variable is refused at its place in the configuration", async (t) => {
