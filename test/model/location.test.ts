@@ -35,7 +35,7 @@ test("openStore refuses an invalid location with a message that does not contain
     [{ records, blobs: "s3://KEY:hunter2@host" }, /"blobs" names no host with a bucket/],
     [{ records, blobs, reads: "always" }, /"reads" must be "usual" or "strict"/],
     [{ records, blobs, pool: 0 }, /"pool" must be a whole number/],
-    [{ records, blobs, bytes: 1 }, /knows no "bytes" of a place/],
+    [{ records, blobs, bytes: 1 }, /does not know the field "bytes"/],
   ];
   for (const [location, says] of wrong) {
     const error = await openStore(location as Location).catch((reason: unknown) => reason);

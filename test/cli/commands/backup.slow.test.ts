@@ -109,7 +109,7 @@ test("backup and restore refuse invalid sources and targets with a message", asy
   ]);
   await assertRefused(shell, 1, [
     [["backup", "--to", "x", "--data", "nowhere"], 'There is no data directory at "nowhere"'],
-    [["backup", "--to", "x", "--data", "memory:"], "only in memory"],
+    [["backup", "--to", "x", "--data", "memory:"], "in memory cannot be"],
     [["restore", "--from", "copy", "--data", "memory:"], "to memory"],
     [["backup", "--to", "letters"], 'contains other files, such as "dear.txt"'],
     [["backup", "--to", "file"], /file" is not a folder/],

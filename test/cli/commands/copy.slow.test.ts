@@ -110,7 +110,7 @@ test("copy refuses invalid sources and targets with a message", async (t) => {
   await assertRefused(shell, 1, [
     [["copy", "--from", "nowhere", "--to", "x"], 'There is no data directory at "nowhere"'],
     [["copy", "--from", ".store", "--to", "file"], "it is not a folder"],
-    [["copy", "--from", "memory:", "--to", "x"], "only in memory"],
+    [["copy", "--from", "memory:", "--to", "x"], "in memory cannot be"],
     [["copy", "--from", ".store", "--to", "x", "--verify"], 'There is no data directory at "x"'],
   ]);
   await shell.store("bucket", "create", "mine", "--data", "used");

@@ -31,7 +31,7 @@ test("an uploaded file is downloaded byte for byte, to a file and to stdout", as
   await writeFile(join(shell.directory, "cat.jpg"), bytes);
   assert.equal(
     await shell.store("object", "put", "photos/2026/cat.jpg", "cat.jpg"),
-    `Put photos/2026/cat.jpg: 3000000 bytes, etag ${md5}\n`,
+    `Uploaded photos/2026/cat.jpg: 3000000 bytes, etag ${md5}\n`,
   );
   assert.equal(
     await shell.store("object", "get", "photos/2026/cat.jpg", "copy.jpg"),

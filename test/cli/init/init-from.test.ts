@@ -83,7 +83,7 @@ test("init --from overwrites nothing and refuses a folder without a wrangler fil
   await scene.write("store.jsonc", "{}");
   assert.match(
     await scene.shell.fails(1, ["init", "--from", "."]),
-    /already contains store\.jsonc.*nothing was written/,
+    /already contains store\.jsonc; nothing was written/,
   );
   assert.match(await scene.shell.fails(2, ["init", "x", "--from", "."]), /next to the wrangler file/);
 });

@@ -89,7 +89,7 @@ onTerminal(
       });
     const other = await ask("photo\r");
     assert.equal(other.code, 1);
-    assert.match(other.screen, /photos holds 2 objects \(2\.9 MiB\)/);
+    assert.match(other.screen, /This permanently deletes 2 objects \(2\.9 MiB\)/);
     assert.match(other.screen, /The name does not match; nothing was deleted/);
     assert.equal((await ask("\u0003")).code, 130);
     assert.match(await shell.store("bucket", "info", "photos"), /^objects\t2$/m);
@@ -120,7 +120,11 @@ onTerminal(
       const { code, screen } = await inTerminal(shell, args);
       assert.equal(code, 0, screen);
       assert.match(screen, /\[=* *\] +\d+% {2}[\d.]+ \w+ of [\d.]+ MiB {2}[\d.]+ \w+\/s {2}\S+ left/);
-      assert.match(screen, /\r\u001b\[K[^\r]*(Put|Got|Read) /, "the line is gone before the result comes");
+      assert.match(
+        screen,
+        /\r\u001b\[K[^\r]*(Uploaded|Downloaded|Read) /,
+        "the progress line is removed before the result",
+      );
       const piped = await shell.run(args);
       assert.deepEqual([piped.code, piped.stderr], [0, ""]);
     }
@@ -156,7 +160,7 @@ onTerminal("text is printed to a terminal, other bytes only when - says so", asy
   await shell.run(["object", "put", "photos/bytes", "-"], { input: Buffer.from([1, 0, 255]) });
   const refused = await inTerminal(shell, ["object", "get", "photos/bytes"]);
   assert.equal(refused.code, 1);
-  assert.match(refused.screen, /is not text and would garble the terminal.*Name a file/s);
+  assert.match(refused.screen, /is not text and would garble the terminal.*Write it to a file/s);
   await shell.run(["object", "put", "photos/latin", "-"], { input: Buffer.from([0xe4, 0x20]) });
   assert.equal((await inTerminal(shell, ["object", "get", "photos/latin"])).code, 1);
   assert.equal((await inTerminal(shell, ["object", "get", "photos/bytes", "-"])).code, 0);

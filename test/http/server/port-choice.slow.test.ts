@@ -71,7 +71,7 @@ test("store dev fails if a requested port is in use, and store serve if a defaul
   await scene.write("index.js", source);
   const port = await take(t, 0);
   const free = ["--s3-port", "0", "--console-port", "0"];
-  const words = new RegExp(`Cannot listen on port ${port} of 127\\.0\\.0\\.1: it is in use already`);
+  const words = new RegExp(`Cannot listen on port ${port} of 127\\.0\\.0\\.1: it is already in use`);
   await scene.write("wrangler.toml", config);
   assert.match(await scene.shell.fails(1, ["dev", "--port", String(port), ...free]), words);
   await scene.write("wrangler.toml", `${config}[dev]\nport = ${port}\n`);

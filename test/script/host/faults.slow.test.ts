@@ -175,7 +175,7 @@ test("a missing bucket and a port in use are reported with what to do", async (t
     "--console-port",
     "0",
   ]);
-  assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*in use already\\.\\n.*--port`));
+  assert.match(taken, new RegExp(`^error: Cannot listen on port ${port} .*already in use\\.\\n.*--port`));
 });
 
 test("a secret with the name of a variable is refused at its position in the configuration", async (t) => {
