@@ -95,7 +95,7 @@ test("copy refuses invalid sources and targets with a message", async (t) => {
   await writeFile(join(shell.directory, "file"), "");
   const postgres = "postgres://store:hunter2@db/store";
   await assertRefused(shell, 2, [
-    [["copy"], "needs at least one of --from", "For example: store copy"],
+    [["copy"], "needs at least one of --from LOCATION", "For example: store copy"],
     [["copy", "--from", ".store"], "Source and target are the same store"],
     [["copy", "--from", ".store", "--to", "x", "--data", "y"], "--data has no effect here"],
     [["copy", "--from", ".store", "--to", postgres], "not the location of its bytes", "--to-blobs s3://"],
